@@ -1,0 +1,184 @@
+"""The graph: nodes, numbered as they are made, and the edges from each to the nodes that made its inputs.
+
+An edge is a tuple (node, output number), or None where nothing needs a gradient. A leaf tensor that requires grad
+stands behind an AccumulateGrad node. Nodes own their edges and tensors own their node, never the other way round,
+so a graph is freed when its last tensor goes, without the cyclic collector.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+next_number = itertools.count().__next__            # one count for all threads; taking a number is atomic
+_hook_number = itertools.count().__next__
+new = object.__new__
+
+Edge = tuple["Node", int]
+
+FREED = ("freed",)                                  # stands for a node's saved values once backward has used them
+
+MSG_FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+    "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+    "saved tensors after calling backward."
+)
+MSG_CHANGED = (
+    "one of the variables needed for gradient computation has been modified by an inplace operation: {what}, saved "
+    "by {name}, is at version {now}; expected version {then} instead. Change a copy, or make the change after "
+    "backward()."
+)
+
+
+class Counter:
+    """How often the memory shared by a tensor and its aliases was written to."""
+
+    __slots__ = ("__weakref__", "value")
+
+    def __init__(self) -> None:
+        self.value = 0
+
+
+class RemovableHandle:
+    """Takes one hook out of the dict that holds it; `remove()` twice is no error. Works as a `with` block too."""
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        self.id = _hook_number()
+        hooks[self.id] = hook
+        self._hooks = hooks
+
+    def remove(self) -> None:
+        """Unregister the hook."""
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+class NodeHooks:
+    """What a node's user asked to be told of: gradients of its outputs, its start, its end."""
+
+    __slots__ = ("post", "pre", "retain", "tensor")
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, dict[int, Callable[..., Any]]] = {}      # output number -> Tensor.register_hook's
+        self.retain: dict[int, weakref.ref[Any]] = {}                   # output number -> tensor whose .grad is kept
+        self.pre: dict[int, Callable[..., Any]] = {}
+        self.post: dict[int, Callable[..., Any]] = {}
+
+
+class Node:
+    """One recorded call. Its class is named after the operation, `<Name>Backward`.
+
+    `run(g, create)` is the engine's door: `g` is the gradient of the output (a list of them where `outputs` > 1, with
+    None for those that got none), as arrays, or as Tensors when `create` asks for a graph of the backward pass;
+    it returns one gradient or None for each edge. `node(...)` and `node.apply(...)` do the same for users, on Tensors.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "edges", "hooks", "lane", "meta", "saved", "seq")
+
+    seq: int
+    edges: tuple[Edge | None, ...]
+    saved: Any                                       # None: nothing saved, FREED: used up
+    meta: Any                                        # shapes and dtypes to bring gradients back to, or None
+    hooks: NodeHooks | None
+    lane: int | None
+
+    is_leaf = False                                  # AccumulateGrad says True
+    always_runs = False                              # runs even when no gradient came, or nobody asked for its result
+    outputs = 1
+    output_counters: dict[int, Counter] | None = None    # of outputs that got aliases or were written to
+    versions: tuple[int, ...] | None = None          # of saved inputs, where one is not 0
+
+    def run(self, g: Any, create: bool) -> Any:
+        """Gradients of the outputs -> gradients for the edges."""
+        raise NotImplementedError(f"{self.name()} has no run()")
+
+    def name(self) -> str:
+        """The node's name, such as MulBackward0."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """(node, output number) for each input; (None, 0) for one that needs no gradient."""
+        return tuple((None, 0) if edge is None else edge for edge in self.edges)
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dict for the user's own notes, kept with the node."""
+        return self.__dict__.setdefault("_metadata", {})
+
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call fn(grad_inputs, grad_outputs) after this node has run; a returned tuple replaces grad_inputs."""
+        return RemovableHandle(self.ensure_hooks().post, fn)
+
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call fn(grad_outputs) before this node runs; a returned tuple replaces them."""
+        return RemovableHandle(self.ensure_hooks().pre, fn)
+
+    def ensure_hooks(self) -> NodeHooks:
+        """The node's hooks, made on first use."""
+        if self.hooks is None:
+            self.hooks = NodeHooks()
+        return self.hooks
+
+    def release(self) -> None:
+        """Let go of what backward has used up; a node that saved nothing can run again."""
+        if self.saved is not None:
+            self.saved = FREED
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+class AccumulateGrad(Node):
+    """The end of the graph at a leaf: adds what arrives to `variable.grad`."""
+
+    __slots__ = ("variable",)
+
+    is_leaf = True
+
+    def __init__(self, variable: Any) -> None:
+        self.seq = 2**64 - 1                         # before all others, or gradient buckets leave late
+        self.edges = ()
+        self.saved = self.meta = self.hooks = self.lane = None
+        self.variable = variable
+
+    def run(self, g: Any, create: bool) -> Any:
+        """Add g to the leaf's gradient."""
+        self.variable.accumulate_grad(g, create)
+        return ()
+
+
+def edge_of(tensor: Any) -> Edge | None:
+    """The edge that leads to where `tensor` came from; None for one that needs no gradient."""
+    edge = tensor.edge
+    if edge is not None or not tensor.tracked:
+        return edge
+    accumulator = tensor.accumulator() if tensor.accumulator is not None else None
+    if accumulator is None:
+        accumulator = AccumulateGrad(tensor)
+        tensor.accumulator = weakref.ref(accumulator)     # weak: the node owns the leaf, not the leaf the node
+    return accumulator, 0
+
+
+def shared_counter(tensor: Any) -> Counter:
+    """The counter of writes to the tensor's memory, made when the first alias or write needs it."""
+    counter = tensor.counter
+    if counter is None:
+        counter = tensor.counter = Counter()
+        if tensor.edge is not None:                  # its node may have saved this very memory
+            node, number = tensor.edge
+            node.output_counters = {**(node.output_counters or {}), number: counter}
+    return counter
+
+
+def raise_changed(node: Node, what: str, now: int, then: int) -> NoReturn:
+    """A saved value was written to after it was saved."""
+    raise RuntimeError(MSG_CHANGED.format(what=what, name=node.name(), now=now, then=then))

@@ -1,0 +1,355 @@
+"""Tensor: a NumPy array, its gradient, and the edge to the node that made it. Operators are bound in operators.py."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .graph import Edge, Node, NodeHooks, RemovableHandle, edge_of, new, shared_counter
+
+ndarray = np.ndarray
+
+MSG_NUMPY = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+MSG_NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+    "populated during backward(). Call .retain_grad() on the tensor first if you want it."
+)
+MSG_FLAG_NON_LEAF = (
+    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+    "that doesn't require differentiation use var_no_grad = var.detach()."
+)
+MSG_DEEPCOPY = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
+    "Copy tensor.detach() instead."
+)
+
+
+class Tensor:
+    """An n-dimensional array that remembers how it was computed.
+
+    `array` is the NumPy array itself. `tracked` says that gradients flow to or through this tensor; `edge` is
+    (node, output number) of the call that made it, None for a leaf. `counter` counts writes to memory that this
+    tensor shares with aliases (None while there are none), `view` names the base of a view.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_grad", "accumulator", "array", "counter", "edge", "hooks", "tracked",
+                 "view")
+
+    array: Any
+    edge: Edge | None
+    tracked: bool
+    counter: Any
+    hooks: NodeHooks | None
+    accumulator: Any
+    view: Any
+    _grad: Any
+
+    __array_ufunc__ = None            # ndarray * tensor comes to Tensor.__rmul__
+    __hash__ = object.__hash__        # by identity, although == compares elements
+
+    def __init__(self, data: Any, dtype: Any = None, requires_grad: bool = False) -> None:
+        start(self, np.asarray(data, dtype))
+        if requires_grad:
+            self.requires_grad = True
+
+    if TYPE_CHECKING:                 # operators and methods are bound from one table, in operators.py
+        def __getattr__(self, name: str) -> Any: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+
+    # --- what it is ---------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the dimensions."""
+        return self.array.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type, a numpy dtype."""
+        return self.array.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self.array.ndim
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor."""
+        return self.edge is None
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor; None for a leaf."""
+        return None if self.edge is None else self.edge[0]
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of grad_fn this tensor is."""
+        return 0 if self.edge is None else self.edge[1]
+
+    @property
+    def _version(self) -> int:
+        return 0 if self.counter is None else self.counter.value
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients flow to or through this tensor. May be set on leaves of floating dtype."""
+        return self.tracked
+
+    @requires_grad.setter
+    def requires_grad(self, flag: bool) -> None:
+        if self.edge is not None:
+            if not flag:
+                raise RuntimeError(MSG_FLAG_NON_LEAF)
+            return
+        if flag and self.array.dtype.kind not in "fc":
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients, "
+                               f"this one is {self.array.dtype}")
+        self.tracked = bool(flag)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set requires_grad, return self."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient collected by backward() so far: same shape and dtype; None before the first."""
+        if self.edge is not None and self._grad is None and not self.retains_grad:
+            warnings.warn(MSG_NON_LEAF_GRAD, UserWarning, stacklevel=2)
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type "
+                                f"{type(value).__name__}")
+            if value is self:
+                raise RuntimeError("can't assign a Tensor as its own grad")
+            if value.array.shape != self.array.shape:
+                raise RuntimeError(f"attempting to assign a gradient of size {list(value.shape)} to a tensor of size "
+                                   f"{list(self.shape)}. Please ensure that the gradient and the tensor are the same "
+                                   "size")
+            if value.array.dtype != self.array.dtype:
+                raise RuntimeError(f"attempting to assign a gradient with dtype {value.dtype} to a tensor with dtype "
+                                   f"{self.dtype}. Please ensure that the gradient and the tensor have the same dtype")
+        self._grad = value
+
+    def accumulate_grad(self, g: Any, create: bool) -> None:
+        """Add g (an array; a Tensor when `create`) to .grad: in place, or as a new Tensor when it must keep a graph."""
+        held = self._grad
+        if create:
+            self._grad = g if held is None else held + g
+        elif held is None:
+            self._grad = result(g if g.__class__ is ndarray and g.base is None and sys.getrefcount(g) <= unshared[0]
+                                and g.dtype is self.array.dtype else np.array(g, self.array.dtype))
+        else:
+            np.add(held.array, g, out=held.array)
+            if held.counter is not None or held.edge is not None:
+                shared_counter(held).value += 1
+
+    # --- out of the graph, into NumPy ------------------------------------------------------------------------------
+
+    def detach(self) -> Tensor:
+        """The same memory as a leaf that needs no gradient; writes to either are seen by both."""
+        alias = result(self.array)
+        alias.counter = shared_counter(self)
+        return alias
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory as a leaf, whose writes are not counted. Assigning replaces the memory."""
+        return result(self.array)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        shared_counter(self).value += 1             # what was saved of the old memory is no longer this tensor
+        self.array = value.array
+
+    def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
+        """The array itself, memory shared. Refused when a gradient would be lost, unless `force`."""
+        if self.tracked and not force:
+            raise RuntimeError(MSG_NUMPY)
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self.numpy(), dtype, copy=copy)
+
+    def item(self) -> Any:
+        """The one element, as a Python number."""
+        if self.array.size != 1:
+            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists."""
+        return self.array.tolist()
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or one dimension of it."""
+        return self.array.shape if dim is None else self.array.shape[dim]
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self.array.ndim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.array.size
+
+    def __len__(self) -> int:
+        if self.array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            raise RuntimeError(f"Boolean value of Tensor with {self.array.size} values is ambiguous")
+        return bool(self.array.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.array.dtype.kind not in "iub" or self.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.array.item())
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(np.any(self.array == (value.array if isinstance(value, Tensor) else value)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self.edge is not None:
+            raise RuntimeError(MSG_DEEPCOPY)
+        if id(self) not in memo:
+            copied = memo[id(self)] = new(type(self))
+            start(copied, self.array.copy())
+            copied.tracked = self.tracked
+            if self._grad is not None:
+                copied._grad = self._grad.__deepcopy__(memo)
+        return memo[id(self)]
+
+    def __reduce__(self) -> Any:
+        if self.edge is not None:
+            raise RuntimeError("cannot pickle a tensor with a graph; pickle tensor.detach() instead")
+        return restore, (type(self), self.array, self.tracked)
+
+    def __repr__(self) -> str:
+        text = np.array2string(self.array, separator=", ", precision=4, prefix="tensor(")
+        if self.array.dtype not in (np.float32, np.int64, np.bool_):
+            text += f", dtype={self.array.dtype}"
+        if self.edge is not None:
+            text += f", grad_fn=<{self.edge[0].name()}>"
+        elif self.tracked:
+            text += ", requires_grad=True"
+        return f"tensor({text})"
+
+    # --- hooks -------------------------------------------------------------------------------------------------------
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call hook(grad) each time the gradient of this tensor is computed; a returned Tensor replaces it."""
+        if not self.tracked:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        hooks, number = (ensure_hooks(self), 0) if self.edge is None else (self.edge[0].ensure_hooks(), self.edge[1])
+        return RemovableHandle(hooks.tensor.setdefault(number, {}), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call hook(leaf) after backward() has added to the leaf's .grad."""
+        if not self.tracked:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.edge is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return RemovableHandle(ensure_hooks(self).post, hook)
+
+    def retain_grad(self) -> None:
+        """Let backward() set .grad on this non-leaf tensor too."""
+        if not self.tracked:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.edge is not None:
+            node, number = self.edge
+            node.ensure_hooks().retain[number] = weakref.ref(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether retain_grad() was called on this non-leaf tensor."""
+        if self.edge is None or self.edge[0].hooks is None:
+            return False
+        kept = self.edge[0].hooks.retain.get(self.edge[1])
+        return kept is not None and kept() is self
+
+
+class Parameter(Tensor):
+    """A leaf that a Module counts among its parameters: requires grad unless told otherwise.
+
+    >>> w = Parameter(randn(3, 4))
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data: Any, requires_grad: bool = True) -> None:
+        start(self, data.array if isinstance(data, Tensor) else np.asarray(data))
+        if requires_grad:
+            self.requires_grad = True
+
+    def __repr__(self) -> str:
+        return f"Parameter containing:\n{super().__repr__()}"
+
+
+def start(tensor: Tensor, array: Any) -> None:
+    """Fill the slots of a new leaf."""
+    tensor.array = array
+    tensor.edge = tensor.counter = tensor.hooks = tensor.accumulator = tensor.view = tensor._grad = None
+    tensor.tracked = False
+
+
+def result(array: Any) -> Tensor:
+    """A new untracked Tensor around what an operation computed; NumPy's scalars become 0-d arrays."""
+    tensor = new(Tensor)
+    tensor.array = array if array.__class__ is ndarray else np.asarray(array)
+    tensor.edge = tensor.counter = tensor.hooks = tensor.accumulator = tensor.view = tensor._grad = None
+    tensor.tracked = False
+    return tensor
+
+
+def restore(cls: type[Tensor], array: Any, tracked: bool) -> Tensor:
+    """A leaf from its pickled parts."""
+    tensor = new(cls)
+    start(tensor, array)
+    tensor.tracked = tracked
+    return tensor
+
+
+def ensure_hooks(leaf: Tensor) -> NodeHooks:
+    """A leaf's hooks, made on first use; `post` holds the post-accumulate hooks."""
+    if leaf.hooks is None:
+        leaf.hooks = NodeHooks()
+    return leaf.hooks
+
+
+# How many references an array has in accumulate_grad() when nobody but the running backward holds it. It depends on
+# the interpreter, so the engine measures it when it is imported; 0 (never adopt, always copy) until then.
+unshared = [0]
+
+__all__ = ["Parameter", "Tensor", "edge_of", "restore", "result", "start", "unshared"]
