@@ -1,0 +1,167 @@
+"""Arithmetic, comparisons, exponentials and activations: each element of the result depends on one of each input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..function import Cast
+from ..tensor import Tensor
+from ._declare import Operation, elementwise
+
+# --- arithmetic ----------------------------------------------------------------------------------------------------
+
+add = elementwise("Add", np.add, lambda g: g, lambda g: g)
+sub = elementwise("Sub", np.subtract, lambda g: g, lambda g: -g)
+mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
+div = elementwise("Div", np.divide, lambda g, y: g / y, lambda g, z, y: -g * (z / y), floats=True)
+neg = elementwise("Neg", np.negative, lambda g: -g)
+abs = elementwise("Abs", np.abs, lambda g, x: g * sign(x))                      # 0 at 0
+square = elementwise("Pow", np.square, lambda g, x: g * (2 * x))
+sqrt = elementwise("Sqrt", np.sqrt, lambda g, z: g / (2 * z), floats=True)
+rsqrt = elementwise("Rsqrt", lambda x: 1 / np.sqrt(x), lambda g, z: -0.5 * g * (z * z * z), floats=True)
+reciprocal = elementwise("Reciprocal", lambda x: 1 / x, lambda g, z: -g * (z * z), floats=True)
+pow = elementwise("Pow", np.power,
+                  lambda g, x, y: g * where(y == 0, 0 * x, y * pow(x, where(y == 0, 1 + 0 * y, y - 1))),
+                  lambda g, z, x, y: g * where((x == 0) & (y >= 0), 0 * z, z * log(where((x == 0) & (y >= 0), 1 + 0 * x, x))))
+maximum = elementwise("Maximum", np.maximum, lambda g, x, y: g * share(x, y), lambda g, x, y: g * share(y, x))
+minimum = elementwise("Minimum", np.minimum, lambda g, x, y: g * share(y, x), lambda g, x, y: g * share(x, y))
+
+# --- exponentials ----------------------------------------------------------------------------------------------------
+
+exp = elementwise("Exp", np.exp, lambda g, z: g * z, floats=True)
+expm1 = elementwise("Expm1", np.expm1, lambda g, z: g * (z + 1), floats=True)
+log = elementwise("Log", np.log, lambda g, x: g / x, floats=True)
+log1p = elementwise("Log1p", np.log1p, lambda g, x: g / (x + 1), floats=True)
+sin = elementwise("Sin", np.sin, lambda g, x: g * cos(x), floats=True)
+cos = elementwise("Cos", np.cos, lambda g, x: -g * sin(x), floats=True)
+tanh = elementwise("Tanh", np.tanh, lambda g, z: g * (1 - z * z), floats=True)
+
+
+def _sigmoid(x: Any) -> Any:
+    half = np.asarray(x).dtype.type(0.5)
+    return half * np.tanh(half * x) + half          # tanh does not overflow where exp(-x) would
+
+
+sigmoid = elementwise("Sigmoid", _sigmoid, lambda g, z: g * (z * (1 - z)), floats=True)
+
+# --- activations -----------------------------------------------------------------------------------------------------
+
+relu = elementwise("Relu", lambda x: np.maximum(x, 0), lambda g, z: g * (z > 0))  # 0 at 0, as PyTorch
+silu = elementwise("Silu", lambda x: x * _sigmoid(x), lambda g, x: g * (sigmoid(x) * (1 + x * (1 - sigmoid(x)))))
+softplus = elementwise("Softplus", lambda x: np.logaddexp(x, np.zeros((), x.dtype)), lambda g, x: g * sigmoid(x))
+
+# --- without derivatives ---------------------------------------------------------------------------------------------
+
+eq = elementwise("Eq", np.equal)
+ne = elementwise("Ne", np.not_equal)
+lt = elementwise("Lt", np.less)
+le = elementwise("Le", np.less_equal)
+gt = elementwise("Gt", np.greater)
+ge = elementwise("Ge", np.greater_equal)
+sign = elementwise("Sign", np.sign)
+isnan = elementwise("Isnan", np.isnan)
+isinf = elementwise("Isinf", np.isinf)
+isfinite = elementwise("Isfinite", np.isfinite)
+logical_and = elementwise("LogicalAnd", np.logical_and)
+logical_or = elementwise("LogicalOr", np.logical_or)
+logical_not = elementwise("LogicalNot", np.logical_not)
+bitwise_and = elementwise("BitwiseAnd", np.bitwise_and)
+bitwise_or = elementwise("BitwiseOr", np.bitwise_or)
+bitwise_not = elementwise("BitwiseNot", np.invert)
+floor = elementwise("Floor", np.floor)
+ceil = elementwise("Ceil", np.ceil)
+round = elementwise("Round", np.rint)
+floor_divide = elementwise("FloorDivide", np.floor_divide)
+remainder = elementwise("Remainder", np.remainder, lambda g: g, lambda g, x, y: -g * floor(div(x, y)))
+
+
+def share(x: Any, y: Any) -> Any:
+    """The part of the gradient of max(x, y) that is x's: all where x is the larger, half where they are equal."""
+    return (x > y) + 0.5 * (x == y) if not isinstance(x, (Tensor, np.ndarray)) or x.dtype != np.float32 \
+        else (x > y) + np.float32(0.5) * (x == y)
+
+
+# --- with settings or three inputs -----------------------------------------------------------------------------------
+
+class Where(Operation):
+    """x where the condition holds, y elsewhere."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, condition: Any, x: Any, y: Any) -> Any:
+        """NumPy's where, on operands of one dtype."""
+        ctx.save(condition)
+        return np.where(condition, x, y)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Each side gets what it gave."""
+        (condition,) = ctx.values
+        return None, where(condition, g, 0.0), where(condition, 0.0, g)
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """x where condition holds, y elsewhere; the three broadcast. x and y may be numbers.
+
+    >>> where(x > 0, x, 0.0)
+    """
+    if isinstance(x, (int, float)) and not isinstance(x, bool) and hasattr(y, "dtype"):
+        x = _like(x, y)
+    if isinstance(y, (int, float)) and not isinstance(y, bool) and hasattr(x, "dtype"):
+        y = _like(y, x)
+    return Where.apply(condition, x, y)
+
+
+def _like(number: Any, other: Any) -> Any:
+    """A number as a 0-d array of the dtype in which it would meet `other`."""
+    dtype = other.dtype if other.dtype.kind in "fc" or isinstance(number, int) else np.dtype("float32")
+    return np.array(number, dtype)
+
+
+class Clamp(Operation):
+    """x limited to [low, high]; the gradient passes where low <= x <= high."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, low: Any, high: Any) -> Any:
+        """NumPy's clip."""
+        ctx.save(x)
+        ctx.limits = low, high
+        return np.clip(x, low, high)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Nothing passes beyond the limits."""
+        (x,) = ctx.values
+        low, high = ctx.limits
+        inside: Any = True
+        if low is not None:
+            inside = x >= low
+        if high is not None:
+            inside = (x <= high) if inside is True else inside & (x <= high)
+        return g * inside, None, None
+
+
+def clamp(x: Any, min: Any = None, max: Any = None) -> Any:
+    """x limited to [min, max], both numbers; one may be left out."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None".replace("torch.", ""))
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        x = x if min is None else maximum(x, min)
+        return x if max is None else minimum(x, max)
+    return Clamp.apply(x, min, max)
+
+
+def leaky_relu(x: Any, negative_slope: float = 0.01) -> Any:
+    """x where positive, negative_slope * x elsewhere."""
+    return where(x > 0, x, x * negative_slope)
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """x in another dtype: itself if it has it already."""
+    dtype = np.dtype(dtype)
+    if x.dtype == dtype:
+        return x
+    return Cast.apply(x, dtype=dtype)
