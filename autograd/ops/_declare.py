@@ -159,7 +159,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             x, y, a, b = operands(x, y)
             if x is None:
                 return NotImplemented
-            plain = not isinstance(a, ndarray) or not isinstance(b, ndarray)
+            plain = None if x.__class__ is Number or y.__class__ is Number else False
         else:
             if not plain:
                 dtype = result_type(a, b)
@@ -186,7 +186,10 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
                               (y if y.__class__ is not Number else y.array) if keep_y else None)
                 if keep_x and x.counter is not None or keep_y and y.counter is not None:
                     versions(node, x, y)
-            node.meta = None if plain and a.shape == b.shape else _metas(x, y, out)
+            if plain is None or plain and a.shape == b.shape:      # a number, or alike: gradients fit as they are
+                node.meta = None
+            else:
+                node.meta = _metas(x, y, out)
             out.edge = (node, 0)
             out.tracked = True
         return out
@@ -223,7 +226,7 @@ def operands(x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
         a = tensor.array
         dtype = for_number(a.dtype, number)
         if dtype is not a.dtype:
-            a = a.astype(dtype)
+            tensor, a = tensor.to(dtype), a.astype(dtype)
         other, b = Number(number), number
     else:
         return None, None, None, None

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import default, int64
+from ..dtypes import int64
 from ..tensor import Tensor, result
-from ._declare import Operation, constant
-from .elementwise import cast, div, exp, log, mul, sqrt, where
-from .shape import expand, reshape, unsqueeze, wrap_dim
+from ._declare import Operation
+from .elementwise import cast, div, exp, log, maximum, minimum, mul, sqrt
+from .shape import expand, reshape, wrap_dim
 
 Dims = int | tuple[int, ...] | list[int] | None
 
@@ -128,7 +128,7 @@ class Extreme(Operation):
 
 def _extreme(x: Any, dim: Dims, keepdim: bool, pick: Any, name: str) -> Any:
     dims = dims_of(dim, x.ndim)
-    if not all(x.shape[d] for d in dims):
+    if count(x.shape, dims) == 0:
         raise RuntimeError(f"{name}(): Expected reduction dim to have non-zero size, got shape {list(x.shape)}")
     return Extreme.apply(x, dims=dims, keepdim=keepdim, pick=pick)
 
@@ -184,10 +184,6 @@ class Put(Operation, name="Scatter"):
         return Pick.apply(g, indices, dim=ctx.dim), None
 
 
-argmax = constant("Argmax", np.argmax)
-argmin = constant("Argmin", np.argmin)
-
-
 def gather(x: Any, dim: int, index: Any) -> Any:
     """out[i, j] = x[index[i, j], j] for dim 0, and so on; index has the shape of the result."""
     return Pick.apply(x, index.array if isinstance(index, Tensor) else index, dim=wrap_dim(dim, x.ndim))
@@ -219,14 +215,14 @@ def _select(x: Any, dim: int, keepdim: bool, find: Any) -> tuple[Any, Any]:
 def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     if isinstance(dim, Tensor):
-        return _elementwise_max(x, dim)
+        return maximum(x, dim)
     return amax(x) if dim is None else _select(x, dim, keepdim, np.argmax)
 
 
 def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     if isinstance(dim, Tensor):
-        return _elementwise_min(x, dim)
+        return minimum(x, dim)
     return amin(x) if dim is None else _select(x, dim, keepdim, np.argmin)
 
 
@@ -299,32 +295,21 @@ def log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
     return _normalised(LogSoftmax, x, dim, dtype)
 
 
-def _elementwise_max(x: Any, y: Any) -> Any:
-    return where(x >= y, x, y)
-
-
-def _elementwise_min(x: Any, y: Any) -> Any:
-    return where(x <= y, x, y)
-
-
-def argmax_of(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmax(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The index of the largest element, of all or along `dim`."""
     return _arg(x, dim, keepdim, np.argmax)
 
 
-def argmin_of(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmin(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The index of the smallest element, of all or along `dim`."""
     return _arg(x, dim, keepdim, np.argmin)
 
 
-def all_of(x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+def all(x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
     """Whether all elements are true."""
     return result(np.logical_and.reduce(x.array, axis=dims_of(dim, x.ndim), keepdims=keepdim))
 
 
-def any_of(x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+def any(x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
     """Whether any element is true."""
     return result(np.logical_or.reduce(x.array, axis=dims_of(dim, x.ndim), keepdims=keepdim))
-
-
-__all__ = ["default", "unsqueeze"]

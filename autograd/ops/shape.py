@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..function import Expand
-from ..tensor import Tensor, result
+from ..tensor import Tensor
 from ._declare import Operation, linear
 
 _reshape = linear("View", lambda x, shape: np.reshape(x, shape), lambda g, was, shape: reshape(g, was), view=True)
@@ -18,14 +18,9 @@ _permute = linear("Permute", lambda x, dims: np.transpose(x, dims),
                   lambda g, was, dims: _permute(g, tuple(np.argsort(dims).tolist())), view=True)
 _flip = linear("Flip", lambda x, dims: np.flip(x, dims).copy(), lambda g, was, dims: flip(g, dims))
 _clone = linear("Clone", lambda x: np.array(x), lambda g, was: g)
-_alias = linear("Alias", lambda x: x[...], lambda g, was: g, view=True)
-_pad = linear("ConstantPadNd", lambda x, widths: np.pad(x, widths), lambda g, was, widths: _unpad(g, widths))
+pad_constant = linear("ConstantPadNd", lambda x, widths: np.pad(x, widths), lambda g, was, widths: _crop(g, widths))
 _crop = linear("Slice", lambda x, widths: x[tuple(slice(a, n - b) for (a, b), n in zip(widths, x.shape, strict=True))],
-               lambda g, was, widths: _pad(g, widths), view=True)
-
-
-def _unpad(g: Any, widths: Any) -> Any:
-    return _crop(g, widths)
+               lambda g, was, widths: pad_constant(g, widths), view=True)
 
 
 def sizes(args: tuple[Any, ...]) -> tuple[int, ...]:
@@ -228,7 +223,7 @@ class Narrow(Operation, name="Slice"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Zeros on both sides."""
-        return _pad(g, ((0, 0),) * ctx.dim + ((ctx.before, ctx.after),) + ((0, 0),) * (ctx.ndim - ctx.dim - 1))
+        return pad_constant(g, ((0, 0),) * ctx.dim + ((ctx.before, ctx.after),) + ((0, 0),) * (ctx.ndim - ctx.dim - 1))
 
 
 def narrow(x: Any, dim: int, start: int, length: int) -> Any:
@@ -272,8 +267,3 @@ def unbind(x: Any, dim: int = 0) -> tuple[Any, ...]:
     dim = wrap_dim(dim, x.ndim)
     rest = (*x.shape[:dim], *x.shape[dim + 1:])
     return tuple(reshape(narrow(x, dim, i, 1), rest) for i in range(x.shape[dim]))
-
-
-def detached(x: Any) -> Any:
-    """x, if it is an array, as a Tensor."""
-    return x if isinstance(x, Tensor) else result(x)

@@ -1,0 +1,129 @@
+"""Binds the operations to Tensor: operators, methods, in-place forms, backward(). One table, at import."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from . import engine, inplace
+from .ops import elementwise as ew
+from .ops import index, linalg, reduce, shape
+from .tensor import Tensor
+
+OPERATORS = {
+    "__add__": ew.add, "__radd__": ew.add, "__sub__": ew.sub, "__mul__": ew.mul, "__rmul__": ew.mul,
+    "__truediv__": ew.div, "__pow__": ew.pow, "__floordiv__": ew.floor_divide, "__mod__": ew.remainder,
+    "__matmul__": linalg.matmul, "__neg__": ew.neg, "__abs__": ew.abs,
+    "__eq__": ew.eq, "__ne__": ew.ne, "__lt__": ew.lt, "__le__": ew.le, "__gt__": ew.gt, "__ge__": ew.ge,
+    "__and__": ew.bitwise_and, "__or__": ew.bitwise_or, "__invert__": ew.bitwise_not,
+    "__getitem__": index.getitem, "__setitem__": inplace.setitem,
+    "__rsub__": lambda x, y: ew.sub(y, x), "__rtruediv__": lambda x, y: ew.div(y, x),
+    "__rpow__": lambda x, y: ew.pow(y, x), "__rmatmul__": lambda x, y: linalg.matmul(y, x),
+}
+
+METHODS = {
+    **{name: getattr(ew, name) for name in (
+        "add sub mul div neg abs square sqrt rsqrt reciprocal pow maximum minimum exp expm1 log log1p sin cos tanh "
+        "sigmoid relu sign isnan isinf isfinite eq ne lt le gt ge floor ceil round clamp logical_and logical_or "
+        "logical_not remainder floor_divide").split()},
+    **{name: getattr(shape, name) for name in (
+        "reshape view transpose t permute movedim flatten squeeze unsqueeze expand expand_as flip clone contiguous "
+        "narrow split chunk unbind").split()},
+    **{name: getattr(reduce, name) for name in (
+        "sum mean var std amax amin max min argmax argmin all any logsumexp softmax log_softmax gather").split()},
+    "matmul": linalg.matmul, "mm": linalg.matmul, "bmm": linalg.matmul, "index_select": index.index_select,
+    "subtract": ew.sub, "multiply": ew.mul, "divide": ew.div, "negative": ew.neg,
+}
+
+IN_PLACE = {name: METHODS[name] for name in (
+    "add sub mul div neg abs square sqrt rsqrt reciprocal pow exp expm1 log log1p sin cos tanh sigmoid relu floor ceil "
+    "round clamp").split()}
+
+AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_"}
+
+
+def backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
+             create_graph: bool = False, inputs: Any = None) -> None:
+    """Add d(self)/d(leaf) to .grad of every leaf behind this tensor; see autograd.backward."""
+    engine.backward([self], [gradient], retain_graph, create_graph, inputs)
+
+
+def add_scaled(x: Any, y: Any, *, alpha: Any = 1) -> Any:
+    """x + alpha * y."""
+    return ew.add(x, y if alpha == 1 else ew.mul(y, alpha))
+
+
+def sub_scaled(x: Any, y: Any, *, alpha: Any = 1) -> Any:
+    """x - alpha * y."""
+    return ew.sub(x, y if alpha == 1 else ew.mul(y, alpha))
+
+
+def div_rounded(x: Any, y: Any, *, rounding_mode: str | None = None) -> Any:
+    """x / y, as it is or rounded to an integer: "trunc" towards 0, "floor" down."""
+    if rounding_mode is None:
+        return ew.div(x, y)
+    if rounding_mode == "floor":
+        return ew.floor_divide(x, y)
+    if rounding_mode == "trunc":
+        quotient = ew.div(x, y)
+        return ew.sign(quotient) * ew.floor(ew.abs(quotient))
+    raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+                       f"'{rounding_mode}'")
+
+
+def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+       copy: bool = False) -> Tensor:
+    """This tensor in another dtype, or with the dtype of another tensor; device can only be "cpu"."""
+    for arg in args:
+        if isinstance(arg, Tensor):
+            dtype = arg.dtype
+        elif isinstance(arg, str) and arg.split(":")[0] in ("cpu", "cuda", "mps", "meta"):
+            device = arg
+        else:
+            dtype = arg
+    if device is not None and str(device).split(":")[0] != "cpu":
+        raise NotImplementedError(f"to(device={device!r}): tensors live in the CPU's memory")
+    out = self if dtype is None else ew.cast(self, dtype)
+    return shape.clone(out) if copy and out is self else out
+
+
+def iterate(self: Tensor) -> Iterator[Tensor]:
+    """The slices along the first dimension."""
+    if self.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(shape.unbind(self, 0))
+
+
+CASTS = {"float": np.float32, "double": np.float64, "half": np.float16, "long": np.int64, "int": np.int32,
+         "bool": np.bool_}
+
+
+def _cast_to(dtype: Any) -> Any:
+    def method(self: Tensor) -> Tensor:
+        return ew.cast(self, dtype)
+
+    method.__doc__ = f"This tensor as {np.dtype(dtype)}."
+    return method
+
+
+def bind() -> None:
+    """Set all of it on Tensor."""
+    table: dict[str, Any] = {**OPERATORS, **METHODS}
+    table.update(add=add_scaled, sub=sub_scaled, div=div_rounded, backward=backward, to=to, __iter__=iterate)
+    table.update({name: _cast_to(dtype) for name, dtype in CASTS.items()})
+    for name in IN_PLACE:
+        table[name + "_"] = inplace.in_place(table[name], name + "_")
+    for name, target in AUGMENTED.items():
+        table[name] = table[target]
+    table.update(copy_=inplace.copy_, fill_=inplace.fill_, zero_=inplace.zero_, detach_=inplace.detach_,
+                 cpu=lambda self: self, type_as=lambda self, other: ew.cast(self, other.dtype))
+    for name, value in table.items():
+        setattr(Tensor, name, value)
+    properties: dict[str, Any] = {"T": shape.t, "mT": shape.mT}
+    for name, function in properties.items():
+        setattr(Tensor, name, property(function))
+
+
+bind()
