@@ -38,11 +38,21 @@ class Output:
 
 def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
     """Keep `values` (Tensors or anything else) in node.saved, with the versions that they are at."""
-    numbers = {id(out): number for number, out in enumerate(outputs) if isinstance(out, Tensor)}
-    node.saved = tuple(Output(v.array, numbers[id(v)]) if id(v) in numbers else v for v in values)
-    versions = tuple(v._version if isinstance(v, Tensor) else 0 for v in values)
-    if any(versions):
-        node.versions = versions
+    written = own = False
+    for value in values:
+        if isinstance(value, Tensor):
+            for out in outputs:
+                if value is out:
+                    own = True
+            if value.counter is not None and value.counter.value:
+                written = True
+    if own:
+        numbers = {id(out): number for number, out in enumerate(outputs) if isinstance(out, Tensor)}
+        node.saved = tuple([Output(v.array, numbers[id(v)]) if id(v) in numbers else v for v in values])
+    else:
+        node.saved = values
+    if written:
+        node.versions = tuple([v._version if isinstance(v, Tensor) else 0 for v in values])
 
 
 def unpack(node: Node, create: bool) -> list[Any]:
@@ -85,14 +95,15 @@ def output_value(node: Node, value: Output, create: bool) -> Any:
 class FunctionNode(Node):
     """The node of a user's Function, and the `ctx` that its forward and backward are handed."""
 
-    __slots__ = ()
+    __slots__ = ("dirty", "materialize_grads", "needs_input_grad", "non_differentiable", "output_meta", "to_save")
 
     function: type[Function]
-    needs_input_grad: tuple[bool, ...] = ()
-    materialize_grads = True
-    to_save: tuple[Any, ...] | None = None
-    dirty: tuple[Any, ...] = ()
-    non_differentiable: tuple[Any, ...] = ()
+    needs_input_grad: tuple[bool, ...]
+    materialize_grads: bool
+    to_save: tuple[Any, ...] | None
+    dirty: tuple[Any, ...]
+    non_differentiable: tuple[Any, ...]
+    output_meta: tuple[Any, ...]                     # (shape, dtype) of each output, for zeros
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors (inputs, outputs or intermediates) for backward; the last call counts."""
@@ -105,9 +116,13 @@ class FunctionNode(Node):
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What save_for_backward kept. RuntimeError when it was freed, or changed in place since."""
-        if self.saved is None:
+        saved = self.saved
+        if saved is None:
             return self.to_save or ()               # still inside forward
-        return tuple(unpack(self, True))
+        for value in saved:
+            if value.__class__ is not Tensor or value.counter is not None:
+                return tuple(unpack(self, True))
+        return saved                                 # plain tensors that nobody wrote to
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Declare inputs that forward changed in place; forward must return them."""
@@ -123,32 +138,38 @@ class FunctionNode(Node):
 
     def run(self, g: Any, create: bool) -> Any:
         """Hand Tensors to the user's backward, check what it returns, bring it to shape and dtype."""
-        gs = g if self.outputs > 1 else (g,)
-        if create:
-            gs = [self._zeros(number) if x is None else x for number, x in enumerate(gs)]
+        if self.outputs == 1 and g is not None:
+            grads = self.function.backward(self, g if create else result(g))
         else:
-            gs = [self._zeros(number) if x is None else result(x) for number, x in enumerate(gs)]
-        grads = self.function.backward(self, *gs)
+            gs = g if self.outputs != 1 else (g,)
+            grads = self.function.backward(self, *[
+                self._zeros(number) if x is None else x if create else result(x) for number, x in enumerate(gs)])
         if grads.__class__ is not tuple:
             grads = tuple(grads) if isinstance(grads, list) else (grads,)
-        edges = self.edges
-        if len(grads) != len(edges):
+        if len(grads) != len(self.edges):
             grads = self._trim(grads)
-        out = []
-        for number, (grad, edge) in enumerate(zip(grads, edges, strict=True)):
-            if edge is None or grad is None:
-                if grad is not None and not self.meta[number]:
-                    raise RuntimeError(f"function {self.name()} returned a gradient different than None at position "
-                                       f"{number + 1}, but the corresponding forward input was not a Tensor")
+        out: list[Any] = []
+        for grad, edge, meta in zip(grads, self.edges, self.meta, strict=True):
+            if grad is None:
                 out.append(None)
-            elif isinstance(grad, Tensor):
-                if grad.array.shape != self.meta[number][0] or grad.array.dtype != self.meta[number][1]:
-                    grad = self._fit(grad, number)
-                out.append(grad if create else grad.array)
+            elif edge is None or not isinstance(grad, Tensor):
+                out.append(self._refuse(grad, edge, meta, len(out)))
             else:
-                raise TypeError(f"function {self.name()} returned a {type(grad).__name__} as gradient {number}; "
-                                "backward returns Tensors or None")
+                array = grad.array
+                if array.shape != meta[0] or array.dtype is not meta[1]:
+                    grad = self._fit(grad, len(out))
+                    array = grad.array
+                out.append(grad if create else array)
         return out
+
+    def _refuse(self, grad: Any, edge: Any, meta: Any, number: int) -> None:
+        """A gradient that nobody needs is dropped; one for an argument that is no Tensor, or no Tensor, is an error."""
+        if not meta:
+            raise RuntimeError(f"function {self.name()} returned a gradient different than None at position "
+                               f"{number + 1}, but the corresponding forward input was not a Tensor")
+        if not isinstance(grad, Tensor):
+            raise TypeError(f"function {self.name()} returned a {type(grad).__name__} as gradient {number}; "
+                            "backward returns Tensors or None")
 
     def _zeros(self, number: int) -> Any:
         """What backward gets for output `number` where no gradient came."""
@@ -183,8 +204,6 @@ class FunctionNode(Node):
         return self.function.backward(self, *grads)
 
     __call__ = apply
-
-    output_meta: list[Any]
 
     def sources(self) -> list[Tensor]:
         """Stand-ins for the inputs: tensors with the same edges, so that what hangs on them is found."""
@@ -261,9 +280,10 @@ class Function:
         if settings:
             args, settings = bind(cls, args, settings)
         node = new(cls.node)
-        node.saved = node.hooks = None
-        needs = tuple([isinstance(a, Tensor) and a.tracked for a in args])
-        node.needs_input_grad = needs
+        node.saved = node.hooks = node.to_save = None
+        node.dirty = node.non_differentiable = ()
+        node.materialize_grads = True
+        needs = node.needs_input_grad = tuple([isinstance(a, Tensor) and a.tracked for a in args])
         recording = modes.recording
         record = recording and cls.records(True in needs, settings)
         modes.recording = False
@@ -324,10 +344,11 @@ def attach(node: FunctionNode, args: tuple[Any, ...], output: Any) -> Any:
     node.meta = [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else () for a in args]
     single = not isinstance(output, (tuple, list))
     outputs = (output,) if single else tuple(output)
-    if len(outputs) != 1:
+    if not single and len(outputs) != 1:
         node.outputs = len(outputs)
     outputs = tuple([own_output(node, out, number, args) for number, out in enumerate(outputs)])
-    node.output_meta = [(o.array.shape, o.array.dtype) if isinstance(o, Tensor) else ((), None) for o in outputs]
+    node.output_meta = tuple([(o.array.shape, o.array.dtype) if isinstance(o, Tensor) else ((), None)
+                              for o in outputs])
     if node.dirty and not all(any(d is o for o in outputs) for d in node.dirty):
         raise RuntimeError(f"{node.name()}: Some elements marked as dirty during the forward method were not returned "
                            "as output. The inputs that are modified inplace must all be outputs of the Function.")
@@ -341,6 +362,13 @@ def own_output(node: FunctionNode, out: Any, number: int, args: tuple[Any, ...])
     """One output of a user's Function with `node` behind it: an input returned as it is becomes an alias of itself."""
     if not isinstance(out, Tensor):
         return out
+    if not out.tracked and not node.dirty and not node.non_differentiable and out.array.dtype.kind == "f":
+        for a in args:
+            if a is out:
+                break
+        else:                                        # the ordinary case: a new tensor
+            out.edge, out.tracked = (node, number), True
+            return out
     if any(out is d for d in node.dirty):
         out.edge, out.tracked = (node, number), True
         return out

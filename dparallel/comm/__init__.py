@@ -1,0 +1,46 @@
+"""Communicators: arrays between places. world() is the one that this process was started with."""
+
+from __future__ import annotations
+
+import functools
+import os
+
+from .base import Communicator, Handle
+from .call import CollectiveError, even_split
+from .devices import Devices
+from .threads import RankFailure, run_ranks
+
+# Variables in which launchers tell the number of ranks: Open MPI, MPICH and Intel MPI (Hydra), MVAPICH, srun with PMI.
+SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_SIZE")
+
+
+def launched_size() -> int:
+    """The number of ranks that an MPI launcher announced in the environment; 0 if none did."""
+    for name in SIZE_VARIABLES:
+        if os.environ.get(name, "").isdigit():
+            return int(os.environ[name])
+    return int(os.environ.get("SLURM_NTASKS", 0)) if "PMIX_RANK" in os.environ else 0
+
+
+@functools.lru_cache(maxsize=None)
+def world() -> Communicator:
+    """All ranks of this job: an MpiComm under an MPI launcher (mpirun, dprun, srun), else Devices(1) without MPI.
+
+    RuntimeError with the remedy if MPI can't be loaded, or is another one than the launcher's.
+    """
+    announced = launched_size()
+    if not announced:
+        return Devices(1)
+    try:
+        from .mpi import MpiComm, mpi_size
+    except (ImportError, RuntimeError) as error:
+        raise RuntimeError(f"this process was started as one of {announced} MPI ranks, but MPI can't be loaded "
+                           f"({error}); run: pip install 'dparallel[mpi]'") from error
+    if announced > 1 and mpi_size() == 1:
+        raise RuntimeError(f"the launcher announced {announced} ranks, but MPI sees 1: mpirun and the MPI library that "
+                           "mpi4py loads are of different MPIs. Start with dprun, or with the mpirun beside this Python")
+    return MpiComm()
+
+
+__all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "RankFailure", "even_split", "launched_size",
+           "run_ranks", "world"]
