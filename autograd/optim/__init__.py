@@ -1,1 +1,6 @@
+"""Optimisers."""
 
+from .algorithms import SGD, AdamW
+from .optimizer import Optimizer
+
+__all__ = ["SGD", "AdamW", "Optimizer"]

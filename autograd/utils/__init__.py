@@ -1,1 +1,1 @@
-
+"""The package of PyTorch's `torch.utils` names: data."""
