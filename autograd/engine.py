@@ -397,6 +397,11 @@ def _capture_ends(walk: Walk) -> None:
             walk._before(node, walk.pending.pop(node))
 
 
+def current_pass() -> Walk | None:
+    """The backward pass that this thread is inside (the innermost), None outside; `.accumulate` is False in grad()."""
+    return _running.walks[-1] if _running.walks else None
+
+
 def queue_callback(callback: Callable[[], None]) -> None:
     """Call `callback` once when the current (innermost) backward pass has ended."""
     if not _running.walks:

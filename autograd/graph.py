@@ -64,13 +64,14 @@ class RemovableHandle:
 class NodeHooks:
     """What a node's user asked to be told of: gradients of its outputs, its start, its end."""
 
-    __slots__ = ("post", "pre", "retain", "tensor")
+    __slots__ = ("home", "post", "pre", "retain", "tensor")
 
     def __init__(self) -> None:
         self.tensor: dict[int, dict[int, Callable[..., Any]]] = {}      # output number -> Tensor.register_hook's
         self.retain: dict[int, weakref.ref[Any]] = {}                   # output number -> tensor whose .grad is kept
         self.pre: dict[int, Callable[..., Any]] = {}
         self.post: dict[int, Callable[..., Any]] = {}
+        self.home: Any = None                        # of a leaf: the array where its gradient shall live, if set
 
 
 class Node:

@@ -159,6 +159,9 @@ class Tensor:
         held = self._grad
         if create:
             self._grad = g if held is None else held + g
+        elif held is None and self.hooks is not None and self.hooks.home is not None:
+            np.copyto(self.hooks.home, g, casting="same_kind")
+            self._grad = result(self.hooks.home)
         elif held is None:
             self._grad = result(g if g.__class__ is ndarray and g.base is None and sys.getrefcount(g) <= unshared[0]
                                 and g.dtype is self.array.dtype else np.array(g, self.array.dtype))

@@ -177,6 +177,10 @@ class Communicator(ABC):
         return self.allgather_object([obj if place == root else None for place in self.held])[root]
 
     @abstractmethod
+    def duplicate(self) -> Communicator:
+        """Another communicator of the same places, whose messages do not meet this one's. Collective."""
+
+    @abstractmethod
     def abort(self, message: str) -> None:
         """End the job on all ranks, with a word to standard error."""
 

@@ -48,6 +48,10 @@ class Devices(Communicator):
         """The objects themselves."""
         return list(objects)
 
+    def duplicate(self) -> Devices:
+        """Itself: it keeps no messages."""
+        return self
+
     def abort(self, message: str) -> None:
         """End this process."""
         sys.exit(message)

@@ -153,6 +153,10 @@ class MpiComm(Communicator):
         """mpi4py's bcast, which pickles."""
         return self.comm.bcast(obj, root)
 
+    def duplicate(self) -> MpiComm:
+        """MPI_Comm_dup."""
+        return MpiComm(self.comm)
+
     def abort(self, message: str) -> None:
         """MPI_Abort."""
         sys.stderr.write(f"rank {self.rank} of {self.size}: {message}\n")

@@ -32,24 +32,24 @@ class Meeting:
     def __init__(self, size: int, timeout: float) -> None:
         self.size, self.timeout = size, timeout
         self.change = threading.Condition()
-        self.brought: dict[int, dict[int, Any]] = {}
-        self.taken: dict[int, int] = {}
+        self.brought: dict[Any, dict[int, Any]] = {}
+        self.taken: dict[Any, int] = {}
         self.waiting: dict[int, str] = {}           # rank -> the collective that it waits in
         self.left: set[int] = set()
         self.failure: tuple[int, BaseException] | None = None
 
-    def bring(self, number: int, rank: int, item: Any) -> None:
+    def bring(self, number: Any, rank: int, item: Any) -> None:
         """Put down what this rank brings to collective `number`; does not wait."""
         with self.change:
             self.brought.setdefault(number, {})[rank] = item
             self.change.notify_all()
 
-    def complete(self, number: int) -> bool:
+    def complete(self, number: Any) -> bool:
         """Whether all ranks have brought theirs."""
         with self.change:
             return len(self.brought.get(number, ())) == self.size
 
-    def collect(self, number: int, rank: int, what: str) -> list[Any]:
+    def collect(self, number: Any, rank: int, what: str) -> list[Any]:
         """What all ranks brought, once they have. RankFailure if one can't come any more, or time runs out."""
         deadline = time.monotonic() + self.timeout
         with self.change:
@@ -65,7 +65,7 @@ class Meeting:
                 del self.brought[number], self.taken[number]
             return items
 
-    def _check(self, number: int, rank: int, what: str) -> None:
+    def _check(self, number: Any, rank: int, what: str) -> None:
         if self.failure is not None:
             failed, error = self.failure
             raise RankFailure(f"rank {rank} was in {what} when rank {failed} failed: {error!r}", failed)
@@ -74,7 +74,7 @@ class Meeting:
             raise RankFailure(f"rank {rank} waits in {what}, but rank {missing[0]} has returned and will never come; "
                               f"{self._whereabouts(number)}")
 
-    def _whereabouts(self, number: int) -> str:
+    def _whereabouts(self, number: Any) -> str:
         lines = []
         for place in range(self.size):
             if place not in self.brought.get(number, ()):
@@ -96,14 +96,14 @@ class ThreadComm(Communicator):
 
     kind = "threads"
 
-    def __init__(self, meeting: Meeting, rank: int) -> None:
+    def __init__(self, meeting: Meeting, rank: int, channel: tuple[int, ...] = ()) -> None:
         self.size, self.held = meeting.size, (rank,)
-        self._meeting = meeting
-        self._number = 0
+        self._meeting, self._channel = meeting, channel
+        self._number = self._duplicates = 0
 
     def _start(self, what: str, item: Any) -> tuple[Callable[[], list[Any]], Callable[[], bool]]:
         """Bring an item to the next collective; functions to collect all ranks' items, and to test for them."""
-        number, rank, meeting = self._number, self.rank, self._meeting
+        number, rank, meeting = (self._channel, self._number), self.rank, self._meeting
         self._number += 1
         meeting.bring(number, rank, item)
         return lambda: meeting.collect(number, rank, what), lambda: meeting.complete(number)
@@ -143,6 +143,11 @@ class ThreadComm(Communicator):
     def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
         """A copy of each rank's object."""
         return [copy.deepcopy(item) for item in self._start("allgather_object", objects[0])[0]()]
+
+    def duplicate(self) -> ThreadComm:
+        """The same meeting, with collectives numbered apart."""
+        self._duplicates += 1
+        return ThreadComm(self._meeting, self.rank, (*self._channel, self._duplicates))
 
     def abort(self, message: str) -> None:
         """Fail this rank, and with it all."""

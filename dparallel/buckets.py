@@ -1,0 +1,51 @@
+"""Buckets: which parameters' gradients share a flat buffer, in which order. The same on every rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+FIRST_BUCKET_BYTES = 1 << 20       # small, so that the first message leaves early (PyTorch's figure)
+
+
+class Bucket:
+    """Some parameters' gradients end to end, followed by one flag a parameter (used or not) and the rank's weight.
+
+    The flags and the weight travel with the gradients, so that their sums need no message of their own.
+    """
+
+    def __init__(self, names: Sequence[str], params: Sequence[Any]) -> None:
+        self.names, self.params = list(names), list(params)
+        count = sum(p.array.size for p in params)
+        self.buffer = np.zeros(count + len(self.params) + 1, self.params[0].array.dtype)
+        self.gradients = self.buffer[:count]
+        self.used = self.buffer[count:-1]
+        self.views = []
+        start = 0
+        for p in self.params:
+            self.views.append(self.buffer[start:start + p.array.size].reshape(p.array.shape))
+            start += p.array.size
+        self.waiting = len(self.params)
+        self.handle: Any = None
+
+    @property
+    def weight(self) -> float:
+        """The last element: this rank's weight, after the sum that of all ranks."""
+        return float(self.buffer[-1])
+
+
+def assign(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[Bucket]:
+    """Buckets of at most cap_bytes, in reverse order of registration: about the order in which gradients come."""
+    groups: list[list[tuple[str, Any]]] = []
+    open_groups: dict[Any, tuple[list[tuple[str, Any]], int]] = {}
+    for name, p in reversed(named):
+        group, room = open_groups.get(p.array.dtype, (None, 0))
+        if group is None or room < p.array.nbytes:
+            group = []
+            groups.append(group)
+            room = int(min(cap_bytes, FIRST_BUCKET_BYTES) if len(groups) == 1 else cap_bytes)
+        group.append((name, p))
+        open_groups[p.array.dtype] = (group, room - p.array.nbytes)
+    return [Bucket([name for name, _ in group], [p for _, p in group]) for group in groups]

@@ -1,0 +1,47 @@
+"""Runs one module per place, each in a thread of its own: NumPy releases the GIL, so they run at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autograd.lanes import run_lanes
+
+
+class ReplicaError(RuntimeError):
+    """A replica failed with an exception whose type can't be raised again with the place's name."""
+
+
+def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
+                   kwargs_tup: Sequence[dict[str, Any]] | None = None,
+                   devices: Sequence[int] | None = None) -> list[Any]:
+    """Call modules[i](*inputs[i], **kwargs_tup[i]) in parallel; the outputs in order.
+
+    devices: the places, for messages (default 0, 1, ...). Modes are the caller's. The first failure is raised with its
+    own type and traceback, after a message that names the place.
+    """
+    kwargs = [{} for _ in modules] if kwargs_tup is None else list(kwargs_tup)
+    places = list(range(len(modules))) if devices is None else list(devices)
+    for name, values in (("inputs", inputs), ("kwargs_tup", kwargs), ("devices", places)):
+        if len(values) != len(modules):
+            raise ValueError(f"The number of modules {len(modules)} is not equal to the number of {name} {len(values)}")
+
+    def call(number: int) -> Any:
+        given = inputs[number]
+        try:
+            return modules[number](*(given if isinstance(given, tuple) else (given,)), **kwargs[number])
+        except Exception as error:
+            raise _named(error, number, places[number]) from error
+
+    if len(modules) == 1:                            # nothing to run beside: the caller's thread, and no lane
+        return [call(0)]
+    return run_lanes([lambda number=number: call(number) for number in range(len(modules))])
+
+
+def _named(error: Exception, number: int, place: int) -> Exception:
+    """An exception of the same type that names the place."""
+    text = f"Caught {type(error).__name__} in replica {number} on place {place}: {error}"
+    try:
+        return type(error)(text)
+    except Exception:                                # its constructor wants something else
+        return ReplicaError(text)

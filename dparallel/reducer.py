@@ -1,0 +1,127 @@
+"""Reducer: sums gradients over ranks while backward still runs.
+
+Gradients live in buckets. When the last gradient of a bucket is there (and every bucket before it has left), it is
+multiplied by the rank's weight and a non-blocking allreduce starts. At the end of backward the rest leave, with zeros for
+what was not used here; then all are waited for and divided by the sum of the weights. Buckets leave in a fixed order on a
+communicator of their own, whatever order they fill in, and on every rank, whatever that rank's loss depends on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograd import Function, Tensor
+from autograd.engine import current_pass, queue_callback
+from autograd.tensor import ensure_hooks
+
+from .buckets import Bucket, assign
+from .comm import Communicator
+
+
+class Reducer:
+    """The buckets of one module on one rank."""
+
+    def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float) -> None:
+        self.comm = comm.duplicate()
+        self.buckets = assign(named, cap_mb * 2**20)
+        self.enabled = True                          # read when backward begins
+        self.weight = 0.0                            # rows seen by forward since the last sum
+        self._pass: Any = None                       # the backward pass that is being summed
+        self._next = 0                               # the first bucket that has not left
+        for bucket in self.buckets:
+            for number, (p, view) in enumerate(zip(bucket.params, bucket.views, strict=True)):
+                hooks = ensure_hooks(p)
+                hooks.home = view
+                p.register_post_accumulate_grad_hook(self._arrival(bucket, number))
+
+    def _arrival(self, bucket: Bucket, number: int) -> Any:
+        def arrived(p: Tensor) -> None:
+            if not self.begin():
+                return
+            if p._grad is not None and p._grad.array is not bucket.views[number]:
+                self._bring_home(p, bucket.views[number])
+            bucket.used[number] = 1
+            bucket.waiting -= 1
+            if bucket.waiting == 0:
+                self._leave(final=False)
+
+        return arrived
+
+    @staticmethod
+    def _bring_home(p: Tensor, view: Any) -> None:
+        """A gradient that was set by hand, or made with a graph, moves into the bucket."""
+        grad = p._grad
+        if grad.edge is None:
+            view[...] = grad.array
+            p._grad = Tensor(view)
+        else:
+            raise RuntimeError("backward(create_graph=True) would put gradients with a graph into .grad, and summing them "
+                               "over ranks would cut it; use autograd.grad(..., create_graph=True) and backward() on "
+                               "what you make of it")
+
+    def begin(self) -> bool:
+        """Called as soon as a backward pass concerns the module: whether this pass is summed over ranks."""
+        walk = current_pass()
+        if walk is None or not walk.accumulate or not self.enabled:
+            return False
+        if walk is not self._pass:
+            self._pass, self._next = walk, 0
+            for bucket in self.buckets:
+                bucket.waiting, bucket.handle = len(bucket.params), None
+                bucket.used[...] = 0
+            queue_callback(self._finish)
+        return True
+
+    def _leave(self, final: bool) -> None:
+        """Start the allreduce of every bucket that may go: full ones in order; at the end all."""
+        while self._next < len(self.buckets):
+            bucket = self.buckets[self._next]
+            if bucket.waiting > 0 and not final:
+                return
+            if bucket.waiting > 0:
+                for p, view, used in zip(bucket.params, bucket.views, bucket.used, strict=True):
+                    if not used and p._grad is None:
+                        view[...] = 0
+                    elif not used and p._grad.array is not view:
+                        self._bring_home(p, view)
+            if self.weight:
+                if self.weight != 1.0:
+                    bucket.gradients *= self.weight
+            else:
+                bucket.gradients[...] = 0            # also what is nan: the mean over no rows
+            bucket.buffer[-1] = self.weight
+            bucket.handle = self.comm.start_sum_in_place([bucket.buffer])
+            self._next += 1
+
+    def _finish(self) -> None:
+        """The end of backward: all buckets have left, are waited for, and divided."""
+        self._leave(final=True)
+        self._pass, self.weight = None, 0.0
+        for bucket in self.buckets:
+            bucket.handle.wait()
+            total = bucket.weight
+            if total not in (0.0, 1.0):
+                bucket.gradients /= total
+            for p, view, used in zip(bucket.params, bucket.views, bucket.used, strict=True):
+                if used or p._grad is not None:      # used on some rank; else it stays as it was: None
+                    if p._grad is None or p._grad.array is not view:
+                        p._grad = Tensor(view)
+
+
+class Sink(Function):
+    """Identity on a module's output: tells the reducer that backward has begun, also on a rank where no parameter
+    gets a gradient. Its backward goes through it again, for passes over the graph of a backward pass."""
+
+    always_runs = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, *, reducer: Reducer) -> Tensor:
+        """x."""
+        ctx.reducer = reducer
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Tensor:
+        """g."""
+        ctx.reducer.begin()
+        return Sink.apply(g, reducer=ctx.reducer)
