@@ -1,5 +1,7 @@
 """Differentiable arrays on NumPy, with PyTorch's names: `import autograd as ag` where a script says `import torch`."""
 
+import warnings
+
 from . import dtypes, graph, lanes, mode, operators
 from . import random as random
 from .dtypes import bool_ as bool
@@ -123,4 +125,6 @@ from .tensor import Parameter, Tensor
 
 float, double, half, int, long = float32, float64, float16, int32, int64
 concat = cat
+# log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -1,1 +1,6 @@
+"""Starts a script on many MPI ranks: `dprun -n 4 train.py`, or `python -m launch -n 4 train.py`.
 
+Standard library only: nothing here imports numpy, mpi4py, or the packages it starts.
+"""
+
+__all__: list[str] = []

@@ -1,0 +1,42 @@
+# make train, make test: each sets up .venv by itself. Nothing outside this folder is touched.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# "install" what a command needs once; again when pyproject.toml changes
+TRAIN := $(VENV)/.train-ready
+TEST := $(VENV)/.test-ready
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: train test check bench examples clean
+
+train: $(TRAIN)
+	$(BIN)/dprun -n 2 examples/digits.py
+
+test: $(TEST)
+	$(BIN)/python tests/run_all.py
+
+check: $(TEST)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_layers.py
+
+bench: $(TEST)
+	$(BIN)/python tests/bench/run.py
+
+examples: $(TRAIN)
+	$(BIN)/python -m pip install -q pytest
+	$(BIN)/python -m pytest tests/test_examples.py
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(TRAIN): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[mpi,examples]'
+	touch $@
+
+$(TEST): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[mpi,examples,test]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build *.egg-info

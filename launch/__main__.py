@@ -1,0 +1,7 @@
+"""`python -m launch` is `dprun`."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())
