@@ -1,8 +1,7 @@
 """Function: the one way an operation comes to exist. `apply` runs forward and records a node that can run backward.
 
 Users subclass Function: forward and backward are handed Tensors, as in PyTorch. Built-in operations subclass
-Operation, on a leaner path: forward is handed arrays, and backward whatever flows, arrays in an ordinary pass,
-Tensors when a graph of the backward pass is wanted.
+Operation (operation.py), on a leaner path.
 """
 
 from __future__ import annotations
@@ -14,8 +13,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from .graph import FREED, MSG_FREED, Node, edge_of, new, next_number, raise_changed, shared_counter
+from .graph import Node, edge_of, new, next_number, shared_counter
 from .mode import modes
+from .operation import fit
+from .saved import pack, unpack
 from .tensor import Tensor, result
 
 MSG_LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -23,74 +24,6 @@ MSG_INSTANCE = ("Functions are not instantiated: their methods are static. Write
                 "`{name}()(...)`.")
 MSG_STATIC = "{name}.{method} must be a static method: write @staticmethod above it, and ctx as its first argument."
 
-
-# --- saved values --------------------------------------------------------------------------------------------------
-
-class Output:
-    """Stands among a node's saved values for one of its own outputs: holding the tensor would make a cycle."""
-
-    __slots__ = ("array", "number")
-
-    def __init__(self, array: Any, number: int) -> None:
-        self.array = array
-        self.number = number
-
-
-def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-    """Keep `values` (Tensors or anything else) in node.saved, with the versions that they are at."""
-    written = own = False
-    for value in values:
-        if isinstance(value, Tensor):
-            for out in outputs:
-                if value is out:
-                    own = True
-            if value.counter is not None and value.counter.value:
-                written = True
-    if own:
-        numbers = {id(out): number for number, out in enumerate(outputs) if isinstance(out, Tensor)}
-        node.saved = tuple([Output(v.array, numbers[id(v)]) if id(v) in numbers else v for v in values])
-    else:
-        node.saved = values
-    if written:
-        node.versions = tuple([v._version if isinstance(v, Tensor) else 0 for v in values])
-
-
-def unpack(node: Node, create: bool) -> list[Any]:
-    """The saved values, checked: as arrays, or, when `create`, as Tensors joined to the graph."""
-    if node.saved is FREED:
-        raise RuntimeError(MSG_FREED)
-    values = []
-    for position, value in enumerate(node.saved):
-        if isinstance(value, Tensor):
-            if value.counter is not None:
-                then = 0 if node.versions is None else node.versions[position]
-                if value.counter.value != then:
-                    raise_changed(node, f"a tensor of shape {list(value.shape)}", value.counter.value, then)
-            values.append(value if create else value.array)
-        elif value.__class__ is Output:
-            values.append(output_value(node, value, create))
-        else:
-            values.append(value)
-    return values
-
-
-def output_value(node: Node, value: Output, create: bool) -> Any:
-    """A saved output: its array, or, when `create`, a Tensor that stands where the output stood."""
-    if node.output_counters and value.number in node.output_counters:
-        counter = node.output_counters[value.number]
-        then = 0 if node.versions is None else max(node.versions)
-        if counter.value != then:
-            raise_changed(node, f"output {value.number} of shape {list(value.array.shape)}", counter.value, then)
-    if not create:
-        return value.array
-    tensor = result(value.array)
-    tensor.edge, tensor.tracked = (node, value.number), True
-    if node.output_counters:
-        tensor.counter = node.output_counters.get(value.number)
-    return tensor
-
-
-# --- user-defined Functions ----------------------------------------------------------------------------------------
 
 class FunctionNode(Node):
     """The node of a user's Function, and the `ctx` that its forward and backward are handed."""
@@ -416,198 +349,3 @@ class OnceDifferentiable(Function):
         """Always an error."""
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable: "
                            f"{ctx.of}")
-
-
-# --- built-in operations -------------------------------------------------------------------------------------------
-
-class OperationNode(Node):
-    """The node of a built-in operation, and the `ctx` of its forward and backward."""
-
-    __slots__ = ("given",)
-
-    operation: type[Operation]
-
-    def save(self, *arrays: Any) -> None:
-        """Keep inputs or outputs of forward for backward, where they come back (as `saved`) joined to the graph.
-
-        Integer and boolean arrays made on the way may be kept too: they have no derivative.
-        """
-        self.saved = arrays
-
-    def unpacked(self, create: bool) -> list[Any]:
-        """The saved values for backward."""
-        return unpack(self, create)
-
-    def run(self, g: Any, create: bool) -> Any:
-        """Hand the gradients to the operation's backward, as arrays or Tensors."""
-        if self.saved is not None:
-            self.values = unpack(self, create)
-        try:
-            grads = self.operation.backward(self, *g) if self.outputs > 1 else self.operation.backward(self, g)
-        finally:
-            if self.saved is not None:
-                del self.values
-        if grads.__class__ is not tuple and grads.__class__ is not list:
-            grads = (grads,)
-        if self.meta is not None:
-            grads = [x if x is None or m is None or edge is None else fit(x, *m)
-                     for x, m, edge in zip(grads, self.meta, self.edges, strict=True)]
-        return grads
-
-    values: list[Any]
-
-    def apply(self, *grads: Any) -> Any:
-        """Run this node's backward on Tensors: one gradient (or None) per input, alone if there is one input."""
-        return call_node(self, grads)
-
-    __call__ = apply
-
-    def needs(self, number: int) -> bool:
-        """Whether input `number` needs a gradient."""
-        return self.edges[number] is not None
-
-
-def call_node(node: Node, grads: tuple[Any, ...]) -> Any:
-    """Run a built-in node for a user, on Tensors, recorded if recording is on."""
-    out = node.run(list(grads) if node.outputs > 1 else grads[0], True)
-    return out[0] if len(out) == 1 else tuple(out)
-
-
-class Operation(Function):
-    """A built-in Function: `forward(ctx, *arrays, **settings)` computes on arrays; `backward(ctx, *gs)` is written in
-    operators and operations that take arrays and Tensors alike. apply() on arrays alone gives arrays.
-
-    `mixes`: inputs may differ in dtype and shape, and gradients are brought back to each input's.
-    """
-
-    node: Any = OperationNode
-    mixes = False
-    view = False                      # the output shares memory with the first input
-
-    def __init_subclass__(cls, name: str = "", **kwargs: Any) -> None:
-        cls.node = type(f"{name or cls.__name__}Backward0", (OperationNode,),
-                        {"__slots__": (), "operation": cls, "__doc__": f"Node of {name or cls.__name__}."})
-
-    @classmethod
-    def apply(cls, *args: Any, **settings: Any) -> Any:
-        """Run forward on the arrays of the arguments; record if recording is on and one is tracked."""
-        tracked = seen = False
-        arrays = []
-        for a in args:
-            if isinstance(a, Tensor):
-                arrays.append(a.array)
-                seen = True
-                if a.tracked:
-                    tracked = True
-            else:
-                arrays.append(a)
-        node = new(cls.node)
-        node.saved = None
-        output = cls.forward(node, *arrays, **settings)
-        if not seen:
-            return output
-        if not tracked or not modes.recording:
-            if output.__class__ is tuple:
-                return tuple([result(z) for z in output])
-            out = result(output)
-            if cls.view:
-                out.counter = shared_counter(args[0])
-            return out
-        return cls.record(node, args, arrays, output)
-
-    @classmethod
-    def record(cls, node: OperationNode, args: tuple[Any, ...], arrays: list[Any], output: Any) -> Any:
-        """Make `node` the origin of the outputs."""
-        node.seq = next_number()
-        node.lane = modes.lane
-        node.hooks = None
-        node.edges = tuple([edge_of(a) if isinstance(a, Tensor) else None for a in args])
-        node.meta = [(a.shape, a.dtype) if isinstance(a, np.ndarray) else None for a in arrays] if cls.mixes else None
-        if output.__class__ is tuple:
-            node.outputs = len(output)
-            outs = tuple([result(z) for z in output])
-        else:
-            outs = (result(output),)
-        for number, out in enumerate(outs):
-            if out.array.dtype.kind in "fc":
-                out.edge, out.tracked = (node, number), True
-        if cls.view:
-            outs[0].counter = shared_counter(args[0])
-            outs[0].view = args[0] if args[0].view is None else args[0].view
-        if node.saved is not None:
-            keep(node, args, arrays, outs)
-        return outs if output.__class__ is tuple else outs[0]
-
-
-def keep(node: OperationNode, args: tuple[Any, ...], arrays: list[Any], outs: tuple[Any, ...]) -> None:
-    """Turn the arrays that forward saved into the tensors that they belong to."""
-    values: list[Any] = []
-    for saved in node.saved:
-        owner = next((a for a, array in zip(args, arrays, strict=True) if array is saved), None)
-        if owner is None:
-            owner = next((o for o in outs if o.array is saved), None)
-        if owner is None and isinstance(saved, np.ndarray) and saved.dtype.kind in "fc":
-            raise TypeError(f"{node.name()}: ctx.save() takes inputs and outputs of forward only; a {saved.dtype} array "
-                            f"of shape {saved.shape} is neither, and its derivative would be lost")
-        values.append(saved if owner is None else owner)
-    pack(node, tuple(values), outs)
-
-
-# --- bringing gradients to an input's shape and dtype ----------------------------------------------------------------
-
-def fit(g: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Sum g over the dimensions that broadcasting added to `shape`, and cast it to `dtype`; arrays and Tensors alike."""
-    if g.shape != shape:
-        g = SumTo.apply(g, shape=shape)
-    if g.dtype != dtype:
-        g = Cast.apply(g, dtype=dtype)
-    return g
-
-
-class SumTo(Operation, name="Sum"):
-    """The sum over the dimensions along which an array of `shape` was repeated; the adjoint of Expand."""
-
-    @staticmethod
-    def forward(ctx: Any, g: Any, *, shape: tuple[int, ...]) -> Any:
-        """Sum over added leading dimensions, and over those of size 1 in `shape`."""
-        ctx.shape = g.shape
-        extra = g.ndim - len(shape)
-        repeated = tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
-        return np.add.reduce(g, axis=(*range(extra), *repeated), dtype=g.dtype).reshape(shape)
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """Repeat it again."""
-        return Expand.apply(g, shape=ctx.shape)
-
-
-class Expand(Operation):
-    """x repeated to `shape` by broadcasting, as a read-only view."""
-
-    view = True
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, *, shape: tuple[int, ...]) -> Any:
-        """NumPy's broadcast_to."""
-        ctx.shape = x.shape
-        return np.broadcast_to(x, shape)
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """Sum what was repeated."""
-        return SumTo.apply(g, shape=ctx.shape)
-
-
-class Cast(Operation, name="ToCopy"):
-    """x in another dtype."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, *, dtype: Any) -> Any:
-        """NumPy's astype, always a copy."""
-        ctx.dtype = x.dtype
-        return np.asarray(x).astype(dtype)
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """Cast back."""
-        return Cast.apply(g, dtype=ctx.dtype)

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import category, default, for_number, result_type
-from ..function import Operation, OperationNode, Output, fit, output_value
+from ..operation import Operation, OperationNode, fit
 from ..graph import FREED, MSG_FREED, edge_of, new, next_number, raise_changed, shared_counter
 from ..mode import modes
+from ..saved import Output, output_value
 from ..tensor import Tensor, result
 
 ndarray = np.ndarray

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..function import Cast
+from ..operation import Cast
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
 

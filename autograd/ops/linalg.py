@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import promote
-from ..function import fit
+from ..operation import fit
 from ..tensor import Tensor
 from ._declare import Operation
 from .elementwise import cast, mul

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..function import Expand
+from ..operation import Expand
 from ..tensor import Tensor
 from ._declare import Operation, linear
 

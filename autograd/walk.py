@@ -1,0 +1,227 @@
+"""Walk: one backward pass. Takes nodes in order, runs each on the gradients that reached it, and sends the results on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .graph import Node
+from .hooks import as_tensor, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from .lanes import run_lanes
+from .mode import modes
+
+
+class _Running(threading.local):
+    """The backward passes that this thread is inside, innermost last."""
+
+    def __init__(self) -> None:
+        self.walks: list[Walk] = []
+
+
+running = _Running()
+
+
+class Walk:
+    """One backward pass over `order`: gradients waiting for their node, and uses of leaves still to report."""
+
+    def __init__(self, create: bool, keep: bool, uses: dict[Node, int]) -> None:
+        self.create, self.keep, self.uses = create, keep, uses
+        self.pending: dict[Node, Any] = {}           # node -> gradient of its output, or list of them
+        self.owned: set[Node] = set()                # whose pending gradient is a sum made here: may be added to
+        self.watch: dict[Node, dict[int, list[Any]]] = {}    # grad(): node -> output number -> where to put it
+        self.accumulate = True
+        self.wanted: set[Node] | None = None         # with inputs=: leaves to accumulate into
+        self.callbacks: list[Callable[[], None]] = []
+
+    def run(self, order: Sequence[Node]) -> None:
+        """Run the nodes in order; sections that lanes recorded run in parallel."""
+        start = 0
+        for position, node in enumerate(order):
+            if position < start:
+                continue
+            if node.lane is not None and modes.lane is None:
+                start = self._run_section(order, position)
+            else:
+                self.step(node)
+
+    def step(self, node: Node) -> None:
+        """Run one node and send its gradients on."""
+        pending, owned, create = self.pending, self.owned, self.create
+        g = pending.pop(node, None)
+        owned.discard(node)
+        if node.hooks is not None or node in self.watch:
+            g = self._before(node, g)
+        if g is None and not node.always_runs:
+            grads: Any = (None,) * len(node.edges)
+        else:
+            if g is None and node.outputs > 1:
+                g = [None] * node.outputs
+            grads = node.run(g, create)
+            if node.hooks is not None and node.hooks.post:
+                grads = run_post_hooks(node, grads, g, create)
+        if not self.keep and node.saved is not None:
+            node.release()
+        for edge, value in zip(node.edges, grads, strict=True):
+            if edge is None:
+                continue
+            target, number = edge
+            if target.is_leaf:
+                self.arrive(target, value)
+            elif value is None:
+                continue
+            elif target.outputs > 1:
+                self.add(target, number, value)
+            else:
+                held = pending.get(target)
+                if held is None:
+                    pending[target] = value
+                elif create or target not in owned:
+                    pending[target] = held + value
+                    owned.add(target)
+                else:
+                    held += value                    # our own sum: nobody else holds it
+                    pending[target] = held
+
+    def add(self, target: Node, number: int, value: Any) -> None:
+        """Add a gradient for output `number` of target to what is waiting."""
+        if target.outputs == 1:
+            held = self.pending.get(target)
+            self.pending[target] = value if held is None else held + value
+            if held is not None:
+                self.owned.add(target)
+            return
+        slots = self.pending.get(target)
+        if slots is None:
+            slots = self.pending[target] = [None] * target.outputs
+        slots[number] = value if slots[number] is None else slots[number] + value
+
+    def arrive(self, leaf: Node, value: Any) -> None:
+        """One use of a leaf has reported; after the last one the leaf is delivered."""
+        if value is not None:
+            held = self.pending.get(leaf)
+            if held is None:
+                self.pending[leaf] = value
+            elif self.create or leaf not in self.owned:
+                self.pending[leaf] = held + value
+                self.owned.add(leaf)
+            else:
+                held += value
+                self.pending[leaf] = held
+            del held, value
+        left = self.uses[leaf] - 1
+        self.uses[leaf] = left
+        if left == 0:
+            self.deliver(leaf)
+
+    def deliver(self, leaf: Any) -> None:
+        """Hand a leaf its whole gradient: hooks, .grad, then the post-accumulate hooks."""
+        self.owned.discard(leaf)
+        variable = leaf.variable
+        hooks = variable.hooks
+        if hooks is None and leaf.hooks is None and not self.watch and self.wanted is None:
+            if leaf in self.pending and self.accumulate:
+                leaf.run(self.pending.pop(leaf), self.create)
+            return
+        g = self.pending.pop(leaf, None)
+        if hooks is not None and g is not None and hooks.tensor:
+            g = run_tensor_hooks(hooks.tensor[0], g, self.create)
+        if leaf.hooks is not None or leaf in self.watch:
+            g = self._before(leaf, g)
+        if g is None or not self.accumulate or (self.wanted is not None and leaf not in self.wanted):
+            return
+        leaf.run(g, self.create)
+        if hooks is not None:
+            for hook in list(hooks.post.values()):
+                hook(variable)
+        if leaf.hooks is not None:
+            for hook in list(leaf.hooks.post.values()):
+                hook((), (as_tensor(g, self.create),))
+
+    def _before(self, node: Node, g: Any) -> Any:
+        """What users see before a node runs: tensor hooks, captures for grad(), retained .grad, node prehooks."""
+        slots = list(g) if isinstance(g, list) else [g]
+        if g is None and node.outputs > 1:
+            slots = [None] * node.outputs
+        hooks = node.hooks
+        for number, value in enumerate(slots):
+            if value is None:
+                continue
+            if hooks is not None and number in hooks.tensor:
+                slots[number] = value = run_tensor_hooks(hooks.tensor[number], value, self.create)
+            for place in self.watch.get(node, {}).get(number, ()):
+                place.append(as_tensor(value, self.create))
+            if hooks is not None and number in hooks.retain and self.accumulate:
+                kept = hooks.retain[number]()
+                if kept is not None:
+                    kept.accumulate_grad(value, self.create)
+        if hooks is not None and hooks.pre:
+            slots = run_pre_hooks(node, slots, self.create)
+        return slots if node.outputs > 1 else slots[0]
+
+    def _run_section(self, order: Sequence[Node], start: int) -> int:
+        """Run the stretch of nodes from `start` that lanes recorded, one thread per lane; the position after it."""
+        end = start
+        while end < len(order) and order[end].lane is not None:
+            end += 1
+        by_lane: dict[int, list[Node]] = {}
+        for node in order[start:end]:
+            by_lane.setdefault(node.lane, []).append(node)  # type: ignore[arg-type]
+        if len(by_lane) == 1 or _lanes_touch(by_lane):
+            for node in order[start:end]:
+                self.step(node)
+            return end
+        walks = [LaneWalk(self, nodes) for nodes in by_lane.values()]
+        run_lanes([walk.walk for walk in walks], list(by_lane))
+        for walk in walks:                           # in lane order, whichever finished first: sums are reproducible
+            self._merge(walk)
+        return end
+
+    def _merge(self, walk: LaneWalk) -> None:
+        """Take over what a lane sent out of its section."""
+        for target, value in walk.pending.items():
+            if target.outputs > 1:
+                for number, g in enumerate(value):
+                    if g is not None:
+                        self.add(target, number, g)
+            elif not target.is_leaf:
+                self.add(target, 0, value)
+        for leaf, times in walk.uses.items():
+            self.uses[leaf] += 1 - times             # all but one of its uses in this lane
+            self.arrive(leaf, walk.pending.get(leaf))
+
+
+class LaneWalk(Walk):
+    """The part of a pass that one lane runs in its own thread; what leaves the lane waits for the merge."""
+
+    def __init__(self, parent: Walk, nodes: list[Node]) -> None:
+        super().__init__(parent.create, parent.keep, {})
+        self.watch, self.accumulate, self.wanted = parent.watch, parent.accumulate, parent.wanted
+        self.nodes, self.parent = nodes, parent
+        for node in nodes:
+            if node in parent.pending:
+                self.pending[node] = parent.pending.pop(node)
+
+    def walk(self) -> None:
+        """Run the lane's nodes."""
+        running.walks.append(self.parent)
+        recording, modes.recording = modes.recording, self.create
+        try:
+            self.run(self.nodes)
+        finally:
+            modes.recording = recording
+            running.walks.pop()
+
+    def arrive(self, leaf: Node, value: Any) -> None:
+        """Sum up; the leaf is delivered by the pass that this lane belongs to."""
+        self.uses[leaf] = self.uses.get(leaf, 0) + 1
+        if value is not None:
+            held = self.pending.get(leaf)
+            self.pending[leaf] = value if held is None else held + value
+
+
+def _lanes_touch(by_lane: dict[int, list[Node]]) -> bool:
+    """Whether an edge leads from one lane of a section into another: then it can't run in parallel."""
+    lane_of = {node: lane for lane, nodes in by_lane.items() for node in nodes}
+    return any(edge is not None and lane_of.get(edge[0], lane) != lane
+               for node, lane in lane_of.items() for edge in node.edges)

@@ -1,0 +1,132 @@
+"""Who may import whom. Arrows point down only; see ARCHITECTURE.md."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("autograd", "dparallel", "launch")
+
+# Every module belongs to the longest prefix that matches. A module may import from its own layer's prefix or from lower
+# layers of what it names here.
+LAYER = {
+    "autograd.kernels": 0, "autograd.dtypes": 0, "autograd.random": 0, "dparallel.comm": 0,
+    "autograd.mode": 1, "autograd.lanes": 2, "autograd.graph": 2, "autograd.tensor": 3, "autograd.function": 4,
+    "autograd.engine": 5, "autograd.ops": 6, "autograd.inplace": 7, "autograd.operators": 8, "autograd.gradcheck": 8,
+    "autograd.nn": 9, "autograd.optim": 9, "autograd.utils": 9, "autograd": 10,
+    "dparallel.functions": 11, "dparallel.tree": 11,
+    "dparallel.replicate": 12, "dparallel.parallel_apply": 12, "dparallel.buckets": 12, "dparallel.reducer": 13,
+    "dparallel.data_parallel": 14, "dparallel.testing": 14, "dparallel": 15, "launch": 0,
+}
+NAMES = [m for m in LAYER]
+INNER_IMPORTS = {("dparallel/comm/__init__.py", "mpi")}          # world() alone starts MPI
+
+
+def modules():
+    return sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
+
+
+def name_of(path):
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def layer_of(name):
+    return LAYER[max((n for n in NAMES if name == n or name.startswith(n + ".")), key=len)]
+
+
+def prefix_of(name):
+    return max((n for n in NAMES if name == n or name.startswith(n + ".")), key=len)
+
+
+def exists(name):
+    base = ROOT.joinpath(*name.split("."))
+    return base.with_suffix(".py").exists() or (base / "__init__.py").exists()
+
+
+def imports(path):
+    """(module, imported name or None, inside a function) for every import of one of our packages, or of anything."""
+    tree = ast.parse(path.read_text())
+    inside = {id(c) for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))
+              for c in ast.walk(f)}
+    here = name_of(path).split(".")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, None, id(node) in inside
+        elif isinstance(node, ast.ImportFrom):
+            base = here if path.name == "__init__.py" else here[:-1]
+            stem = ".".join(base[:len(base) - node.level + 1] if node.level else []) if node.level else ""
+            full = ".".join(part for part in (stem, node.module or "") if part)
+            for alias in node.names:
+                target = f"{full}.{alias.name}"
+                yield (target, None, id(node) in inside) if exists(target) else (full, alias.name, id(node) in inside)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_down(path):
+    me = name_of(path)
+    for target, name, inside in imports(path):
+        root = target.split(".")[0]
+        if name is not None and name.startswith("_") and not name.startswith("__"):
+            assert root not in PACKAGES, f"{me} imports the private {name} of {target}"
+        if root not in PACKAGES:
+            continue
+        assert not (me.startswith("autograd") and root != "autograd"), f"{me} imports {target}"
+        assert not inside or (str(path.relative_to(ROOT)), target.split(".")[-1]) in INNER_IMPORTS, \
+            f"{me} imports {target} inside a function"
+        if prefix_of(target) != prefix_of(me):
+            assert layer_of(target) < layer_of(me), f"{me} (layer {layer_of(me)}) imports {target} ({layer_of(target)})"
+
+
+def test_no_cycles():
+    graph = {name_of(p): {t for t, _, inside in imports(p) if t.split(".")[0] in PACKAGES and not inside}
+             for p in modules()}
+    done, active = set(), []
+
+    def visit(name):
+        if name in done or name not in graph:
+            return
+        assert name not in active, f"cycle: {' -> '.join([*active, name])}"
+        active.append(name)
+        for target in graph[name] - {name}:
+            visit(target)
+        active.pop()
+        done.add(name)
+
+    for name in graph:
+        visit(name)
+
+
+def test_one_file_imports_mpi4py():
+    users = {str(p.relative_to(ROOT)) for p in modules() if any(t.split(".")[0] == "mpi4py" for t, _, _ in imports(p))}
+    assert users == {"dparallel/comm/mpi.py"}
+
+
+def test_launch_is_standard_library_only():
+    for path in (ROOT / "launch").glob("*.py"):
+        for target, _, _ in imports(path):
+            root = target.split(".")[0]
+            assert root == "launch" or root in sys.stdlib_module_names, f"{path.name} imports {target}"
+
+
+def test_no_nameless_files():
+    for path in modules():
+        assert path.stem not in ("utils", "misc", "common", "helpers"), path
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_sizes(path):
+    assert len(path.read_text().splitlines()) <= 500
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not any(
+                isinstance(inner, ast.ClassDef) for inner in ast.walk(node)):      # a declaration holds its node class
+            assert node.end_lineno - node.lineno + 1 <= 60, f"{path}:{node.name}"
+
+
+def test_importing_does_not_start_mpi():
+    import subprocess
+    code = "import sys, dparallel; assert not any(m.startswith('mpi4py') for m in sys.modules), 'mpi4py was imported'"
+    subprocess.run([sys.executable, "-c", code], check=True)
