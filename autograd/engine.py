@@ -34,9 +34,9 @@ def survey(roots: list[Edge]) -> tuple[list[Node], dict[Node, int]]:
     """All nodes that the roots reach, newest first, without leaves; and how often each leaf is used."""
     seen = {edge[0] for edge in roots}
     uses: dict[Node, int] = {}
-    for edge in roots:
-        if edge[0].is_leaf:
-            uses[edge[0]] = uses.get(edge[0], 0) + 1
+    for root, _ in roots:
+        if root.is_leaf:
+            uses[root] = uses.get(root, 0) + 1
     stack = [node for node in seen if not node.is_leaf]
     order = list(stack)
     while stack:
@@ -103,9 +103,9 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
 def _uses(order: list[Node], roots: list[Edge]) -> dict[Node, int]:
     """How often each leaf is used by the nodes that will run."""
     uses: dict[Node, int] = {}
-    for edge in [*roots, *(e for node in order for e in node.edges)]:
-        if edge is not None and edge[0].is_leaf:
-            uses[edge[0]] = uses.get(edge[0], 0) + 1
+    for used in [*roots, *(e for node in order for e in node.edges)]:
+        if used is not None and used[0].is_leaf:
+            uses[used[0]] = uses.get(used[0], 0) + 1
     return uses
 
 

@@ -86,7 +86,8 @@ class FunctionNode(Node):
             if grad is None:
                 out.append(None)
             elif edge is None or not isinstance(grad, Tensor):
-                out.append(self._refuse(grad, edge, meta, len(out)))
+                self._check_unused(grad, meta, len(out))
+                out.append(None)
             else:
                 array = grad.array
                 if array.shape != meta[0] or array.dtype is not meta[1]:
@@ -95,7 +96,7 @@ class FunctionNode(Node):
                 out.append(grad if create else array)
         return out
 
-    def _refuse(self, grad: Any, edge: Any, meta: Any, number: int) -> None:
+    def _check_unused(self, grad: Any, meta: Any, number: int) -> None:
         """A gradient that nobody needs is dropped; one for an argument that is no Tensor, or no Tensor, is an error."""
         if not meta:
             raise RuntimeError(f"function {self.name()} returned a gradient different than None at position "
@@ -247,7 +248,7 @@ def bind(cls: type[Function], args: tuple[Any, ...], settings: dict[str, Any]) -
     return tuple(placed), settings
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def positional_names(function: Callable[..., Any]) -> list[str]:
     """The names of the positional parameters of a function."""
     parameters = inspect.signature(function).parameters.values()

@@ -13,7 +13,6 @@ from typing import Any
 from .mode import modes
 
 
-
 def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None = None) -> list[Any]:
     """Call all thunks at once, one thread each, with the caller's modes; their results in order.
 

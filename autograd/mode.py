@@ -9,7 +9,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -92,10 +92,6 @@ class no_grad(_Recording):
     def __init__(self) -> None:
         super().__init__(False)
 
-    @overload
-    def __new__(cls, function: F) -> F: ...
-    @overload
-    def __new__(cls) -> no_grad: ...
     def __new__(cls, function: Any = None) -> Any:
         """`@no_grad` without parentheses decorates too."""
         return super().__new__(cls) if function is None else no_grad()(function)
@@ -107,10 +103,6 @@ class enable_grad(_Recording):
     def __init__(self) -> None:
         super().__init__(True)
 
-    @overload
-    def __new__(cls, function: F) -> F: ...
-    @overload
-    def __new__(cls) -> enable_grad: ...
     def __new__(cls, function: Any = None) -> Any:
         """`@enable_grad` without parentheses decorates too."""
         return super().__new__(cls) if function is None else enable_grad()(function)

@@ -20,6 +20,7 @@ class OperationNode(Node):
     __slots__ = ("given",)
 
     operation: type[Operation]
+    given: tuple[Any, ...]                           # what a declared operation was called with
 
     def save(self, *arrays: Any) -> None:
         """Keep inputs or outputs of forward for backward, where they come back (as `saved`) joined to the graph.
@@ -77,6 +78,16 @@ class Operation:
     node: Any = OperationNode
     mixes = False
     view = False                      # the output shares memory with the first input
+
+    @staticmethod
+    def forward(ctx: Any, *arrays: Any, **settings: Any) -> Any:
+        """Compute on arrays."""
+        raise NotImplementedError
+
+    @staticmethod
+    def backward(ctx: Any, *gs: Any) -> Any:
+        """Gradients of the outputs -> gradients of the inputs, on arrays or Tensors."""
+        raise NotImplementedError
 
     def __init_subclass__(cls, name: str = "", **kwargs: Any) -> None:
         cls.node = type(f"{name or cls.__name__}Backward0", (OperationNode,),

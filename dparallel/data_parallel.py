@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -173,8 +174,13 @@ def scatter(inputs: Any, comm: Communicator, root: int = 0, dim: int = 0) -> lis
     nests = []
     for i in range(len(comm.held)):
         position = iter(range(len(pieces)))
-        nests.append(rebuilt(inputs, lambda _, i=i, position=position: pieces[next(position)][i]))
+        nests.append(rebuilt(inputs, functools.partial(_next_piece, pieces, position, i)))
     return nests
+
+
+def _next_piece(pieces: list[tuple[Any, ...]], position: Iterator[int], place: int, _: Any) -> Any:
+    """The piece of one place for the next leaf of a nest."""
+    return pieces[next(position)][place]
 
 
 def gather(outputs: Sequence[Any], comm: Communicator, root: int = 0, dim: int = 0) -> Any:

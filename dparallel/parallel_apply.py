@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
 
     if len(modules) == 1:                            # nothing to run beside: the caller's thread, and no lane
         return [call(0)]
-    return run_lanes([lambda number=number: call(number) for number in range(len(modules))])
+    return run_lanes([functools.partial(call, number) for number in range(len(modules))])
 
 
 def _named(error: Exception, number: int, place: int) -> Exception:

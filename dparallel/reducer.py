@@ -103,9 +103,8 @@ class Reducer:
             if total not in (0.0, 1.0):
                 bucket.gradients /= total
             for p, view, used in zip(bucket.params, bucket.views, bucket.used, strict=True):
-                if used or p._grad is not None:      # used on some rank; else it stays as it was: None
-                    if p._grad is None or p._grad.array is not view:
-                        p._grad = Tensor(view)
+                if used and (p._grad is None or p._grad.array is not view):
+                    p._grad = Tensor(view)           # used on some rank, though not here; else it stays None
 
 
 class Sink(Function):

@@ -72,7 +72,6 @@ def pytest_report_header(config):
 def pytest_configure(config):
     if UNDER_MPI and world().rank != 0:
         config.option.verbose = -2
-        sys.stdout = open(os.devnull, "w")           # rank 0 speaks for all, unless a test fails
         reporter = config.pluginmanager.getplugin("terminalreporter")
         if reporter is not None:
             config.pluginmanager.unregister(reporter)
@@ -83,5 +82,4 @@ def pytest_runtest_logreport(report):
     if UNDER_MPI and report.failed:
         sys.__stderr__.write(f"\nrank {world().rank} failed {report.nodeid}\n{report.longreprtext}\n")
         sys.__stderr__.flush()
-        os.fsync(sys.__stderr__.fileno()) if sys.__stderr__.isatty() else None
         world().abort(f"test failed: {report.nodeid}")

@@ -13,14 +13,15 @@ PACKAGES = ("autograd", "dparallel", "launch")
 # layers of what it names here.
 LAYER = {
     "autograd.kernels": 0, "autograd.dtypes": 0, "autograd.random": 0, "dparallel.comm": 0,
-    "autograd.mode": 1, "autograd.lanes": 2, "autograd.graph": 2, "autograd.tensor": 3, "autograd.function": 4,
-    "autograd.engine": 5, "autograd.ops": 6, "autograd.inplace": 7, "autograd.operators": 8, "autograd.gradcheck": 8,
-    "autograd.nn": 9, "autograd.optim": 9, "autograd.utils": 9, "autograd": 10,
-    "dparallel.functions": 11, "dparallel.tree": 11,
-    "dparallel.replicate": 12, "dparallel.parallel_apply": 12, "dparallel.buckets": 12, "dparallel.reducer": 13,
-    "dparallel.data_parallel": 14, "dparallel.testing": 14, "dparallel": 15, "launch": 0,
+    "autograd.mode": 1, "autograd.lanes": 2, "autograd.graph": 2, "autograd.tensor": 3, "autograd.saved": 4,
+    "autograd.hooks": 4, "autograd.operation": 5, "autograd.function": 6, "autograd.walk": 6, "autograd.engine": 7,
+    "autograd.ops": 8, "autograd.inplace": 9, "autograd.operators": 10, "autograd.gradcheck": 10,
+    "autograd.nn": 11, "autograd.optim": 11, "autograd.utils": 11, "autograd": 12,
+    "dparallel.functions": 13, "dparallel.tree": 13,
+    "dparallel.replicate": 14, "dparallel.parallel_apply": 14, "dparallel.buckets": 14, "dparallel.reducer": 15,
+    "dparallel.data_parallel": 16, "dparallel.testing": 16, "dparallel": 17, "launch": 0,
 }
-NAMES = [m for m in LAYER]
+NAMES = list(LAYER)
 INNER_IMPORTS = {("dparallel/comm/__init__.py", "mpi")}          # world() alone starts MPI
 
 

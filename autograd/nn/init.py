@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,8 @@ from ..random import Generator, default_generator
 from ..tensor import Tensor
 
 
-def _fill(tensor: Tensor, values: object) -> Tensor:
-    np.copyto(tensor.array, values, casting="same_kind")  # type: ignore[call-overload]
+def _fill(tensor: Tensor, values: Any) -> Tensor:
+    np.copyto(tensor.array, values, casting="same_kind")
     shared_counter(tensor).value += 1
     return tensor
 

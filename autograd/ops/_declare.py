@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import category, default, for_number, result_type
-from ..operation import Operation, OperationNode, fit
 from ..graph import FREED, MSG_FREED, edge_of, new, next_number, raise_changed, shared_counter
 from ..mode import modes
+from ..operation import Operation, OperationNode, fit
 from ..saved import Output, output_value
 from ..tensor import Tensor, result
 
@@ -36,7 +36,7 @@ def elementwise(name: str, forward: Callable[..., Any], *rules: Callable[..., An
     """
     if not rules:
         return constant(name, forward)
-    make = unary if len(rules) == 1 else binary
+    make: Any = unary if len(rules) == 1 else binary
     return make(name, forward, *rules, floats=floats)
 
 
@@ -88,7 +88,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             a = a.astype(default)
         out = result(forward(a))
         if x.tracked and modes.recording:
-            node = new(node_class)
+            node: Any = new(node_class)
             node.seq = next_number()
             node.lane = modes.lane
             node.hooks = node.meta = None
@@ -153,7 +153,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
     def op(x: Any, y: Any) -> Any:
         try:
             a, b = x.array, y.array
-            plain = a.dtype is b.dtype
+            plain: bool | None = a.dtype is b.dtype
         except AttributeError:
             if not isinstance(x, Tensor) and not isinstance(y, Tensor):
                 return forward(x, y) if _is_operand(x) and _is_operand(y) else NotImplemented
@@ -171,7 +171,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
         x_tracked = x.__class__ is not Number and x.tracked
         y_tracked = y.__class__ is not Number and y.tracked
         if (x_tracked or y_tracked) and modes.recording:
-            node = new(node_class)
+            node: Any = new(node_class)
             node.seq = next_number()
             node.lane = modes.lane
             node.hooks = None
@@ -179,15 +179,15 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             if none_read:
                 node.saved = None
             else:
-                keep_z = x_tracked and z_for_x or y_tracked and z_for_y
-                keep_x = x_tracked and x_for_x or y_tracked and x_for_y
-                keep_y = x_tracked and y_for_x or y_tracked and y_for_y
+                keep_z = (x_tracked and z_for_x) or (y_tracked and z_for_y)
+                keep_x = (x_tracked and x_for_x) or (y_tracked and x_for_y)
+                keep_y = (x_tracked and y_for_x) or (y_tracked and y_for_y)
                 node.saved = (Output(out.array, 0) if keep_z else None,
                               (x if x.__class__ is not Number else x.array) if keep_x else None,
                               (y if y.__class__ is not Number else y.array) if keep_y else None)
-                if keep_x and x.counter is not None or keep_y and y.counter is not None:
+                if (keep_x and x.counter is not None) or (keep_y and y.counter is not None):
                     versions(node, x, y)
-            if plain is None or plain and a.shape == b.shape:      # a number, or alike: gradients fit as they are
+            if plain is None or (plain and a.shape == b.shape):      # a number, or alike: gradients fit as they are
                 node.meta = None
             else:
                 node.meta = _metas(x, y, out)
@@ -289,7 +289,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], 
         if view:
             out.counter = shared_counter(x)
         if x.tracked and modes.recording:
-            node = new(node_class)
+            node: Any = new(node_class)
             node.seq = next_number()
             node.lane = modes.lane
             node.hooks = node.meta = node.saved = None

@@ -22,9 +22,7 @@ square = elementwise("Pow", np.square, lambda g, x: g * (2 * x))
 sqrt = elementwise("Sqrt", np.sqrt, lambda g, z: g / (2 * z), floats=True)
 rsqrt = elementwise("Rsqrt", lambda x: 1 / np.sqrt(x), lambda g, z: -0.5 * g * (z * z * z), floats=True)
 reciprocal = elementwise("Reciprocal", lambda x: 1 / x, lambda g, z: -g * (z * z), floats=True)
-pow = elementwise("Pow", np.power,
-                  lambda g, x, y: g * where(y == 0, 0 * x, y * pow(x, where(y == 0, 1 + 0 * y, y - 1))),
-                  lambda g, z, x, y: g * where((x == 0) & (y >= 0), 0 * z, z * log(where((x == 0) & (y >= 0), 1 + 0 * x, x))))
+pow: Any = elementwise("Pow", np.power, lambda g, x, y: g * pow_base(x, y), lambda g, z, x, y: g * pow_exponent(z, x, y))
 maximum = elementwise("Maximum", np.maximum, lambda g, x, y: g * share(x, y), lambda g, x, y: g * share(y, x))
 minimum = elementwise("Minimum", np.minimum, lambda g, x, y: g * share(y, x), lambda g, x, y: g * share(x, y))
 
@@ -32,10 +30,10 @@ minimum = elementwise("Minimum", np.minimum, lambda g, x, y: g * share(y, x), la
 
 exp = elementwise("Exp", np.exp, lambda g, z: g * z, floats=True)
 expm1 = elementwise("Expm1", np.expm1, lambda g, z: g * (z + 1), floats=True)
-log = elementwise("Log", np.log, lambda g, x: g / x, floats=True)
+log: Any = elementwise("Log", np.log, lambda g, x: g / x, floats=True)
 log1p = elementwise("Log1p", np.log1p, lambda g, x: g / (x + 1), floats=True)
 sin = elementwise("Sin", np.sin, lambda g, x: g * cos(x), floats=True)
-cos = elementwise("Cos", np.cos, lambda g, x: -g * sin(x), floats=True)
+cos: Any = elementwise("Cos", np.cos, lambda g, x: -g * sin(x), floats=True)
 tanh = elementwise("Tanh", np.tanh, lambda g, z: g * (1 - z * z), floats=True)
 
 
@@ -60,7 +58,7 @@ lt = elementwise("Lt", np.less)
 le = elementwise("Le", np.less_equal)
 gt = elementwise("Gt", np.greater)
 ge = elementwise("Ge", np.greater_equal)
-sign = elementwise("Sign", np.sign)
+sign: Any = elementwise("Sign", np.sign)
 isnan = elementwise("Isnan", np.isnan)
 isinf = elementwise("Isinf", np.isinf)
 isfinite = elementwise("Isfinite", np.isfinite)
@@ -77,10 +75,21 @@ floor_divide = elementwise("FloorDivide", np.floor_divide)
 remainder = elementwise("Remainder", np.remainder, lambda g: g, lambda g, x, y: -g * floor(div(x, y)))
 
 
+def pow_base(x: Any, y: Any) -> Any:
+    """d x^y / dx = y x^(y-1); 0 where y is 0, also at x = 0."""
+    return where(y == 0, 0 * x, y * pow(x, where(y == 0, 1 + 0 * y, y - 1)))
+
+
+def pow_exponent(z: Any, x: Any, y: Any) -> Any:
+    """d x^y / dy = x^y log(x); 0 at x = 0 for y >= 0."""
+    flat = (x == 0) & (y >= 0)
+    return where(flat, 0 * z, z * log(where(flat, 1 + 0 * x, x)))
+
+
 def share(x: Any, y: Any) -> Any:
     """The part of the gradient of max(x, y) that is x's: all where x is the larger, half where they are equal."""
-    return (x > y) + 0.5 * (x == y) if not isinstance(x, (Tensor, np.ndarray)) or x.dtype != np.float32 \
-        else (x > y) + np.float32(0.5) * (x == y)
+    tie = cast(x == y, x.dtype if hasattr(x, "dtype") else y.dtype)
+    return (x > y) + 0.5 * tie
 
 
 # --- with settings or three inputs -----------------------------------------------------------------------------------
@@ -147,7 +156,7 @@ class Clamp(Operation):
 def clamp(x: Any, min: Any = None, max: Any = None) -> Any:
     """x limited to [min, max], both numbers; one may be left out."""
     if min is None and max is None:
-        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None".replace("torch.", ""))
+        raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         x = x if min is None else maximum(x, min)
         return x if max is None else minimum(x, max)

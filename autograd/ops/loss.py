@@ -8,8 +8,8 @@ import numpy as np
 
 from ..tensor import Tensor
 from ._declare import Operation
-from .elementwise import cast, exp, log, where
 from .elementwise import abs as absolute
+from .elementwise import cast, exp, log, where
 from .reduce import log_softmax, mean, sum
 from .shape import movedim, reshape
 

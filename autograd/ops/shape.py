@@ -14,12 +14,12 @@ from ._declare import Operation, linear
 
 _reshape = linear("View", lambda x, shape: np.reshape(x, shape), lambda g, was, shape: reshape(g, was), view=True)
 _swap = linear("Transpose", lambda x, i, j: np.swapaxes(x, i, j), lambda g, was, i, j: transpose(g, i, j), view=True)
-_permute = linear("Permute", lambda x, dims: np.transpose(x, dims),
+_permute: Any = linear("Permute", lambda x, dims: np.transpose(x, dims),
                   lambda g, was, dims: _permute(g, tuple(np.argsort(dims).tolist())), view=True)
 _flip = linear("Flip", lambda x, dims: np.flip(x, dims).copy(), lambda g, was, dims: flip(g, dims))
 _clone = linear("Clone", lambda x: np.array(x), lambda g, was: g)
 pad_constant = linear("ConstantPadNd", lambda x, widths: np.pad(x, widths), lambda g, was, widths: _crop(g, widths))
-_crop = linear("Slice", lambda x, widths: x[tuple(slice(a, n - b) for (a, b), n in zip(widths, x.shape, strict=True))],
+_crop: Any = linear("Slice", lambda x, widths: x[tuple(slice(a, n - b) for (a, b), n in zip(widths, x.shape, strict=True))],
                lambda g, was, widths: pad_constant(g, widths), view=True)
 
 

@@ -22,7 +22,7 @@ def launched_size() -> int:
     return int(os.environ.get("SLURM_NTASKS", 0)) if "PMIX_RANK" in os.environ else 0
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def world() -> Communicator:
     """All ranks of this job: an MpiComm under an MPI launcher (mpirun, dprun, srun), else Devices(1) without MPI.
 
