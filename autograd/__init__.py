@@ -2,7 +2,7 @@
 
 import warnings
 
-from . import dtypes, graph, lanes, mode, operators
+from . import dtypes, graph, lanes, mode, nn, operators, optim
 from . import random as random
 from .dtypes import bool_ as bool
 from .dtypes import float16, float32, float64, int8, int16, int32, int64, uint8

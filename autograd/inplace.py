@@ -38,8 +38,8 @@ def check_writable(x: Tensor, tracked: bool, name: str) -> None:
         return
     if x.tracked and x.edge is None:
         raise RuntimeError(MSG_LEAF_IN_PLACE)
-    if x.view is not None and (tracked or x.tracked):
-        if x.view.edge is None and x.view.tracked:
+    if x.base is not None and (tracked or x.tracked):
+        if x.base.edge is None and x.base.tracked:
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
         raise NotImplementedError(MSG_VIEW.format(name=name))
 
@@ -96,7 +96,7 @@ def zero_(x: Tensor) -> Tensor:
 
 def detach_(x: Tensor) -> Tensor:
     """Cut this tensor off from its graph. Returns self."""
-    if x.view is not None:
+    if x.base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
     x.edge, x.tracked = None, False
     return x

@@ -138,7 +138,7 @@ class Operation:
                 out.edge, out.tracked = (node, number), True
         if cls.view:
             outs[0].counter = shared_counter(args[0])
-            outs[0].view = args[0] if args[0].view is None else args[0].view
+            outs[0].base = args[0] if args[0].base is None else args[0].base
         if node.saved is not None:
             keep(node, args, arrays, outs)
         return outs if output.__class__ is tuple else outs[0]

@@ -34,11 +34,11 @@ class Tensor:
 
     `array` is the NumPy array itself. `tracked` says that gradients flow to or through this tensor; `edge` is
     (node, output number) of the call that made it, None for a leaf. `counter` counts writes to memory that this
-    tensor shares with aliases (None while there are none), `view` names the base of a view.
+    tensor shares with aliases (None while there are none), `base` is the tensor that this one is a view of.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_grad", "accumulator", "array", "counter", "edge", "hooks", "tracked",
-                 "view")
+    __slots__ = ("__dict__", "__weakref__", "_grad", "accumulator", "array", "counter", "edge", "hooks",
+                 "tracked", "base")
 
     array: Any
     edge: Edge | None
@@ -46,7 +46,7 @@ class Tensor:
     counter: Any
     hooks: NodeHooks | None
     accumulator: Any
-    view: Any
+    base: Any
     _grad: Any
 
     __array_ufunc__ = None            # ndarray * tensor comes to Tensor.__rmul__
@@ -323,7 +323,7 @@ class Parameter(Tensor):
 def start(tensor: Tensor, array: Any) -> None:
     """Fill the slots of a new leaf."""
     tensor.array = array
-    tensor.edge = tensor.counter = tensor.hooks = tensor.accumulator = tensor.view = tensor._grad = None
+    tensor.edge = tensor.counter = tensor.hooks = tensor.accumulator = tensor.base = tensor._grad = None
     tensor.tracked = False
 
 
@@ -331,7 +331,7 @@ def result(array: Any) -> Tensor:
     """A new untracked Tensor around what an operation computed; NumPy's scalars become 0-d arrays."""
     tensor = new(Tensor)
     tensor.array = array if array.__class__ is ndarray else np.asarray(array)
-    tensor.edge = tensor.counter = tensor.hooks = tensor.accumulator = tensor.view = tensor._grad = None
+    tensor.edge = tensor.counter = tensor.hooks = tensor.accumulator = tensor.base = tensor._grad = None
     tensor.tracked = False
     return tensor
 

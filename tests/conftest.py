@@ -7,7 +7,6 @@ Run as `pytest` for all that needs no MPI, and as `mpirun -n N python -m pytest 
 from __future__ import annotations
 
 import faulthandler
-import os
 import sys
 
 import numpy as np

@@ -298,7 +298,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], 
             out.edge = (node, 0)
             out.tracked = True
             if view:
-                out.view = x if x.view is None else x.view
+                out.base = x if x.base is None else x.base
         return out
 
     return described(op, name, node_class)

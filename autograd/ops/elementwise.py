@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import for_number, result_type
 from ..operation import Cast
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
@@ -77,11 +78,14 @@ remainder = elementwise("Remainder", np.remainder, lambda g: g, lambda g, x, y: 
 
 def pow_base(x: Any, y: Any) -> Any:
     """d x^y / dx = y x^(y-1); 0 where y is 0, also at x = 0."""
+    if isinstance(y, (int, float)):
+        return 0 * x if y == 0 else y * pow(x, y - 1)
     return where(y == 0, 0 * x, y * pow(x, where(y == 0, 1 + 0 * y, y - 1)))
 
 
 def pow_exponent(z: Any, x: Any, y: Any) -> Any:
     """d x^y / dy = x^y log(x); 0 at x = 0 for y >= 0."""
+    x = np.array(x, z.dtype) if isinstance(x, (int, float)) else x
     flat = (x == 0) & (y >= 0)
     return where(flat, 0 * z, z * log(where(flat, 1 + 0 * x, x)))
 
@@ -117,17 +121,23 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
     >>> where(x > 0, x, 0.0)
     """
-    if isinstance(x, (int, float)) and not isinstance(x, bool) and hasattr(y, "dtype"):
-        x = _like(x, y)
-    if isinstance(y, (int, float)) and not isinstance(y, bool) and hasattr(x, "dtype"):
-        y = _like(y, x)
+    numbers = [isinstance(v, (bool, int, float)) for v in (x, y)]
+    if numbers[0] and numbers[1]:
+        dtype = result_type(tensor_of(x), tensor_of(y))
+        x, y = np.array(x, dtype), np.array(y, dtype)
+    elif numbers[0]:
+        x = np.array(x, for_number(y.dtype, x))
+    elif numbers[1]:
+        y = np.array(y, for_number(x.dtype, y))
+    if x.dtype != y.dtype:
+        dtype = result_type(x, y)
+        x, y = cast(x, dtype), cast(y, dtype)
     return Where.apply(condition, x, y)
 
 
-def _like(number: Any, other: Any) -> Any:
-    """A number as a 0-d array of the dtype in which it would meet `other`."""
-    dtype = other.dtype if other.dtype.kind in "fc" or isinstance(number, int) else np.dtype("float32")
-    return np.array(number, dtype)
+def tensor_of(number: Any) -> Any:
+    """A Python number as the 0-d array that tensor(number) holds."""
+    return np.array(number, for_number(np.dtype(bool), number))
 
 
 class Clamp(Operation):

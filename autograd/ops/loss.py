@@ -173,7 +173,8 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any
     if (input.ndim == 2 and weight is None and reduction == "mean" and not label_smoothing and input.array.size
             and target.shape == input.shape[:1]):
         t = target.array
-        if t.min() >= 0 and t.max() < input.shape[1]:
+        classes = input.shape[1]
+        if t.min() >= 0 and t.max() < classes and not 0 <= ignore_index < classes:
             return CrossEntropyMean.apply(input, t)
     logp = log_softmax(input, dim)
     loss = nll_loss(logp, target, weight, None, ignore_index, None, reduction)

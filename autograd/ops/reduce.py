@@ -100,9 +100,9 @@ def var(x: Any, dim: Dims = None, *, correction: float = 1, keepdim: bool = Fals
         correction = 1 if unbiased else 0
     dims = dims_of(dim, x.ndim)
     centred = x - mean(x, dims, keepdim=True)
-    n = max(count(x.shape, dims) - correction, 0)
+    n = count(x.shape, dims) - correction
     total = sum(centred * centred, dims, keepdim=keepdim)
-    return total / float(n) if n else total * float("nan")
+    return total / float(n) if n > 0 else total * float("nan")
 
 
 def std(x: Any, dim: Dims = None, *, correction: float = 1, keepdim: bool = False, unbiased: bool | None = None) -> Any:

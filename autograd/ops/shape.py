@@ -165,17 +165,21 @@ class Cat(Operation):
 
     @staticmethod
     def forward(ctx: Any, *xs: Any, dim: int) -> Any:
-        """NumPy's concatenate."""
-        ctx.dim, ctx.lengths = dim, [x.shape[dim] for x in xs]
-        return np.concatenate(xs, axis=dim)
+        """NumPy's concatenate, without legacy empty vectors."""
+        full = [x for x in xs if x.shape != (0,)] or xs[:1]
+        ctx.dim, ctx.lengths = dim, [x.shape[dim] if x.ndim == full[0].ndim else None for x in xs]
+        return np.concatenate(full, axis=dim)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Each input gets its part."""
         start, parts = 0, []
         for number, length in enumerate(ctx.lengths):
-            parts.append(narrow(g, ctx.dim, start, length) if ctx.needs(number) else None)
-            start += length
+            if not ctx.needs(number):
+                parts.append(None)
+            else:
+                parts.append(narrow(g, ctx.dim, start, length) if length is not None else reshape(narrow(g, 0, 0, 0), 0))
+            start += length or 0
         return tuple(parts)
 
 
@@ -193,7 +197,7 @@ def cat(tensors: Sequence[Any], dim: int = 0) -> Any:
         if x.ndim != ndim or any(a != b for i, (a, b) in enumerate(zip(x.shape, full[0].shape, strict=False)) if i != dim):
             raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size "
                                f"{list(full[0].shape)} but got size {list(x.shape)} for tensor number {number} in the list.")
-    return Cat.apply(*full, dim=dim)
+    return Cat.apply(*xs, dim=dim)
 
 
 def stack(tensors: Sequence[Any], dim: int = 0) -> Any:
