@@ -84,11 +84,10 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
     running.walks.append(walk)
     try:
         for (node, number), seed in zip(roots, seeds, strict=True):
-            value = as_value(seed, create)
-            if node.is_leaf:
-                walk.arrive(node, value)
+            if node.is_leaf:                         # a copy: the leaf may adopt what it is handed
+                walk.arrive(node, seed if create else seed.array.copy())
             else:
-                walk.add(node, number, value)
+                walk.add(node, number, as_value(seed, create))
         walk.run(order)
         if targets is not None:
             _capture_ends(walk)

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .graph import Node
 from .hooks import as_tensor, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .lanes import run_lanes
@@ -188,7 +190,8 @@ class Walk:
                 self.add(target, 0, value)
         for leaf, times in walk.uses.items():
             self.uses[leaf] += 1 - times             # all but one of its uses in this lane
-            self.arrive(leaf, walk.pending.get(leaf))
+            value = walk.pending.get(leaf)
+            self.arrive(leaf, value if self.create or value is None else np.array(value))   # others may hold it
 
 
 class LaneWalk(Walk):

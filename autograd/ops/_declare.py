@@ -165,7 +165,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             if not plain:
                 dtype = result_type(a, b)
                 a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
-        if floats and a.dtype.kind not in "fc":
+        if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fc":
             a, b, plain = np.asarray(a).astype(default), np.asarray(b).astype(default), False
         out = result(forward(a, b))
         x_tracked = x.__class__ is not Number and x.tracked
