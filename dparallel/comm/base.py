@@ -1,44 +1,37 @@
 """Communicator: `size` places joined; a process holds all of them (local devices) or one (an MPI rank, a thread).
 
 Arrays in, arrays out. `xs` and lists of results have one array per held place, in place order. A place without a part
-(all but the root of a gather) holds an empty array of shape (0,). Results never alias inputs or each other.
+(all but the root of a gather) holds an empty array of shape (0,). Results are contiguous and never alias inputs or each
+other. Dtypes: bool, integers, float16 to float64, complex64 and complex128; a reduction of float16 is made in float32 and
+rounded once; the sum of bools is their logical or, as NumPy adds them. Reductions give bitwise the same on every place.
+
+A mistake on any place (another collective, root, op, dtype or shape than the others', bad sizes) is one CollectiveError,
+with the same text, on every place.
 """
 
 from __future__ import annotations
 
+import io
+import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .call import Call, checksum, even_split, explain, sizes_problem, verdict
+from .call import CUTTING, Call
+from .definition import Array
+from .handle import Handle
 
-Array = np.ndarray[Any, Any]
-
-
-class Handle:
-    """A collective under way: wait() gives its result, done() says without blocking whether it has come."""
-
-    def __init__(self, finish: Callable[[], Any], test: Callable[[], bool] = lambda: True) -> None:
-        self._finish: Callable[[], Any] | None = finish
-        self._test = test
-        self._value: Any = None
-
-    def wait(self) -> Any:
-        """Block until the collective is complete; its result. May be called again."""
-        if self._finish is not None:
-            finish, self._finish = self._finish, None
-            self._value = finish()
-        return self._value
-
-    def done(self) -> bool:
-        """Whether wait() would return at once."""
-        return self._finish is None or self._test()
+Sizes = Sequence[int] | None
 
 
 class Communicator(ABC):
-    """The collectives that every kind of communicator has. Reductions: op is "sum", "prod", "max" or "min"."""
+    """The collectives that every kind of communicator has. Reductions: op is "sum", "prod", "max" or "min".
+
+    start_<name> returns a Handle and does not wait for the data (under MPI it does wait until every rank has started,
+    since calls are compared first); <name> returns the result.
+    """
 
     kind: str
     size: int
@@ -49,132 +42,128 @@ class Communicator(ABC):
         """The first place held: the rank, where a process holds one."""
         return self.held[0]
 
-    # --- the collectives: start_<name> does not wait for the data -------------------------------------------------
-
-    def start_broadcast(self, x: Array | None, root: int = 0) -> Handle:
-        """The root's array to every place."""
-        xs = [_array(x) if place == root else np.empty(0) for place in self.held]
-        return self._run([Call("broadcast", root, x=x) for x in xs], xs, None)
-
-    def start_reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Handle:
-        """All arrays combined, on the root."""
-        return self._run([Call("reduce", root, op, x) for x in self._listed(xs)], xs, None)
-
-    def start_scatter(self, x: Array | None, sizes: Sequence[int] | None = None, root: int = 0) -> Handle:
-        """The root's rows cut in pieces, one for each place: `sizes` rows each, or an even split, first ones larger."""
-        xs = [_array(x) if place == root else np.empty(0) for place in self.held]
-        calls = [Call("scatter", root, x=x, sizes=sizes) for x in xs]
-        if sizes is not None and root in self.held:
-            call = calls[self.held.index(root)]
-            rows = xs[self.held.index(root)].shape[:1]
-            call.error = call.error or (sizes_problem(sizes, rows[0], self.size) if rows else "")
-        return self._run(calls, xs, sizes)
-
-    def start_gather(self, xs: Sequence[Array], root: int = 0) -> Handle:
-        """All rows, in place order, on the root; 0-d arrays become a vector."""
-        return self._run([Call("gather", root, x=x) for x in self._listed(xs)], xs, None)
-
-    def start_allreduce(self, xs: Sequence[Array], op: str = "sum") -> Handle:
-        """All arrays combined, on every place."""
-        return self._run([Call("allreduce", op=op, x=x) for x in self._listed(xs)], xs, None)
-
-    def start_allgather(self, xs: Sequence[Array]) -> Handle:
-        """All rows, in place order, on every place."""
-        return self._run([Call("allgather", x=x) for x in self._listed(xs)], xs, None)
-
-    def start_reduce_scatter(self, xs: Sequence[Array], sizes: Sequence[int] | None = None, op: str = "sum") -> Handle:
-        """All arrays combined, the rows cut in pieces, one for each place."""
-        xs = self._listed(xs)
-        calls = [Call("reduce_scatter", op=op, x=x, sizes=sizes) for x in xs]
-        for call, x in zip(calls, xs, strict=True):
-            if sizes is not None and x.ndim:
-                call.error = call.error or sizes_problem(sizes, len(x), self.size)
-        return self._run(calls, xs, sizes)
-
-    def start_alltoall(self, xs: Sequence[Array], sizes: Sequence[Sequence[int]] | None = None) -> Handle:
-        """Each place sends rows to each: sizes[i][p] rows of the i-th held place's array go to place p."""
-        xs = self._listed(xs)
-        calls = [Call("alltoall", x=x) for x in xs]
-        cuts = [list(s) for s in sizes] if sizes is not None else \
-            [even_split(len(x) if x.ndim else 0, self.size) for x in xs]
-        if len(cuts) != len(xs):
-            calls[0].error = f"{len(cuts)} lists of sizes for {len(xs)} arrays"
-        for call, x, cut in zip(calls, xs, cuts, strict=False):
-            call.error = call.error or (sizes_problem(cut, len(x), self.size) if x.ndim else "")
-        return self._run(calls, xs, cuts)
+    # --- the collectives ------------------------------------------------------------------------------------------
 
     def broadcast(self, x: Array | None, root: int = 0) -> list[Array]:
-        """start_broadcast, completed."""
-        return self.start_broadcast(x, root).wait()
+        """The root's array to every place; what others pass is ignored."""
+        return self._from_root("broadcast", x, root, None, True).wait()
+
+    def start_broadcast(self, x: Array | None, root: int = 0) -> Handle:
+        """broadcast, not waited for."""
+        return self._from_root("broadcast", x, root, None, False)
 
     def reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Array:
-        """start_reduce, completed."""
-        return self.start_reduce(xs, root, op).wait()
+        """All arrays, of one shape, combined on the root; an empty array where it is not held."""
+        return self._from_all("reduce", xs, True, root=root, op=op).wait()
 
-    def scatter(self, x: Array | None, sizes: Sequence[int] | None = None, root: int = 0) -> list[Array]:
-        """start_scatter, completed."""
-        return self.start_scatter(x, sizes, root).wait()
+    def start_reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Handle:
+        """reduce, not waited for."""
+        return self._from_all("reduce", xs, False, root=root, op=op)
+
+    def scatter(self, x: Array | None, sizes: Sizes = None, root: int = 0) -> list[Array]:
+        """The root's rows cut in pieces, one for each place: sizes[p] rows for place p, or an even split, the first
+        ones one larger. Others need no sizes; if they pass some, these must be the root's."""
+        return self._from_root("scatter", x, root, sizes, True).wait()
+
+    def start_scatter(self, x: Array | None, sizes: Sizes = None, root: int = 0) -> Handle:
+        """scatter, not waited for."""
+        return self._from_root("scatter", x, root, sizes, False)
 
     def gather(self, xs: Sequence[Array], root: int = 0) -> Array:
-        """start_gather, completed."""
-        return self.start_gather(xs, root).wait()
+        """All rows, in place order, on the root; an empty array where it is not held. 0-d arrays become a vector."""
+        return self._from_all("gather", xs, True, root=root).wait()
+
+    def start_gather(self, xs: Sequence[Array], root: int = 0) -> Handle:
+        """gather, not waited for."""
+        return self._from_all("gather", xs, False, root=root)
 
     def allreduce(self, xs: Sequence[Array], op: str = "sum") -> list[Array]:
-        """start_allreduce, completed."""
-        return self.start_allreduce(xs, op).wait()
+        """All arrays, of one shape, combined, on every place."""
+        return self._from_all("allreduce", xs, True, op=op).wait()
+
+    def start_allreduce(self, xs: Sequence[Array], op: str = "sum") -> Handle:
+        """allreduce, not waited for."""
+        return self._from_all("allreduce", xs, False, op=op)
 
     def allgather(self, xs: Sequence[Array]) -> list[Array]:
-        """start_allgather, completed."""
-        return self.start_allgather(xs).wait()
+        """All rows, in place order, on every place. 0-d arrays become a vector."""
+        return self._from_all("allgather", xs, True).wait()
 
-    def reduce_scatter(self, xs: Sequence[Array], sizes: Sequence[int] | None = None, op: str = "sum") -> list[Array]:
-        """start_reduce_scatter, completed."""
-        return self.start_reduce_scatter(xs, sizes, op).wait()
+    def start_allgather(self, xs: Sequence[Array]) -> Handle:
+        """allgather, not waited for."""
+        return self._from_all("allgather", xs, False)
+
+    def reduce_scatter(self, xs: Sequence[Array], sizes: Sizes = None, op: str = "sum") -> list[Array]:
+        """All arrays, of one shape, combined and cut in pieces, sizes[p] rows for place p; the same sizes everywhere."""
+        return self._from_all("reduce_scatter", xs, True, op=op, sizes=sizes).wait()
+
+    def start_reduce_scatter(self, xs: Sequence[Array], sizes: Sizes = None, op: str = "sum") -> Handle:
+        """reduce_scatter, not waited for."""
+        return self._from_all("reduce_scatter", xs, False, op=op, sizes=sizes)
 
     def alltoall(self, xs: Sequence[Array], sizes: Sequence[Sequence[int]] | None = None) -> list[Array]:
-        """start_alltoall, completed."""
-        return self.start_alltoall(xs, sizes).wait()
+        """Each place sends rows to each: sizes[i][p] rows of the i-th held place's array go to place p, in order; what
+        a place receives comes in place order. alltoall_sizes(sizes) tells the sizes that send everything back."""
+        return self._from_all("alltoall", xs, True, sizes=sizes).wait()
+
+    def start_alltoall(self, xs: Sequence[Array], sizes: Sequence[Sequence[int]] | None = None) -> Handle:
+        """alltoall, not waited for."""
+        return self._from_all("alltoall", xs, False, sizes=sizes)
 
     # --- small exchanges --------------------------------------------------------------------------------------------
 
+    def barrier(self) -> None:
+        """Wait until all places are here."""
+        self._exchange([Call("barrier", self.size) for _ in self.held])
+
+    def any(self, flag: bool) -> bool:
+        """Whether the flag is true in any process."""
+        return any(call.value for call in self._exchange([Call("any", self.size, value=bool(flag)) for _ in self.held]))
+
+    def total(self, value: float) -> float:
+        """The sum over processes of each one's number, in float64 and in place order."""
+        mine = [value, *[0.0] * (len(self.held) - 1)]
+        return sum(call.value for call in self._exchange([Call("total", self.size, value=v) for v in mine]))
+
     def rows(self, xs: Sequence[Array]) -> list[int]:
         """The number of rows (1 for 0-d) that each of the `size` places holds, known everywhere."""
-        counts = [np.array([len(x) if x.ndim else 1]) for x in self._listed(xs)]
-        return [int(n) for n in self.allgather(counts)[0]]
+        arrays, error = self._listed(xs)
+        calls = self._exchange([Call("rows", self.size, x, error=error) for x in arrays])
+        return [call.shape[0] if call.shape else 1 for call in calls]
 
     def alltoall_sizes(self, sizes: Sequence[Sequence[int]]) -> list[list[int]]:
         """For each held place, how many rows an alltoall with these sizes brings it from each place."""
-        table = self.allgather([np.asarray(s, np.int64).reshape(1, -1) for s in sizes])[0]
+        arrays, error = self._listed(sizes)
+        if not error and any(x.shape != (self.size,) or x.dtype.kind not in "iu" for x in arrays):
+            error = f"sizes are {self.size} row counts for each place held, not {sizes!r}"
+        parts = [np.empty((1, self.size), np.int64) if error else x.astype(np.int64).reshape(1, -1) for x in arrays]
+        table = self._start([Call("alltoall_sizes", self.size, x, error=error) for x in parts], parts, True).wait()[0]
         return [table[:, place].tolist() for place in self.held]
 
-    def barrier(self) -> None:
-        """Wait until all places are here."""
-        self._run([Call("barrier") for _ in self.held], [np.empty(0) for _ in self.held], None).wait()
+    def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
+        """Small Python objects, one per held place: copies of those of all places. They are pickled."""
+        right = isinstance(objects, (list, tuple)) and len(objects) == len(self.held)
+        error = "" if right else f"pass a list of {len(self.held)} objects, one for each place held here"
+        pairs = [_pickled(obj) for obj in objects] if right else [_pickled(None) for _ in self.held]
+        calls = [Call("allgather_object", self.size, x, error=error or problem) for x, problem in pairs]
+        stream = io.BytesIO(self._start(calls, [x for x, _ in pairs], True).wait()[0].tobytes())
+        return [pickle.load(stream) for _ in range(self.size)]
 
-    def total(self, value: float) -> float:
-        """The sum over processes of each one's number, a float64."""
-        shares = [np.array(value if i == 0 else 0.0, np.float64) for i in range(len(self.held))]
-        return float(self.allreduce(shares)[0])
+    def broadcast_object(self, obj: Any, root: int = 0) -> Any:
+        """A copy of the root's small Python object. It is pickled."""
+        x, error = _pickled(obj) if root in self.held else (None, "")
+        return pickle.loads(self._from_root("broadcast_object", x, root, None, True, error).wait()[0].tobytes())
 
-    @abstractmethod
-    def any(self, flag: bool) -> bool:
-        """Whether the flag is true in any process."""
+    # --- what a kind of communicator brings ---------------------------------------------------------------------------
 
     @abstractmethod
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """Sum one contiguous vector per held place over all places, into themselves. Nothing is checked."""
+        """Sum one contiguous vector per held place over all places, into themselves: the least overhead, so nothing is
+        checked; floats and complex numbers, the same length and dtype everywhere."""
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
         """start_sum_in_place, completed."""
         self.start_sum_in_place(arrays).wait()
-
-    @abstractmethod
-    def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
-        """Small Python objects, one per held place, of all places."""
-
-    def broadcast_object(self, obj: Any, root: int = 0) -> Any:
-        """The root's small Python object."""
-        return self.allgather_object([obj if place == root else None for place in self.held])[root]
 
     @abstractmethod
     def duplicate(self) -> Communicator:
@@ -184,32 +173,67 @@ class Communicator(ABC):
     def abort(self, message: str) -> None:
         """End the job on all ranks, with a word to standard error."""
 
-    # --- what a kind of communicator brings ---------------------------------------------------------------------------
+    @abstractmethod
+    def _exchange(self, calls: list[Call]) -> list[Call]:
+        """The calls of all places, once they are known to fit."""
 
     @abstractmethod
-    def _run(self, calls: list[Call], xs: Sequence[Array], sizes: Any) -> Handle:
-        """Let all places see the calls, then start the collective that they name."""
+    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
+        """Let all places see the calls, then start the collective that they name; if `now`, complete it."""
 
-    def _listed(self, xs: Sequence[Array]) -> list[Array]:
-        """One array for each held place, or an error."""
-        arrays = [np.asarray(x) for x in xs]
-        if len(arrays) != len(self.held):
-            raise ValueError(f"{len(arrays)} arrays for the {len(self.held)} places held here; pass one for each")
-        return arrays
+    # --- from arguments to calls --------------------------------------------------------------------------------------
+
+    def _from_root(self, name: str, x: Any, root: Any, sizes: Any, now: bool, error: str = "") -> Handle:
+        """A collective in which only the root brings an array."""
+        calls, arrays = [], []
+        for place in self.held:
+            array, problem = _array(x) if isinstance(root, (int, np.integer)) and place == root else (None, "")
+            calls.append(Call(name, self.size, array, root=root, sizes=sizes, error=error or problem))
+            arrays.append(np.empty(0) if array is None else array)
+        return self._start(calls, arrays, now)
+
+    def _from_all(self, name: str, xs: Any, now: bool, *, root: Any = 0, op: Any = "sum", sizes: Any = None) -> Handle:
+        """A collective in which every place brings an array."""
+        arrays, error = self._listed(xs)
+        cuts = [sizes] * len(arrays)
+        if name == "alltoall" and sizes is not None:
+            right = isinstance(sizes, (list, tuple)) and len(sizes) == len(arrays)
+            error = error or ("" if right else f"sizes are a list for each of the {len(arrays)} places held here, "
+                                               f"not {sizes!r}")
+            cuts = list(sizes) if right else cuts
+        calls = [Call(name, self.size, x, root=root, op=op, sizes=cut if name in CUTTING else None, error=error)
+                 for x, cut in zip(arrays, cuts, strict=True)]
+        return self._start(calls, arrays, now)
+
+    def _listed(self, xs: Any) -> tuple[list[Array], str]:
+        """One array for each held place, and what is wrong with them."""
+        n = len(self.held)
+        if not isinstance(xs, (list, tuple)) or len(xs) != n:
+            got = f"{len(xs)} arrays" if isinstance(xs, (list, tuple)) else type(xs).__name__
+            return [np.empty(0) for _ in self.held], f"pass a list of {n} arrays, one for each place held here, not {got}"
+        pairs = [_array(x) for x in xs]
+        return [x for x, _ in pairs], next((error for _, error in pairs if error), "")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.size} places, holding {', '.join(map(str, self.held))}>"
 
 
-def checked(calls: Sequence[Call]) -> None:
-    """Raise what every place raises, if the calls of all places do not fit."""
-    reason = verdict(calls)
-    if reason:
-        raise explain(reason, [str(call) for call in calls])
+def _array(x: Any) -> tuple[Array, str]:
+    """x as an array, and why it is none."""
+    if type(x) is np.ndarray:
+        return x, ""
+    try:
+        return np.asarray(x), "" if x is not None else "None instead of an array"
+    except (TypeError, ValueError) as error:
+        return np.empty(0), f"not an array: {error}"
 
 
-def _array(x: Array | None) -> Array:
-    return np.empty(0) if x is None else np.asarray(x)
+def _pickled(obj: Any) -> tuple[Array, str]:
+    """The object as bytes, and why it can't be sent."""
+    try:
+        return np.frombuffer(pickle.dumps(obj), np.uint8), ""
+    except Exception as error:                       # pickling runs the object's own code: all ranks must hear of it
+        return np.empty(0, np.uint8), f"{type(obj).__name__} can't be pickled: {error}"
 
 
-__all__ = ["Array", "Communicator", "Handle", "checked", "checksum", "even_split"]
+__all__ = ["Array", "Communicator", "Handle"]

@@ -1,12 +1,15 @@
 """What a place asks of a collective, and whether what all places ask fits together.
 
-Every checked collective first lets all places see each other's Call (over MPI as one small header). All of them reach
-the same verdict, so a mistake on one rank is the same clear error on every rank, never a hang.
+Every checked collective first lets all places see each other's Call (over MPI: one allgather of 128 bytes). All of them
+reach the same verdict, so a mistake on one rank is the same CollectiveError on every rank, never a hang. For this to
+work nothing may be raised before: what a place finds wrong with its own input goes into its Call.
 """
 
 from __future__ import annotations
 
-import zlib
+import hashlib
+import operator
+import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,15 +19,18 @@ DTYPES = [np.dtype(name) for name in (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128")]
 CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
-NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier",
-         "rows", "alltoall_sizes"]
 OPS = ["sum", "prod", "max", "min"]
-REDUCTIONS = {"reduce", "allreduce", "reduce_scatter"}
-JOINING = {"gather", "allgather", "alltoall"}
-FROM_ROOT = {"broadcast", "scatter"}
+NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier",
+         "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place"]
+NUMBERS = {name: number for number, name in enumerate(NAMES)}
+ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object"}
+FROM_ROOT = {"broadcast", "scatter", "broadcast_object"}
+REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place"}
+JOINING = {"gather", "allgather", "alltoall", "alltoall_sizes"}
+CUTTING = {"scatter", "reduce_scatter", "alltoall"}
 MAX_DIMS = 8
-MAX_COUNT = 2**31 - 1                               # Open MPI 5 implements MPI 3.1, whose counts are C ints
-HEADER = 8 + MAX_DIMS
+# Name, root, op, dtype, ndim, checksum of given sizes, error; a number; the shape.
+HEADER = struct.Struct(f"=7qd{MAX_DIMS}q")
 
 
 class CollectiveError(ValueError):
@@ -32,131 +38,169 @@ class CollectiveError(ValueError):
 
 
 class Call:
-    """One place's part in a collective: which one, its settings, and the dtype and shape of its array."""
+    """One place's part in a collective: which one, its settings, and the dtype and shape of its array.
 
-    __slots__ = ("dtype", "error", "name", "op", "root", "shape", "sizes_sum")
+    x is None where the place brings no array. `sizes` is how the rows are cut, `given` a checksum of it if the caller
+    passed it (else 0), `value` a number that travels with the call, `error` what is wrong with the call taken alone.
+    """
 
-    def __init__(self, name: str, root: int = 0, op: str = "sum", x: Any = None, sizes: Any = None) -> None:
-        self.name, self.root, self.op = name, root, op
-        self.dtype = None if x is None else x.dtype
-        self.shape: tuple[int, ...] = () if x is None else x.shape
-        self.sizes_sum = 0 if sizes is None else checksum(sizes)
-        self.error = self._problem(x)
+    __slots__ = ("dtype", "error", "given", "name", "op", "root", "shape", "sizes", "value")
 
-    def _problem(self, x: Any) -> str:
-        """What is wrong with this call taken alone."""
-        if self.op not in OPS:
-            return f"op {self.op!r} is not one of {', '.join(OPS)}"
-        if x is None:
-            return ""
-        if x.dtype not in CODES:
-            return f"arrays of dtype {x.dtype} can't be sent; numbers and bool can"
-        if x.ndim > MAX_DIMS:
-            return f"arrays have at most {MAX_DIMS} dimensions here, not {x.ndim}"
-        if x.size > MAX_COUNT:
-            return f"{x.size} elements are too many for one collective (at most {MAX_COUNT}); send pieces"
-        if self.name in REDUCTIONS and x.dtype.kind == "c" and self.op in ("max", "min"):
+    def __init__(self, name: str, size: int, x: Any = None, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
+                 value: Any = 0.0, error: str = "") -> None:
+        self.name, self.root, self.op, self.given, self.value = name, root, op, 0, 0.0
+        self.dtype, self.shape = (None, ()) if x is None else (x.dtype, x.shape)
+        self.sizes: tuple[int, ...] | None = None
+        self.error = (error or self._wrong_settings(size, value) or (self._wrong_array() if x is not None else "")
+                      or (self._wrong_sizes(size, sizes) if name in CUTTING else ""))
+
+    def _wrong_settings(self, size: int, value: Any) -> str:
+        try:
+            self.root, self.value = operator.index(self.root), float(value)
+        except (TypeError, ValueError, OverflowError):
+            return f"root {self.root!r} and value {value!r} must be numbers"
+        if not 0 <= self.root < size:
+            return f"root {self.root} is not one of the places 0 to {size - 1}"
+        return "" if self.op in OPS else f"op {self.op!r} is not one of {', '.join(OPS)}"
+
+    def _wrong_array(self) -> str:
+        if self.dtype not in CODES:
+            return f"arrays of dtype {self.dtype} can't be sent; numbers and bool in native byte order can"
+        if len(self.shape) > MAX_DIMS:
+            return f"arrays have at most {MAX_DIMS} dimensions here, not {len(self.shape)}"
+        if self.dtype.kind == "c" and self.op in ("max", "min") and self.name in REDUCTIONS:
             return f"complex numbers have no {self.op}"
         return ""
 
-    def encode(self, row: Any) -> None:
-        """Write the call into a row of HEADER integers."""
-        row[:8] = (NAMES.index(self.name), self.root, OPS.index(self.op) if self.op in OPS else -1,
-                   -1 if self.dtype is None else CODES.get(self.dtype, -2), len(self.shape), self.sizes_sum,
-                   bool(self.error), 0)
-        for i, n in enumerate(self.shape[:MAX_DIMS]):
-            row[8 + i] = n
+    def _wrong_sizes(self, size: int, sizes: Any) -> str:
+        if sizes is not None:
+            try:
+                self.sizes = tuple(operator.index(n) for n in sizes)
+            except TypeError:
+                return f"sizes are row counts, one for each of {size} places, not {sizes!r}"
+            if len(self.sizes) != size:
+                return f"{len(self.sizes)} sizes {list(self.sizes)} for {size} places"
+            if min(self.sizes) < 0:
+                return f"negative sizes in {list(self.sizes)}"
+            self.given = checksum(self.sizes)
+        if self.dtype is None:                       # scatter, not the root: only the root knows the rows
+            return ""
+        if not self.shape:
+            return f"a 0-d array has no rows for {self.name}; reshape it to (1,)"
+        rows = self.shape[0]
+        if self.sizes is None:
+            self.sizes = tuple(even_split(rows, size))
+        elif sum(self.sizes) != rows:
+            return (f"sizes {list(self.sizes)} add up to {sum(self.sizes)}, the array has {rows} rows; pass one size per "
+                    f"place, or none for an even split {even_split(rows, size)}")
+        return ""
+
+    def pack_into(self, buffer: Any) -> None:
+        """Write the call as a header; of a wrong call only the name, since its text follows."""
+        if self.error:
+            HEADER.pack_into(buffer, 0, NUMBERS[self.name], 0, 0, -1, 0, 0, 1, 0.0, *(0,) * MAX_DIMS)
+            return
+        shape = self.shape
+        HEADER.pack_into(buffer, 0, NUMBERS[self.name], self.root, OPS.index(self.op),
+                         -1 if self.dtype is None else CODES[self.dtype], len(shape), self.given, 0, self.value,
+                         *shape, *(0,) * (MAX_DIMS - len(shape)))
 
     @staticmethod
-    def decode(row: Sequence[int]) -> Call:
-        """The call that encode() wrote, without its error's text."""
+    def unpack(header: Any) -> Call:
+        """The call that pack_into() wrote, without sizes and its error's text."""
+        number, root, op, dtype, ndim, given, error, value, *shape = HEADER.unpack(header)
         call = Call.__new__(Call)
-        call.name, call.root, call.op = NAMES[row[0]], row[1], OPS[row[2]] if row[2] >= 0 else "?"
-        call.dtype = DTYPES[row[3]] if row[3] >= 0 else None
-        call.shape = tuple(row[8:8 + min(row[4], MAX_DIMS)])
-        call.sizes_sum, call.error = row[5], "error" if row[6] else ""
+        call.name, call.root, call.op, call.given, call.value = NAMES[number], root, OPS[op], given, value
+        call.dtype, call.shape = None if dtype < 0 else DTYPES[dtype], tuple(shape[:ndim])
+        call.sizes, call.error = None, "bad input" if error else ""
         return call
 
     def __str__(self) -> str:
-        what = f"{self.name}(root={self.root})" if self.name in FROM_ROOT | {"reduce", "gather"} else self.name
-        if self.name in REDUCTIONS:
-            what += f" of op {self.op}"
-        if self.dtype is not None:
-            what += f" with {self.dtype} {list(self.shape)}"
-        return f"{what}: {self.error}" if self.error else what
+        settings = [f"op={self.op!r}"] if self.name in REDUCTIONS else []
+        settings += [f"root={self.root!r}"] if self.name in ROOTED else []
+        settings += [f"sizes={list(self.sizes)}"] if self.given and self.sizes else []
+        array = "" if self.dtype is None else f" of {self.dtype} {self.shape}"
+        return f"{self.name}({', '.join(settings)}){array}" + (f": {self.error}" if self.error else "")
 
 
-def checksum(sizes: Any) -> int:
+def checksum(sizes: Sequence[int]) -> int:
     """A number that differs for different sizes, never 0."""
-    return zlib.crc32(np.asarray(sizes, np.int64).tobytes()) + 1
-
-
-def part_less(call: Call) -> bool:
-    """Whether a place holds no rows, shape (0,): that fits beside arrays of any shape."""
-    return call.shape == (0,)
-
-
-def verdict(calls: Sequence[Call]) -> str:
-    """Why the calls of all places do not fit together; empty if they do."""
-    first, size = calls[0], len(calls)
-    for call in calls:
-        if call.error:
-            return "bad input"
-        if call.name != first.name:
-            return "the ranks call different collectives"
-        if call.root != first.root:
-            return "the ranks name different roots"
-        if call.op != first.op:
-            return "the ranks name different operations"
-    if not 0 <= first.root < size:
-        return f"root {first.root} is not one of the places 0 to {size - 1}"
-    return _shapes_verdict(first.name, calls) or _sizes_verdict(calls)
-
-
-def _shapes_verdict(name: str, calls: Sequence[Call]) -> str:
-    first = calls[0]
-    if name in REDUCTIONS:
-        for call in calls:
-            if call.dtype != first.dtype:
-                return "the dtypes differ"
-            if call.shape != first.shape:
-                return "the shapes differ"
-    if name in JOINING:
-        full = [call for call in calls if not part_less(call)]
-        for call in full:
-            if call.dtype != full[0].dtype:
-                return "the dtypes differ"
-            if call.shape[1:] != full[0].shape[1:] or len(call.shape) != len(full[0].shape):
-                return "the shapes differ beyond the first dimension"
-    if name == "scatter" and not calls[first.root].shape:
-        return "a 0-d array can't be scattered; reshape it to one row"
-    if name in ("reduce_scatter", "alltoall") and not first.shape:
-        return f"a 0-d array can't be cut for {name}; reshape it to one row"
-    return ""
-
-
-def _sizes_verdict(calls: Sequence[Call]) -> str:
-    sums = {call.sizes_sum for call in calls if call.sizes_sum}
-    return "the ranks pass different sizes" if len(sums) > 1 and calls[0].name in ("scatter", "reduce_scatter") else ""
-
-
-def explain(reason: str, texts: Sequence[str]) -> CollectiveError:
-    """The error that every place raises."""
-    lines = "\n".join(f"  place {place}: {text}" for place, text in enumerate(texts))
-    return CollectiveError(f"collective of {len(texts)} places refused, {reason}:\n{lines}")
+    digest = hashlib.blake2b(repr(list(sizes)).encode(), digest_size=7).digest()
+    return int.from_bytes(digest, "little") + 1
 
 
 def even_split(rows: int, size: int) -> list[int]:
     """rows over size places, as evenly as can be, the first ones one larger."""
-    return [rows // size + (place < rows % size) for place in range(size)]
+    share, rest = divmod(rows, size)
+    return [share + (place < rest) for place in range(size)]
 
 
-def sizes_problem(sizes: Any, rows: int, size: int) -> str:
-    """Why `sizes` can't cut `rows` rows for `size` places; empty if they can."""
-    if len(sizes) != size:
-        return f"{len(sizes)} sizes {list(sizes)} for {size} places"
-    if any(n < 0 for n in sizes):
-        return f"negative sizes in {list(sizes)}"
-    if sum(sizes) != rows:
-        return f"sizes {list(sizes)} add up to {sum(sizes)}, the array has {rows} rows; pass one size per place"
-    return ""
+def leader(calls: Sequence[Call]) -> Call:
+    """The first call with rows, whose dtype and trailing shape count; shape (0,) stands for no part."""
+    return next((call for call in calls if call.shape != (0,)), calls[0])
+
+
+def verdict(calls: Sequence[Call]) -> str:
+    """Why the calls of all places do not fit together; empty if they do."""
+    first = calls[0]
+    if any(call.name != first.name for call in calls):
+        return "the places call different collectives"
+    if any(call.error for call in calls):
+        return "bad input on place " + ", ".join(str(place) for place, call in enumerate(calls) if call.error)
+    if first.name in ROOTED and any(call.root != first.root for call in calls):
+        return "the places name different roots"
+    if first.name in REDUCTIONS:
+        if any(call.op != first.op for call in calls):
+            return "the places name different ops"
+        if any(call.dtype != first.dtype for call in calls):
+            return "the dtypes differ"
+        if any(call.shape != first.shape for call in calls):
+            return "the shapes differ"
+    if first.name in JOINING:
+        lead = leader(calls)
+        full = [call for call in calls if call.shape != (0,)]
+        if any(call.dtype != lead.dtype for call in full):
+            return "the dtypes differ"
+        if any(call.shape[1:] != lead.shape[1:] or len(call.shape) != len(lead.shape) for call in full):
+            return "the shapes differ beyond the first dimension"
+    return _sizes_verdict(calls)
+
+
+def _sizes_verdict(calls: Sequence[Call]) -> str:
+    """scatter: who passes sizes must agree with the root; reduce_scatter: all agree."""
+    first = calls[0]
+    if first.name not in ("scatter", "reduce_scatter") or not any(call.given for call in calls):
+        return ""
+    lead = calls[first.root] if first.name == "scatter" else first
+    even = checksum(even_split(lead.shape[0], len(calls)))
+    silent = 0 if first.name == "scatter" else even
+    wanted = lead.given or even
+    return "" if all((call.given or silent) in (wanted, 0) for call in calls) else "the places pass different sizes"
+
+
+def explain(reason: str, texts: Sequence[str]) -> CollectiveError:
+    """The error that every place raises: the reason, and what each place called."""
+    groups: dict[str, list[int]] = {}
+    for place, text in enumerate(texts):
+        groups.setdefault(text, []).append(place)
+    lines = [f"\n  {_places(places)}: {text}" for text, places in groups.items()]
+    return CollectiveError(f"collective of {len(texts)} places refused, {reason}:" + "".join(lines))
+
+
+def _places(places: list[int]) -> str:
+    """[0, 1, 2, 5] as "places 0-2, 5"."""
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and runs[-1][1] == place - 1:
+            runs[-1][1] = place
+        else:
+            runs.append([place, place])
+    text = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+    return f"place {text}" if len(places) == 1 else f"places {text}"
+
+
+def check(calls: Sequence[Call]) -> None:
+    """Raise what every place raises, if the calls of all places do not fit."""
+    reason = verdict(calls)
+    if reason:
+        raise explain(reason, [str(call) for call in calls])

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from . import definition
-from .base import Array, Communicator, Handle, checked, even_split
-from .call import Call
+from .base import Array, Communicator, Handle
+from .call import Call, check
+from .definition import combined, results
 
 
 class Devices(Communicator):
@@ -19,18 +19,19 @@ class Devices(Communicator):
     kind = "devices"
 
     def __init__(self, size: int) -> None:
-        if size < 1:
-            raise ValueError(f"Devices({size}): at least one place")
-        self.size = size
+        if not isinstance(size, (int, np.integer)) or size < 1:
+            raise ValueError(f"Devices({size!r}): a whole number of places, at least one")
+        self.size = int(size)
         self.held = tuple(range(size))
 
-    def _run(self, calls: list[Call], xs: Sequence[Array], sizes: Any) -> Handle:
-        checked(calls)
-        arrays = [np.asarray(x) for x in xs]
-        value = [compute(calls[0], arrays, sizes, place) for place in self.held]
-        root = calls[0].root
-        result = value[root] if calls[0].name in ("reduce", "gather") else value
-        return Handle(lambda: result)
+    def _exchange(self, calls: list[Call]) -> list[Call]:
+        check(calls)
+        return calls
+
+    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
+        check(calls)
+        values: Any = results(calls, xs, self.held)
+        return Handle(None, value=values[calls[0].root] if calls[0].name in ("reduce", "gather") else values)
 
     def any(self, flag: bool) -> bool:
         """The flag itself: there is one process."""
@@ -38,42 +39,20 @@ class Devices(Communicator):
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum in place order, copied to all."""
+        first = arrays[0]
+        if first.dtype == np.float16:
+            first[...] = combined(arrays, "sum")
+        else:
+            for array in arrays[1:]:
+                np.add(first, array, out=first)
         for array in arrays[1:]:
-            arrays[0][...] += array
-        for array in arrays[1:]:
-            array[...] = arrays[0]
-        return Handle(lambda: None)
-
-    def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
-        """The objects themselves."""
-        return list(objects)
+            array[...] = first
+        return Handle(None)
 
     def duplicate(self) -> Devices:
         """Itself: it keeps no messages."""
         return self
 
     def abort(self, message: str) -> None:
-        """End this process."""
+        """End this process, by SystemExit."""
         sys.exit(message)
-
-
-def compute(call: Call, xs: list[Array], sizes: Any, place: int) -> Array:
-    """What the collective `call` of all places' arrays gives to one place, as a new array."""
-    name, root = call.name, call.root
-    if name == "broadcast":
-        return np.array(xs[root], order="C")
-    if name == "scatter":
-        cut = even_split(len(xs[root]), len(xs)) if sizes is None else sizes
-        return np.array(xs[root][definition.bounds(cut, place)], order="C")
-    if name in ("reduce", "gather") and place != root:
-        return definition.empty_like_part(xs[place])
-    if name in ("reduce", "allreduce"):
-        return definition.reduce(xs, call.op)
-    if name in ("gather", "allgather"):
-        return definition.join(xs)
-    if name == "reduce_scatter":
-        cut = even_split(len(xs[0]), len(xs)) if sizes is None else sizes
-        return definition.reduce([x[definition.bounds(cut, place)] for x in xs], call.op)
-    if name == "alltoall":
-        return definition.exchange(xs, sizes, place)
-    return np.empty(0)
