@@ -10,16 +10,21 @@ from .call import CollectiveError, even_split
 from .devices import Devices
 from .threads import RankFailure, run_ranks
 
-# Variables in which launchers tell the number of ranks: Open MPI, MPICH and Intel MPI (Hydra), MVAPICH, srun with PMI.
-SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_SIZE")
+# Where launchers tell the number of ranks: Open MPI; MPICH, Intel MPI and srun's PMI-1 and 2 (Hydra tells each node's
+# number too); MVAPICH.
+SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
 
 
 def launched_size() -> int:
-    """The number of ranks that an MPI launcher announced in the environment; 0 if none did."""
+    """The number of ranks that an MPI launcher announced in the environment; 0 if there was no launcher.
+
+    Read are OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE and MPI_LOCALNRANKS; under PMIx (PMIX_RANK, as srun
+    sets it) SLURM_NTASKS, or 1 where there is none. SLURM_NTASKS alone is no sign: it is set in batch scripts too.
+    """
     for name in SIZE_VARIABLES:
         if os.environ.get(name, "").isdigit():
             return int(os.environ[name])
-    return int(os.environ.get("SLURM_NTASKS", 0)) if "PMIX_RANK" in os.environ else 0
+    return int(os.environ.get("SLURM_NTASKS", 1)) if "PMIX_RANK" in os.environ else 0
 
 
 @functools.cache
@@ -34,8 +39,9 @@ def world() -> Communicator:
     try:
         from .mpi import MpiComm, mpi_size
     except (ImportError, RuntimeError) as error:
-        raise RuntimeError(f"this process was started as one of {announced} MPI ranks, but MPI can't be loaded "
-                           f"({error}); run: pip install 'dparallel[mpi]'") from error
+        reason = " ".join(str(error).split())
+        raise RuntimeError(f"this process was started as one of {announced} MPI ranks, but MPI can't be loaded ({reason}). "
+                           "Run: pip install 'dparallel[mpi]'") from error
     if announced > 1 and mpi_size() == 1:
         raise RuntimeError(f"the launcher announced {announced} ranks, but MPI sees 1: mpirun and the MPI library that "
                            "mpi4py loads are of different MPIs. Start with dprun, or with the mpirun beside this Python")

@@ -49,7 +49,8 @@ class Call:
     def __init__(self, name: str, size: int, x: Any = None, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
                  value: Any = 0.0, error: str = "") -> None:
         self.name, self.root, self.op, self.given, self.value = name, root, op, 0, 0.0
-        self.dtype, self.shape = (None, ()) if x is None else (x.dtype, x.shape)
+        self.dtype: Any = None if x is None else x.dtype
+        self.shape: tuple[int, ...] = () if x is None else x.shape
         self.sizes: tuple[int, ...] | None = None
         self.error = (error or self._wrong_settings(size, value) or (self._wrong_array() if x is not None else "")
                       or (self._wrong_sizes(size, sizes) if name in CUTTING else ""))

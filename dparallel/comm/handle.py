@@ -16,7 +16,8 @@ class Handle:
 
     def __init__(self, finish: Callable[[], Any] | None, test: Callable[[], bool] | None = None, value: Any = None) -> None:
         self._finish, self._test = finish, test
-        self._value, self._error = value, None
+        self._value = value
+        self._error: Exception | None = None
 
     def wait(self) -> Any:
         """Block until the collective is complete; its result, or its error. May be called again."""

@@ -2,156 +2,241 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
 
-from .base import Array, Communicator, Handle, even_split
-from .call import HEADER, Call, explain, verdict
+from .base import Array, Communicator, Handle
+from .call import DTYPES, FROM_ROOT, HEADER, Call, CollectiveError, even_split, explain, leader, verdict
+from .ordered import decoded, encoded
 
 OPS = {"sum": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
 BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND}
+CARRIED = {np.dtype(np.float16): np.dtype(np.uint16)}           # MPI has no half floats: they travel as integers
+TYPES = {dtype: MPI.Datatype.fromcode(CARRIED.get(dtype, dtype).char) for dtype in DTYPES}
+MAX_SEEN = 512
+MAX_PENDING = 64
+
+
+class Agreed(NamedTuple):
+    """What all ranks know after they have seen each other's calls."""
+
+    calls: list[Call]
+    rows: list[int]                  # of each place's array; 0-d counts as one
+    shape: tuple[int, ...]           # of the array that counts: the root's, or the first one with rows
+    dtype: Any
+    width: int                       # elements in a row
+
+
+class MpiHandle(Handle):
+    """A Handle over an MPI request. The communicator keeps the buffers until it is complete, waited for or not."""
+
+    __slots__ = ("_comm", "_request", "_rest")
+
+    def __init__(self, comm: MpiComm, request: Any, rest: Callable[[], Any] | None, buffers: Any) -> None:
+        super().__init__(self._complete, request.Test)
+        self._comm, self._request, self._rest = comm, request, rest
+        comm.keep(request, buffers)
+
+    def _complete(self) -> Any:
+        self._request.Wait()
+        self._comm.release(self._request)
+        return None if self._rest is None else self._rest()
 
 
 class MpiComm(Communicator):
-    """One rank of an MPI communicator, duplicated: our messages never meet the user's. Default: COMM_WORLD."""
+    """One rank of an MPI communicator, duplicated: our messages never meet the user's. Default: COMM_WORLD.
+
+    Collective: all ranks of `comm` make it together. More than `max_count` elements (MPI 3 counts in C ints) go in
+    pieces or as whole rows; more rows than that are refused.
+    """
 
     kind = "mpi"
 
     def __init__(self, comm: Any = None) -> None:
         self.comm = (MPI.COMM_WORLD if comm is None else comm).Dup()
-        self.size = self.comm.size
+        self.size: int = self.comm.size
         self.held = (self.comm.rank,)
-        self._header = np.zeros(HEADER, np.int64)
-        self._headers = np.zeros((self.size, HEADER), np.int64)
-        self._flag, self._flags = np.zeros(1, np.int8), np.zeros(1, np.int8)
+        self.max_count = 2**31 - 1
+        self._mine, self._all = bytearray(HEADER.size), bytearray(HEADER.size * self.size)
+        self._mine_spec, self._all_spec = [self._mine, HEADER.size, MPI.BYTE], [self._all, HEADER.size, MPI.BYTE]
+        self._seen: dict[bytes, Agreed] = {}         # headers of all ranks that fitted
+        self._pending: dict[int, Any] = {}           # what MPI is working on
+        self._row_types: dict[Any, Any] = {}
 
     def free(self) -> None:
-        """Give the duplicated communicator back. Collective."""
+        """Complete what is under way and give the duplicated communicator back. Collective."""
+        for request, *_ in self._pending.values():
+            request.Wait()
+        self._pending.clear()
         self.comm.Free()
 
-    def _run(self, calls: list[Call], xs: Sequence[Array], sizes: Any) -> Handle:
-        call = calls[0]
-        call.encode(self._header)
-        self.comm.Allgather(self._header, self._headers)
-        everyone = [Call.decode(row) for row in self._headers.tolist()]
-        reason = verdict(everyone)
-        if reason:                                   # the same on all ranks, so all come here
-            raise explain(reason, self.comm.allgather(str(call)))
-        x = np.ascontiguousarray(xs[0]).reshape(np.shape(xs[0]))
-        return getattr(self, "_" + call.name)(call, everyone, x, sizes)
+    # --- agreeing -----------------------------------------------------------------------------------------------------
 
-    def _barrier(self, call: Call, everyone: list[Call], x: Array, sizes: Any) -> Handle:
-        return Handle(lambda: None)                  # the exchange of headers was one
+    def _agree(self, call: Call) -> Agreed:
+        """Let all ranks see the call; CollectiveError on all of them if the calls do not fit."""
+        call.pack_into(self._mine)
+        self.comm.Allgather(self._mine_spec, self._all_spec)
+        key = bytes(self._all)
+        agreed = self._seen.get(key)                 # training repeats itself: no need to think again
+        if agreed is None:
+            calls = [Call.unpack(header) for header in _headers(key)]
+            reason = verdict(calls)
+            if reason:                               # the same on all ranks, so all come here
+                raise explain(reason, self.comm.allgather(str(call)))
+            agreed = _agreed(calls)
+            if call.name != "total":              # whose headers never repeat
+                if len(self._seen) >= MAX_SEEN:
+                    self._seen.clear()
+                self._seen[key] = agreed
+        return agreed
 
-    def _broadcast(self, call: Call, everyone: list[Call], x: Array, sizes: Any) -> Handle:
-        source = everyone[call.root]
-        out = x.copy() if self.rank == call.root else np.empty(source.shape, source.dtype)
-        return _handle(self.comm.Ibcast(wire(out), call.root), lambda: [out], out)
+    def _exchange(self, calls: list[Call]) -> list[Call]:
+        return self._agree(calls[0]).calls
 
-    def _reduce(self, call: Call, everyone: list[Call], x: Array, sizes: Any) -> Handle:
-        sent, op = summed(x, call.op)
+    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
+        agreed, x = self._agree(calls[0]), xs[0]
+        if not x.flags.c_contiguous:
+            x = np.array(x, order="C")
+        return METHODS[calls[0].name](self, calls[0], agreed, x, now)
+
+    # --- the collectives ----------------------------------------------------------------------------------------------
+
+    def _broadcast(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        out = x.copy() if self.rank == call.root else np.empty(agreed.shape, agreed.dtype)
+        if out.size > self.max_count:
+            for piece in self._pieces(out):
+                self.comm.Bcast(_spec(piece), call.root)
+            return Handle(None, value=[out])
+        return self._go(now, "Bcast", (_spec(out), call.root), lambda: [out], out)
+
+    def _reduce(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        sent, op, back = reducible(x, call.op)
         out = np.empty_like(sent) if self.rank == call.root else None
-        request = self.comm.Ireduce(sent, out, op, call.root)
-        return _handle(request, lambda: np.empty(0, x.dtype) if out is None else out.astype(x.dtype, copy=False),
-                       sent, out)
+        if x.size > self.max_count:
+            self._reduce_pieces(sent, out, op, call.root)
+            return Handle(None, value=np.empty(0, x.dtype) if out is None else back(out))
+        return self._go(now, "Reduce", (_spec(sent), None if out is None else _spec(out), op, call.root),
+                        lambda: np.empty(0, x.dtype) if out is None else back(out), sent, out)
 
-    def _allreduce(self, call: Call, everyone: list[Call], x: Array, sizes: Any) -> Handle:
-        sent, op = summed(x, call.op)
+    def _allreduce(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        sent, op, back = reducible(x, call.op)
         out = np.empty_like(sent)
-        return _handle(self.comm.Iallreduce(sent, out, op), lambda: [out.astype(x.dtype, copy=False)], sent, out)
+        if x.size > self.max_count:
+            for source, target in zip(self._pieces(sent), self._pieces(out), strict=True):
+                self.comm.Allreduce(_spec(source), _spec(target), op)
+            return Handle(None, value=[back(out)])
+        return self._go(now, "Allreduce", (_spec(sent), _spec(out), op), lambda: [back(out)], sent, out)
 
-    def _scatter(self, call: Call, everyone: list[Call], x: Array, sizes: Any) -> Handle:
-        source = everyone[call.root]
-        counts = np.array(sizes if sizes is not None and self.rank == call.root
-                          else even_split(source.shape[0], self.size), np.int64)
-        if any(c.sizes_sum for c in everyone):
-            self.comm.Bcast(counts, call.root)
-        out = np.empty((int(counts[self.rank]), *source.shape[1:]), source.dtype)
-        width = _width(source.shape)
-        sent = [wire(x), (counts * width).tolist(), None, _type(source.dtype)] if self.rank == call.root else None
-        return _handle(self.comm.Iscatterv(sent, wire(out), call.root), lambda: [out], x, out)
+    def _scatter(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        source = agreed.calls[call.root]
+        sizes = np.array(call.sizes if call.sizes is not None else even_split(agreed.shape[0], self.size), np.int64)
+        if source.given:
+            self.comm.Bcast(sizes, call.root)
+        out = np.empty((int(sizes[self.rank]), *agreed.shape[1:]), agreed.dtype)
+        kind, unit = self._row_type(agreed, agreed.shape[0])
+        sent = [x, (sizes * unit).tolist(), None, kind] if self.rank == call.root else None
+        return self._go(now, "Scatterv", (sent, [out, int(sizes[self.rank]) * unit, kind], call.root), lambda: [out], x, out)
 
-    def _joined(self, call: Call, everyone: list[Call]) -> tuple[list[int], Array, list[Any]]:
-        """Counts of elements, the array for all rows, and how MPI receives into it."""
-        full = next((c for c in everyone if c.shape != (0,)), everyone[0])
-        rows = [c.shape[0] if c.shape else 1 for c in everyone]
-        width = _width(full.shape)
-        counts = [n * width for n in rows]
-        out = np.empty((sum(rows), *full.shape[1:]), full.dtype)
-        return counts, out, [wire(out), counts, None, _type(out.dtype)]
-
-    def _gather(self, call: Call, everyone: list[Call], x: Array, sizes: Any) -> Handle:
+    def _gather(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        kind, unit = self._row_type(agreed, sum(agreed.rows))
+        sent = [x, agreed.rows[self.rank] * unit, kind]
         if self.rank != call.root:
-            return _handle(self.comm.Igatherv(self._sent(x, everyone), None, call.root),
-                           lambda: np.empty(0, x.dtype), x)
-        _, out, received = self._joined(call, everyone)
-        return _handle(self.comm.Igatherv(self._sent(x, everyone), received, call.root), lambda: out, x, out)
+            return self._go(now, "Gatherv", (sent, None, call.root), lambda: np.empty(0, agreed.dtype), x)
+        out = np.empty((sum(agreed.rows), *agreed.shape[1:]), agreed.dtype)
+        received = [out, [n * unit for n in agreed.rows], None, kind]
+        return self._go(now, "Gatherv", (sent, received, call.root), lambda: out, x, out)
 
-    def _allgather(self, call: Call, everyone: list[Call], x: Array, sizes: Any) -> Handle:
-        _, out, received = self._joined(call, everyone)
-        return _handle(self.comm.Iallgatherv(self._sent(x, everyone), received), lambda: [out], x, out)
+    def _allgather(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        kind, unit = self._row_type(agreed, sum(agreed.rows))
+        out = np.empty((sum(agreed.rows), *agreed.shape[1:]), agreed.dtype)
+        return self._go(now, "Allgatherv", ([x, agreed.rows[self.rank] * unit, kind],
+                                            [out, [n * unit for n in agreed.rows], None, kind]), lambda: [out], x, out)
 
-    def _sent(self, x: Array, everyone: list[Call]) -> Any:
-        """x as MPI sends it; a part-less place sends nothing, of the others' dtype."""
-        full = next((c for c in everyone if c.shape != (0,)), everyone[0])
-        return wire(x if x.shape != (0,) else np.empty(0, full.dtype))
+    def _reduce_scatter(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        sizes: Any = call.sizes
+        sent, op, back = reducible(x, call.op)
+        out = np.empty((sizes[self.rank], *x.shape[1:]), sent.dtype)
+        if x.size > self.max_count:
+            start = 0
+            for place, rows in enumerate(sizes):
+                self._reduce_pieces(sent[start:start + rows], out if place == self.rank else None, op, place)
+                start += rows
+            return Handle(None, value=[back(out)])
+        kind = TYPES[sent.dtype]
+        return self._go(now, "Reduce_scatter", ([sent, sent.size, kind], [out, out.size, kind],
+                                                [n * agreed.width for n in sizes], op), lambda: [back(out)], sent, out)
 
-    def _reduce_scatter(self, call: Call, everyone: list[Call], x: Array, sizes: Any) -> Handle:
-        given = np.array(sizes if sizes is not None else even_split(len(x), self.size), np.int64)
-        sums = [c.sizes_sum for c in everyone]
-        if any(sums) and not all(sums):              # some ranks passed sizes: take the first one's
-            self.comm.Bcast(given, next(rank for rank, s in enumerate(sums) if s))
-        sent, op = summed(x, call.op)
-        counts = (given * _width(x.shape)).tolist()
-        out = np.empty((int(given[self.rank]), *x.shape[1:]), sent.dtype)
-        return _handle(self.comm.Ireduce_scatter(sent, out, counts, op), lambda: [out.astype(x.dtype, copy=False)],
-                       sent, out)
-
-    def _alltoall(self, call: Call, everyone: list[Call], x: Array, sizes: Any) -> Handle:
-        full = next((c for c in everyone if c.shape != (0,)), everyone[0])
-        width = _width(full.shape)
-        send = np.array(sizes[0], np.int64)
-        receive = np.empty(self.size, np.int64)
+    def _alltoall(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        send, receive = np.array(call.sizes, np.int64), np.empty(self.size, np.int64)
         self.comm.Alltoall(send, receive)
-        out = np.empty((int(receive.sum()), *full.shape[1:]), full.dtype)
-        kind = _type(full.dtype)
-        request = self.comm.Ialltoallv([self._sent(x, everyone), (send * width).tolist(), None, kind],
-                                       [wire(out), (receive * width).tolist(), None, kind])
-        return _handle(request, lambda: [out], x, out)
+        kind, unit = self._row_type(agreed, sum(agreed.rows))
+        out = np.empty((int(receive.sum()), *agreed.shape[1:]), agreed.dtype)
+        return self._go(now, "Alltoallv", ([x, (send * unit).tolist(), None, kind],
+                                           [out, (receive * unit).tolist(), None, kind]), lambda: [out], x, out)
 
-    def any(self, flag: bool) -> bool:
-        """One allreduce of a byte."""
-        self._flag[0] = flag
-        self.comm.Allreduce(self._flag, self._flags, MPI.MAX)
-        return bool(self._flags[0])
+    # --- beneath them -------------------------------------------------------------------------------------------------
+
+    def _go(self, now: bool, name: str, args: Any, finish: Callable[[], Any], *buffers: Any) -> Handle:
+        """Call the blocking form, which MPI does faster, or the other one."""
+        if now:
+            getattr(self.comm, name)(*args)
+            return Handle(None, value=finish())
+        return MpiHandle(self, getattr(self.comm, "I" + name.lower())(*args), finish, buffers)
+
+    def _row_type(self, agreed: Agreed, rows: int) -> tuple[Any, int]:
+        """MPI's type to count in, and how many of it make a row: elements, or whole rows where those are too many."""
+        if rows * agreed.width <= self.max_count:
+            return TYPES[agreed.dtype], agreed.width
+        if rows > self.max_count:
+            raise CollectiveError(f"{agreed.calls[0].name}: {rows} rows in all are too many for one collective (at most "
+                                  f"{self.max_count}); send pieces")
+        key = agreed.dtype, agreed.width
+        if key not in self._row_types:
+            self._row_types[key] = TYPES[agreed.dtype].Create_contiguous(agreed.width).Commit()
+        return self._row_types[key], 1
+
+    def _pieces(self, x: Array) -> list[Array]:
+        flat = x.reshape(-1)
+        return [flat[start:start + self.max_count] for start in range(0, flat.size, self.max_count)]
+
+    def _reduce_pieces(self, sent: Array, out: Array | None, op: Any, root: int) -> None:
+        pieces = self._pieces(sent)
+        targets = [None] * len(pieces) if out is None else self._pieces(out)
+        for source, target in zip(pieces, targets, strict=True):
+            self.comm.Reduce(_spec(source), None if target is None else _spec(target), op, root)
+
+    def keep(self, request: Any, buffers: Any) -> None:
+        """Hold what MPI reads and writes until release(), or until a request that nobody waited for is complete."""
+        if len(self._pending) >= MAX_PENDING:
+            self._pending = {key: item for key, item in self._pending.items() if not item[0].Test()}
+        self._pending[id(request)] = (request, buffers)
+
+    def release(self, request: Any) -> None:
+        """Let go of a complete request's buffers."""
+        self._pending.pop(id(request), None)
+
+    # --- without checks -----------------------------------------------------------------------------------------------
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """Iallreduce in place; float16 by way of float32."""
         array = arrays[0]
-        if array.dtype == np.float16:
+        if array.dtype.char == "e":
             wide = array.astype(np.float32)
-            return _handle(self.comm.Iallreduce(MPI.IN_PLACE, wide), lambda: np.copyto(array, wide, casting="same_kind"),
-                           wide)
-        return _handle(self.comm.Iallreduce(MPI.IN_PLACE, array), lambda: None, array)
+            return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, wide),
+                             lambda: np.copyto(array, wide, casting="same_kind"), wide)
+        return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, array), None, array)
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
         """The blocking allreduce, which MPI does faster than starting and waiting."""
-        if arrays[0].dtype == np.float16:
+        if arrays[0].dtype.char == "e":
             self.start_sum_in_place(arrays).wait()
         else:
             self.comm.Allreduce(MPI.IN_PLACE, arrays[0])
-
-    def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
-        """mpi4py's allgather, which pickles."""
-        return self.comm.allgather(objects[0])
-
-    def broadcast_object(self, obj: Any, root: int = 0) -> Any:
-        """mpi4py's bcast, which pickles."""
-        return self.comm.bcast(obj, root)
 
     def duplicate(self) -> MpiComm:
         """MPI_Comm_dup."""
@@ -164,43 +249,39 @@ class MpiComm(Communicator):
         self.comm.Abort(1)
 
 
-def wire(x: Array) -> Array:
-    """x as MPI can carry it: half floats travel as 16-bit integers."""
-    return x.view(np.uint16) if x.dtype == np.float16 else x
+METHODS = {
+    "broadcast": MpiComm._broadcast, "reduce": MpiComm._reduce, "scatter": MpiComm._scatter, "gather": MpiComm._gather,
+    "allreduce": MpiComm._allreduce, "allgather": MpiComm._allgather, "reduce_scatter": MpiComm._reduce_scatter,
+    "alltoall": MpiComm._alltoall, "alltoall_sizes": MpiComm._allgather, "broadcast_object": MpiComm._broadcast,
+    "allgather_object": MpiComm._allgather}
 
 
-def summed(x: Array, op: str) -> tuple[Array, Any]:
-    """x and the operation as MPI can reduce them: half floats in float32, booleans logically."""
-    if x.dtype == np.float16:
-        return x.astype(np.float32), OPS[op]
-    return x, (BOOL_OPS if x.dtype == np.bool_ else OPS)[op]
+def _agreed(calls: list[Call]) -> Agreed:
+    """What follows from calls that fit."""
+    lead = calls[calls[0].root] if calls[0].name in FROM_ROOT else leader(calls)
+    rows = [call.shape[0] if call.shape else 1 for call in calls]
+    return Agreed(calls, rows, lead.shape, lead.dtype, math.prod(lead.shape[1:]))
 
 
-def _width(shape: tuple[int, ...]) -> int:
-    """Elements in one row."""
-    width = 1
-    for n in shape[1:]:
-        width *= n
-    return width
+def _headers(buffer: bytes) -> list[bytes]:
+    return [buffer[start:start + HEADER.size] for start in range(0, len(buffer), HEADER.size)]
 
 
-def _type(dtype: Any) -> Any:
-    """MPI's name for a dtype."""
-    return MPI._typedict[np.dtype(np.uint16 if dtype == np.float16 else dtype).char]
+def _spec(x: Array) -> list[Any]:
+    """x as mpi4py takes it without looking it up."""
+    return [x, x.size, TYPES[x.dtype]]
 
 
-def _handle(request: Any, finish: Callable[[], Any], *buffers: Any) -> Handle:
-    """A Handle over an MPI request, which keeps the buffers alive."""
-
-    def wait() -> Any:
-        request.Wait()
-        del kept[:]
-        return finish()
-
-    kept = list(buffers)
-    return Handle(wait, request.Test)
+def reducible(x: Array, op: str) -> tuple[Array, Any, Callable[[Array], Array]]:
+    """x as MPI can reduce it, MPI's operation, and what makes the result of it."""
+    dtype = x.dtype
+    if dtype.kind == "f" and op in ("max", "min"):
+        return encoded(x, op), OPS[op], lambda out: decoded(out, dtype)
+    if dtype.char == "e":
+        return x.astype(np.float32), OPS[op], lambda out: out.astype(np.float16)
+    return x, (BOOL_OPS if dtype.kind == "b" else OPS)[op], lambda out: out
 
 
 def mpi_size() -> int:
     """The number of ranks that MPI knows of."""
-    return MPI.COMM_WORLD.size
+    return int(MPI.COMM_WORLD.size)

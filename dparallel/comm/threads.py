@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import contextvars
-import copy
-import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .base import Array, Communicator, Handle, checked
-from .call import Call
-from .devices import compute
+from .base import Array, Communicator, Handle
+from .call import Call, check
+from .definition import combined, results
+
+GRACE = 5.0                          # seconds that the other ranks get to end after one has failed
 
 
 class RankFailure(RuntimeError):
-    """A rank raised, left early or never came. `rank` says which."""
+    """A rank left early, never came, or another one failed. `rank` says which one is to blame, if it is known."""
 
     def __init__(self, message: str, rank: int | None = None) -> None:
         super().__init__(message)
@@ -34,9 +33,9 @@ class Meeting:
         self.change = threading.Condition()
         self.brought: dict[Any, dict[int, Any]] = {}
         self.taken: dict[Any, int] = {}
-        self.waiting: dict[int, str] = {}           # rank -> the collective that it waits in
+        self.waiting: dict[int, str] = {}            # rank -> the collective that it waits in
         self.left: set[int] = set()
-        self.failure: tuple[int, BaseException] | None = None
+        self.failure: tuple[int | None, BaseException] | None = None
 
     def bring(self, number: Any, rank: int, item: Any) -> None:
         """Put down what this rank brings to collective `number`; does not wait."""
@@ -57,7 +56,7 @@ class Meeting:
             while len(self.brought[number]) < self.size:
                 self._check(number, rank, what)
                 if not self.change.wait(max(0.0, deadline - time.monotonic())) and time.monotonic() >= deadline:
-                    raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}; {self._whereabouts(number)}")
+                    raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.whereabouts()}")
             del self.waiting[rank]
             items = [self.brought[number][place] for place in range(self.size)]
             self.taken[number] = self.taken.get(number, 0) + 1
@@ -69,26 +68,37 @@ class Meeting:
         if self.failure is not None:
             failed, error = self.failure
             raise RankFailure(f"rank {rank} was in {what} when rank {failed} failed: {error!r}", failed)
-        missing = [place for place in self.left if place not in self.brought[number]]
+        missing = sorted(place for place in self.left if place not in self.brought[number])
         if missing:
-            raise RankFailure(f"rank {rank} waits in {what}, but rank {missing[0]} has returned and will never come; "
-                              f"{self._whereabouts(number)}")
+            raise RankFailure(f"rank {rank} waits in {what}, but rank {missing[0]} has returned and will never come: "
+                              f"{self.whereabouts()}", missing[0])
 
-    def _whereabouts(self, number: Any) -> str:
-        lines = []
-        for place in range(self.size):
-            if place not in self.brought.get(number, ()):
-                where = "has returned" if place in self.left else self.waiting.get(place, "is not in a collective")
-                lines.append(f"rank {place} {where if where.startswith(('has', 'is')) else 'waits in ' + where}")
-        return "; ".join(lines)
+    def whereabouts(self) -> str:
+        """Where each rank is."""
+        return "; ".join(f"rank {place} " + ("has returned" if place in self.left else
+                                             f"waits in {self.waiting[place]}" if place in self.waiting else
+                                             "is not in a collective") for place in range(self.size))
 
-    def leave(self, rank: int, error: BaseException | None) -> None:
-        """Note that a rank has ended."""
+    def leave(self, rank: int | None, error: BaseException | None) -> None:
+        """Note that a rank has ended (None: that all must end)."""
         with self.change:
-            self.left.add(rank)
+            if rank is not None:
+                self.left.add(rank)
             if error is not None and self.failure is None:
                 self.failure = (rank, error)
             self.change.notify_all()
+
+    def ended(self) -> list[int]:
+        """Wait until all ranks have ended, or GRACE seconds after a failure; the ranks that have not."""
+        deadline = None
+        with self.change:
+            while len(self.left) < self.size:
+                if self.failure is not None:
+                    deadline = time.monotonic() + GRACE if deadline is None else deadline
+                    if time.monotonic() >= deadline:
+                        break
+                self.change.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+            return sorted(set(range(self.size)) - self.left)
 
 
 class ThreadComm(Communicator):
@@ -101,48 +111,37 @@ class ThreadComm(Communicator):
         self._meeting, self._channel = meeting, channel
         self._number = self._duplicates = 0
 
-    def _start(self, what: str, item: Any) -> tuple[Callable[[], list[Any]], Callable[[], bool]]:
-        """Bring an item to the next collective; functions to collect all ranks' items, and to test for them."""
+    def _bring(self, call: Call, item: Any) -> tuple[Callable[[], tuple[list[Call], list[Any]]], Callable[[], bool]]:
+        """Bring a call and an item to the next collective; functions to collect all ranks', and to test for them."""
         number, rank, meeting = (self._channel, self._number), self.rank, self._meeting
         self._number += 1
-        meeting.bring(number, rank, item)
-        return lambda: meeting.collect(number, rank, what), lambda: meeting.complete(number)
+        meeting.bring(number, rank, (call, item))
 
-    def _run(self, calls: list[Call], xs: Sequence[Array], sizes: Any) -> Handle:
-        brought = np.array(np.asarray(xs[0]), order="C")
-        collect, test = self._start(str(calls[0]), (calls[0], brought, sizes))
+        def collect() -> tuple[list[Call], list[Any]]:
+            pairs = meeting.collect(number, rank, str(call))
+            calls = [call for call, _ in pairs]
+            check(calls)
+            return calls, [item for _, item in pairs]
+
+        return collect, lambda: meeting.complete(number)
+
+    def _exchange(self, calls: list[Call]) -> list[Call]:
+        return self._bring(calls[0], None)[0]()[0]
+
+    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
+        collect, test = self._bring(calls[0], np.array(xs[0], order="C"))      # others may read it after we went on
 
         def finish() -> Any:
-            items = collect()
-            checked([call for call, _, _ in items])
-            call, arrays = calls[0], [x for _, x, _ in items]
-            cut = items[call.root][2] if call.name == "scatter" else \
-                [s[0] for _, _, s in items] if call.name == "alltoall" else \
-                next((s for _, _, s in items if s is not None), None)
-            value = compute(call, arrays, cut, self.rank)
-            return value if call.name in ("reduce", "gather") else [value]
+            value = results(*collect(), self.held)
+            return value[0] if calls[0].name in ("reduce", "gather") else value
 
         return Handle(finish, test)
-
-    def any(self, flag: bool) -> bool:
-        """One exchange of flags."""
-        return any(self.allgather_object([bool(flag)]))
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum in rank order."""
-        collect, test = self._start("sum_in_place", arrays[0].copy())
-
-        def finish() -> None:
-            items = collect()
-            np.copyto(arrays[0], items[0])
-            for item in items[1:]:
-                arrays[0][...] += item
-
-        return Handle(finish, test)
-
-    def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
-        """A copy of each rank's object."""
-        return [copy.deepcopy(item) for item in self._start("allgather_object", objects[0])[0]()]
+        array = arrays[0]
+        collect, test = self._bring(Call("sum_in_place", self.size, array), array.copy())
+        return Handle(lambda: np.copyto(array, combined(collect()[1], "sum")), test)
 
     def duplicate(self) -> ThreadComm:
         """The same meeting, with collectives numbered apart."""
@@ -157,9 +156,9 @@ class ThreadComm(Communicator):
 def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: float = 60.0) -> list[Any]:
     """Call function(comm, *args) on `size` threads, each a rank with its own communicator; their results by rank.
 
-    If a rank raises, the others are released from their collectives, and the first failure is raised here: an
-    exception of the same type where that can be built from a message, which names the rank, with the rank's own as
-    its cause. A rank that never comes makes the others fail after `timeout` seconds, naming who is where.
+    If a rank raises, the others are released from their collectives, and the first rank's exception is raised here,
+    with its own traceback and a note that names the rank. RankFailure, naming who is where, if a rank returns while
+    others wait for it, or if one waits in a collective for more than `timeout` seconds.
 
     >>> run_ranks(3, lambda comm: comm.allreduce([np.array(1.0)])[0].item())
     [3.0, 3.0, 3.0]
@@ -167,35 +166,33 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
     if size < 1:
         raise ValueError(f"run_ranks({size}): at least one rank")
     meeting = Meeting(size, timeout)
-    results: list[Any] = [None] * size
-    errors: dict[int, BaseException] = {}
+    values: list[Any] = [None] * size
 
     def body(rank: int) -> None:
-        error: BaseException | None = None
+        failure: BaseException | None = None
         try:
-            results[rank] = function(ThreadComm(meeting, rank), *args)
-        except BaseException as caught:              # kept, and raised in the caller's thread
-            error = errors[rank] = caught
-        meeting.leave(rank, error)
+            values[rank] = function(ThreadComm(meeting, rank), *args)
+        except BaseException as error:               # whatever it is, it is raised in the caller's thread
+            failure = error
+        meeting.leave(rank, failure)
 
-    threads = [threading.Thread(target=contextvars.copy_context().run, args=(body, rank), name=f"rank {rank}",
-                                daemon=True) for rank in range(size)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if meeting.failure is not None:
-        raise named(*meeting.failure, size) from meeting.failure[1]
-    return results
-
-
-def named(rank: int, error: BaseException, size: int) -> BaseException:
-    """An exception of the same type that says which rank raised it."""
-    text = f"rank {rank} of {size} failed: {error}"
-    if sys.version_info < (3, 11):                   # no notes: the cause shows the traceback
-        text += "\n" + "".join(traceback.format_exception(error))
+    for rank in range(size):
+        threading.Thread(target=contextvars.copy_context().run, args=(body, rank), name=f"rank {rank}", daemon=True).start()
     try:
-        made = type(error)(text)
-    except Exception:                                # a type whose constructor wants something else
-        return RankFailure(text, rank)
-    return made if isinstance(made, type(error)) and str(made) else RankFailure(text, rank)
+        late = meeting.ended()
+    except BaseException as error:                   # the user's Ctrl-C: let no rank wait for ever
+        meeting.leave(None, error)
+        raise
+    if meeting.failure is not None:
+        failed, first = meeting.failure
+        note(first, f"rank {failed} of {size} failed" + (f"; ranks {late} had not ended {GRACE:g} s later" if late else ""))
+        raise first
+    return values
+
+
+def note(error: BaseException, text: str) -> None:
+    """Add a line to an exception's message."""
+    if hasattr(error, "add_note"):
+        error.add_note(text)
+    elif error.args and isinstance(error.args[0], str):      # Python 3.10
+        error.args = (f"{error.args[0]}\n{text}", *error.args[1:])
