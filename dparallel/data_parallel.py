@@ -75,7 +75,7 @@ class DataParallel(Module):
                 broadcast_state(module, self.comm)
         if self.batch == "own":
             trained = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
-            self._reducer = Reducer(trained, self.comm, bucket_cap_mb) if self.comm.size > 1 else None
+            self._reducer = Reducer(trained, self.comm, bucket_cap_mb, average != "sum") if self.comm.size > 1 else None
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
@@ -91,7 +91,7 @@ class DataParallel(Module):
             return self.module(*args, **kwargs)
         recorded = self.training and is_grad_enabled()
         if recorded:
-            reducer.weight += self._weight((args, kwargs))
+            reducer.weight = 1.0 if self.average == "sum" else reducer.weight + self._weight((args, kwargs))
             if self.broadcast_buffers:
                 broadcast_tensors(list(self.module.buffers()), self.comm)
         output = self.module(*args, **kwargs)
@@ -101,14 +101,14 @@ class DataParallel(Module):
                        if isinstance(y, Tensor) and y.requires_grad else y)
 
     def _weight(self, arguments: Any) -> float:
-        """What this rank's loss counts: its rows, or as much as any other's."""
+        """What this rank's loss counts in the mean: its rows, or as much as any other's."""
         if self.average == "ranks":
             return 1.0
         found = tensors(arguments)
         if not found or not found[0].ndim:
             raise ValueError(f"average={self.average!r} counts rows, but forward() got no tensor with a dimension; "
                              "pass average='ranks'")
-        return float(found[0].shape[self.dim]) if self.average == "rows" else 1.0
+        return float(found[0].shape[self.dim])
 
     def _forward_scattered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Scatter, replicate, run in parallel, gather."""

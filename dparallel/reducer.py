@@ -21,9 +21,10 @@ from .comm import Communicator
 class Reducer:
     """The buckets of one module on one rank."""
 
-    def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float) -> None:
+    def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float, divides: bool) -> None:
         self.comm = comm.duplicate()
         self.buckets = assign(named, cap_mb * 2**20)
+        self.divides = divides                       # by the sum of the weights
         self.enabled = True                          # read when backward begins
         self.weight = 0.0                            # rows seen by forward since the last sum
         self._pass: Any = None                       # the backward pass that is being summed
@@ -100,7 +101,7 @@ class Reducer:
         for bucket in self.buckets:
             bucket.handle.wait()
             total = bucket.weight
-            if total not in (0.0, 1.0):
+            if self.divides and total not in (0.0, 1.0):
                 bucket.gradients /= total
             for p, view, used in zip(bucket.params, bucket.views, bucket.used, strict=True):
                 if used and (p._grad is None or p._grad.array is not view):

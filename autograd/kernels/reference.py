@@ -34,7 +34,7 @@ def columns(x: Array, kernel: Pair, stride: Pair, dilation: Pair, groups: int) -
     view = windows(x, kernel, stride, dilation)
     out_h, out_w = view.shape[2:4]
     grouped = view.transpose(1, 0, 2, 3, 4, 5).reshape(groups, c // groups, n * out_h * out_w, *kernel)
-    return grouped.transpose(0, 2, 1, 3, 4).reshape(groups, n * out_h * out_w, -1)
+    return grouped.transpose(0, 2, 1, 3, 4).reshape(groups, n * out_h * out_w, c // groups * kernel[0] * kernel[1])
 
 
 def conv2d(x: Array, weight: Array, stride: Pair, padding: Pair, dilation: Pair, groups: int) -> Array:
@@ -56,7 +56,7 @@ def conv2d_input(g: Array, weight: Array, shape: tuple[int, ...], stride: Pair, 
     n, c, h, w = shape
     m, _, kh, kw = weight.shape
     out_h, out_w = g.shape[2:]
-    rows = g.reshape(n, groups, m // groups, out_h, out_w).transpose(1, 0, 3, 4, 2).reshape(groups, -1, m // groups)
+    rows = g.reshape(n, groups, m // groups, out_h, out_w).transpose(1, 0, 3, 4, 2).reshape(groups, n * out_h * out_w, m // groups)
     patches = np.matmul(rows, weight.reshape(groups, m // groups, -1))
     patches = patches.reshape(groups, n, out_h, out_w, c // groups, kh, kw).transpose(1, 0, 4, 5, 6, 2, 3)
     patches = patches.reshape(n, c, kh, kw, out_h, out_w)
@@ -75,7 +75,8 @@ def conv2d_weight(g: Array, x: Array, shape: tuple[int, ...], stride: Pair, padd
     m = shape[0]
     n, _, out_h, out_w = g.shape
     x = padded(x, padding)
-    rows = g.reshape(n, groups, m // groups, out_h, out_w).transpose(1, 2, 0, 3, 4).reshape(groups, m // groups, -1)
+    rows = g.reshape(n, groups, m // groups, out_h, out_w).transpose(1, 2, 0, 3, 4)
+    rows = rows.reshape(groups, m // groups, n * out_h * out_w)
     kernel = (shape[2], shape[3])
     used = x[:, :, :(out_h - 1) * stride[0] + dilation[0] * (kernel[0] - 1) + 1,
              :(out_w - 1) * stride[1] + dilation[1] * (kernel[1] - 1) + 1]
@@ -114,6 +115,6 @@ def add_at(g: Array, places: Array, size: int) -> Array:
     """Zeros (n, c, size) with g (n, c, ...) added at places (n, c, ...): the adjoint of picking by place."""
     n, c = g.shape[:2]
     out = np.zeros((n * c, size), g.dtype)
-    flat = places.reshape(n * c, -1)
-    np.add.at(out, (np.arange(n * c)[:, None], flat), g.reshape(n * c, -1))
+    if g.size:
+        np.add.at(out, (np.arange(n * c)[:, None], places.reshape(n * c, -1)), g.reshape(n * c, -1))
     return out.reshape(n, c, size)

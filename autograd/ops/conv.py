@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+import numpy as np
+
 from .. import kernels
 from ..tensor import Tensor, result
 from ._declare import Operation
@@ -172,10 +174,10 @@ class TakeAt(Operation, name="Gather"):
         """take_along_axis over flat planes."""
         ctx.places, ctx.shape = places, x.shape
         n, c = x.shape[:2]
-        rows = x.reshape(n * c, -1)
-        flat = places.reshape(n * c, -1)
-        picked = rows[[[i] for i in range(n * c)], flat] if n * c else rows[:, :0]
-        return picked.reshape(places.shape)
+        if not places.size:
+            return np.empty(places.shape, x.dtype)
+        rows = np.arange(n * c)[:, None]
+        return x.reshape(n * c, -1)[rows, places.reshape(n * c, -1)].reshape(places.shape)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
