@@ -28,10 +28,9 @@ MSG_STATIC = "{name}.{method} must be a static method: write @staticmethod above
 class FunctionNode(Node):
     """The node of a user's Function, and the `ctx` that its forward and backward are handed."""
 
-    __slots__ = ("dirty", "materialize_grads", "needs_input_grad", "non_differentiable", "output_meta", "to_save")
+    __slots__ = ("dirty", "materialize_grads", "non_differentiable", "output_meta", "to_save")
 
     function: type[Function]
-    needs_input_grad: tuple[bool, ...]
     materialize_grads: bool
     to_save: tuple[Any, ...] | None
     dirty: tuple[Any, ...]
@@ -40,11 +39,16 @@ class FunctionNode(Node):
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors (inputs, outputs or intermediates) for backward; the last call counts."""
-        for number, tensor in enumerate(tensors):
+        for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
-                raise TypeError(f"save_for_backward can only save tensors, but argument {number} is of type "
-                                f"{type(tensor).__name__}; keep other values as attributes of ctx")
+                raise TypeError(f"save_for_backward can only save tensors, but argument {tensors.index(tensor)} is of "
+                                f"type {type(tensor).__name__}; keep other values as attributes of ctx")
         self.to_save = tensors
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        """For each argument whether it needs a gradient; False for what is no Tensor."""
+        return tuple([edge is not None for edge in self.edges])
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -82,7 +86,7 @@ class FunctionNode(Node):
         if len(grads) != len(self.edges):
             grads = self._trim(grads)
         out: list[Any] = []
-        for grad, edge, meta in zip(grads, self.edges, self.meta, strict=True):
+        for grad, edge, meta in zip(grads, self.edges, self.meta):  # noqa: B905 - as long as each other by now
             if grad is None:
                 out.append(None)
             elif edge is None or not isinstance(grad, Tensor):
@@ -170,6 +174,7 @@ class Function:
     """
 
     node: type[FunctionNode] = FunctionNode
+    asks = False                      # whether records() has more to say than that a tensor is tracked
     always_runs = False               # collectives: backward runs on every rank, whatever that rank needs
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -217,9 +222,21 @@ class Function:
         node.saved = node.hooks = node.to_save = None
         node.dirty = node.non_differentiable = ()
         node.materialize_grads = True
-        needs = node.needs_input_grad = tuple([isinstance(a, Tensor) and a.tracked for a in args])
+        edges: list[Any] = []
+        tracked = False
+        for a in args:
+            if isinstance(a, Tensor):
+                edge = a.edge
+                if a.tracked:
+                    tracked = True
+                    if edge is None:
+                        edge = edge_of(a)
+                edges.append(edge)
+            else:
+                edges.append(None)
+        node.edges = tuple(edges)
         recording = modes.recording
-        record = recording and cls.records(True in needs, settings)
+        record = recording and (cls.records(tracked, settings) if cls.asks else tracked)
         modes.recording = False
         try:
             if cls._takes_context:
@@ -232,6 +249,8 @@ class Function:
         if node.dirty:
             mark_written(node, args, record)
         if record:
+            if output.__class__ is Tensor and not (output.tracked or node.dirty or node.non_differentiable):
+                return attach_one(node, args, output)
             return attach(node, args, output)
         return output if isinstance(output, Tensor) else unrecorded(output)
 
@@ -270,11 +289,42 @@ def mark_written(node: FunctionNode, args: tuple[Any, ...], record: bool) -> Non
         shared_counter(tensor).value += 1
 
 
+def attach_one(node: FunctionNode, args: tuple[Any, ...], output: Tensor) -> Any:
+    """attach() for the ordinary call: one new Tensor comes out."""
+    meta: list[Any] = []
+    for a in args:
+        if a is output:
+            return attach(node, args, output)
+        if isinstance(a, Tensor):
+            array = a.array
+            meta.append((array.shape, array.dtype))
+        else:
+            meta.append(())
+    if output.array.dtype.kind not in "fc":
+        return output
+    node.seq = next_number()
+    node.lane = modes.lane
+    node.meta = meta
+    if node.always_runs:
+        node.output_meta = ((output.array.shape, output.array.dtype),)
+    output.edge = (node, 0)
+    output.tracked = True
+    saved = node.to_save
+    if saved:
+        for value in saved:
+            if value is output or value is None or value.counter is not None:
+                pack(node, saved, (output,))
+                break
+        else:
+            node.saved = saved                       # inputs and intermediates that nobody wrote to
+        node.to_save = None
+    return output
+
+
 def attach(node: FunctionNode, args: tuple[Any, ...], output: Any) -> Any:
     """Make `node` the origin of the outputs of a user's Function."""
     node.seq = next_number()
     node.lane = modes.lane
-    node.edges = tuple([edge_of(a) if isinstance(a, Tensor) else None for a in args])
     node.meta = [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else () for a in args]
     single = not isinstance(output, (tuple, list))
     outputs = (output,) if single else tuple(output)
@@ -296,13 +346,6 @@ def own_output(node: FunctionNode, out: Any, number: int, args: tuple[Any, ...])
     """One output of a user's Function with `node` behind it: an input returned as it is becomes an alias of itself."""
     if not isinstance(out, Tensor):
         return out
-    if not out.tracked and not node.dirty and not node.non_differentiable and out.array.dtype.kind == "f":
-        for a in args:
-            if a is out:
-                break
-        else:                                        # the ordinary case: a new tensor
-            out.edge, out.tracked = (node, number), True
-            return out
     if any(out is d for d in node.dirty):
         out.edge, out.tracked = (node, number), True
         return out

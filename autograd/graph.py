@@ -129,11 +129,6 @@ class Node:
             self.hooks = NodeHooks()
         return self.hooks
 
-    def release(self) -> None:
-        """Let go of what backward has used up; a node that saved nothing can run again."""
-        if self.saved is not None:
-            self.saved = FREED
-
     def __repr__(self) -> str:
         return f"<{self.name()} object at {id(self):#x}>"
 

@@ -37,17 +37,16 @@ class Tensor:
     tensor shares with aliases (None while there are none), `base` is the tensor that this one is a view of.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_grad", "accumulator", "array", "counter", "edge", "hooks",
-                 "tracked", "base")
+    __slots__ = ("__dict__", "__weakref__", "array", "counter", "edge", "tracked")
 
     array: Any
     edge: Edge | None
     tracked: bool
     counter: Any
-    hooks: NodeHooks | None
-    accumulator: Any
-    base: Any
-    _grad: Any
+    hooks: NodeHooks | None = None    # from here on what few tensors have: kept in __dict__ where it is not None
+    accumulator: Any = None
+    base: Any = None
+    _grad: Any = None
 
     __array_ufunc__ = None            # ndarray * tensor comes to Tensor.__rmul__
     __hash__ = object.__hash__        # by identity, although == compares elements
@@ -323,7 +322,7 @@ class Parameter(Tensor):
 def start(tensor: Tensor, array: Any) -> None:
     """Fill the slots of a new leaf."""
     tensor.array = array
-    tensor.edge = tensor.counter = tensor.hooks = tensor.accumulator = tensor.base = tensor._grad = None
+    tensor.edge = tensor.counter = None
     tensor.tracked = False
 
 
@@ -331,7 +330,7 @@ def result(array: Any) -> Tensor:
     """A new untracked Tensor around what an operation computed; NumPy's scalars become 0-d arrays."""
     tensor = new(Tensor)
     tensor.array = array if array.__class__ is ndarray else np.asarray(array)
-    tensor.edge = tensor.counter = tensor.hooks = tensor.accumulator = tensor.base = tensor._grad = None
+    tensor.edge = tensor.counter = None
     tensor.tracked = False
     return tensor
 

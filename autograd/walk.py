@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .graph import Node
+from .graph import FREED, Node
 from .hooks import as_tensor, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .lanes import run_lanes
 from .mode import modes
@@ -38,52 +38,54 @@ class Walk:
 
     def run(self, order: Sequence[Node]) -> None:
         """Run the nodes in order; sections that lanes recorded run in parallel."""
-        start = 0
-        for position, node in enumerate(order):
-            if position < start:
-                continue
-            if node.lane is not None and modes.lane is None:
-                start = self._run_section(order, position)
-            else:
-                self.step(node)
+        position = 0
+        while position < len(order):
+            position = self._stretch(order[position:] if position else order, position)
 
-    def step(self, node: Node) -> None:
-        """Run one node and send its gradients on."""
-        pending, owned, create = self.pending, self.owned, self.create
-        g = pending.pop(node, None)
-        owned.discard(node)
-        if node.hooks is not None or node in self.watch:
-            g = self._before(node, g)
-        if g is None and not node.always_runs:
-            grads: Any = (None,) * len(node.edges)
-        else:
-            if g is None and node.outputs > 1:
-                g = [None] * node.outputs
-            grads = node.run(g, create)
-            if node.hooks is not None and node.hooks.post:
-                grads = run_post_hooks(node, grads, g, create)
-        if not self.keep and node.saved is not None:
-            node.release()
-        for edge, value in zip(node.edges, grads, strict=True):
-            if edge is None:
-                continue
-            target, number = edge
-            if target.is_leaf:
-                self.arrive(target, value)
-            elif value is None:
-                continue
-            elif target.outputs > 1:
-                self.add(target, number, value)
+    def _stretch(self, order: Sequence[Node], start: int) -> int:
+        """Run nodes one by one up to the next section of lanes, and that section; the position after it."""
+        pending, owned, uses, watch, create, keep = (
+            self.pending, self.owned, self.uses, self.watch, self.create, self.keep)
+        serial = modes.lane is not None
+        for node in order:
+            if node.lane is not None and not serial:
+                return start + self._run_section(order, order.index(node))
+            g = pending.pop(node, None)
+            if node.hooks is not None or (watch and node in watch):
+                g = self._before(node, g)
+            if g is None and not node.always_runs:
+                grads: Any = (None,) * len(node.edges)
             else:
-                held = pending.get(target)
-                if held is None:
-                    pending[target] = value
-                elif create or target not in owned:
-                    pending[target] = held + value
-                    owned.add(target)
-                else:
-                    held += value                    # our own sum: nobody else holds it
-                    pending[target] = held
+                if g is None and node.outputs > 1:
+                    g = [None] * node.outputs
+                grads = node.run(g, create)
+                if node.hooks is not None and node.hooks.post:
+                    grads = run_post_hooks(node, grads, g, create)
+            if not keep and node.saved is not None:
+                node.saved = FREED
+            for edge, value in zip(node.edges, grads, strict=True):
+                if edge is None:
+                    continue
+                target, number = edge
+                if value is not None:
+                    if target.outputs == 1:
+                        held = pending.get(target)
+                        if held is None:
+                            pending[target] = value
+                        elif create or target not in owned:
+                            pending[target] = held + value
+                            owned.add(target)
+                        else:
+                            held += value            # our own sum: nobody else holds it
+                            pending[target] = held
+                    else:
+                        self.add(target, number, value)
+                if target.is_leaf:
+                    left = uses[target] = uses.get(target, 0) - 1
+                    if left == 0:
+                        held = None
+                        self.deliver(target)
+        return start + len(order)
 
     def add(self, target: Node, number: int, value: Any) -> None:
         """Add a gradient for output `number` of target to what is waiting."""
@@ -98,21 +100,11 @@ class Walk:
             slots = self.pending[target] = [None] * target.outputs
         slots[number] = value if slots[number] is None else slots[number] + value
 
-    def arrive(self, leaf: Node, value: Any) -> None:
-        """One use of a leaf has reported; after the last one the leaf is delivered."""
+    def arrive(self, leaf: Node, value: Any, times: int = 1) -> None:
+        """Uses of a leaf have reported, with `value` as their sum; after the last one the leaf is delivered."""
         if value is not None:
-            held = self.pending.get(leaf)
-            if held is None:
-                self.pending[leaf] = value
-            elif self.create or leaf not in self.owned:
-                self.pending[leaf] = held + value
-                self.owned.add(leaf)
-            else:
-                held += value
-                self.pending[leaf] = held
-            del held, value
-        left = self.uses[leaf] - 1
-        self.uses[leaf] = left
+            self.add(leaf, 0, value)
+        left = self.uses[leaf] = self.uses[leaf] - times
         if left == 0:
             self.deliver(leaf)
 
@@ -170,8 +162,11 @@ class Walk:
         for node in order[start:end]:
             by_lane.setdefault(node.lane, []).append(node)  # type: ignore[arg-type]
         if len(by_lane) == 1 or _lanes_touch(by_lane):
-            for node in order[start:end]:
-                self.step(node)
+            modes.lane = -1                          # as if in a lane: one by one
+            try:
+                self.run(order[start:end])
+            finally:
+                modes.lane = None
             return end
         walks = [LaneWalk(self, nodes) for nodes in by_lane.values()]
         run_lanes([walk.walk for walk in walks], list(by_lane))
@@ -188,10 +183,10 @@ class Walk:
                         self.add(target, number, g)
             elif not target.is_leaf:
                 self.add(target, 0, value)
-        for leaf, times in walk.uses.items():
-            self.uses[leaf] += 1 - times             # all but one of its uses in this lane
+        for leaf, count in walk.uses.items():
             value = walk.pending.get(leaf)
-            self.arrive(leaf, value if self.create or value is None else np.array(value))   # others may hold it
+            value = value if self.create or value is None else np.array(value)      # others may hold it
+            self.arrive(leaf, value, -count)
 
 
 class LaneWalk(Walk):
@@ -215,12 +210,8 @@ class LaneWalk(Walk):
             modes.recording = recording
             running.walks.pop()
 
-    def arrive(self, leaf: Node, value: Any) -> None:
-        """Sum up; the leaf is delivered by the pass that this lane belongs to."""
-        self.uses[leaf] = self.uses.get(leaf, 0) + 1
-        if value is not None:
-            held = self.pending.get(leaf)
-            self.pending[leaf] = value if held is None else held + value
+    def deliver(self, leaf: Any) -> None:
+        """Never: uses count from 0 down here; the leaf is delivered by the pass that this lane belongs to."""
 
 
 def _lanes_touch(by_lane: dict[int, list[Node]]) -> bool:

@@ -29,6 +29,7 @@ class Collective(Function):
     requires grad; and its backward runs on every rank whose backward pass reaches it, whatever that rank needs."""
 
     always_runs = True
+    asks = True
 
     @classmethod
     def records(cls, tracked: bool, settings: dict[str, Any]) -> bool:

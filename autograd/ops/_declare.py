@@ -167,9 +167,12 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
                 a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
         if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fc":
             a, b, plain = np.asarray(a).astype(default), np.asarray(b).astype(default), False
-        out = result(forward(a, b))
-        x_tracked = x.__class__ is not Number and x.tracked
-        y_tracked = y.__class__ is not Number and y.tracked
+        z = forward(a, b)
+        out = new(Tensor)                            # result(z), spelled out: 0.04 us
+        out.array = z if z.__class__ is ndarray else np.asarray(z)
+        out.edge = out.counter = None
+        out.tracked = False
+        x_tracked, y_tracked = x.tracked, y.tracked
         if (x_tracked or y_tracked) and modes.recording:
             node: Any = new(node_class)
             node.seq = next_number()
