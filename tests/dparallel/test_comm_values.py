@@ -49,8 +49,8 @@ def test_shapes(name, shape, on_places):
 
 
 LAYOUTS = {"fortran": np.asfortranarray, "reversed": lambda x: x[::-1].copy()[::-1], "transposed": lambda x: x.T.copy().T,
-           "strided": lambda x: np.repeat(x, 2, axis=0)[::2], "read-only": lambda x: np.frombuffer(x.tobytes()).reshape(x.shape),
-           "sub-array": lambda x: np.pad(x, 1)[1:-1, 1:-1]}
+           "strided": lambda x: np.repeat(x, 2, axis=0)[::2],
+           "read-only": lambda x: np.frombuffer(x.tobytes()).reshape(x.shape), "sub-array": lambda x: np.pad(x, 1)[1:-1, 1:-1]}
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

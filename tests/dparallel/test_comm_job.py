@@ -1,0 +1,74 @@
+"""The tests' own safety under mpirun: a failure or a hang on one rank ends the job, told once, with a non-zero code."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent.parent
+
+
+def job(tmp_path, text, ranks=2):
+    """Run a file of tests on ranks, with the conftest of these tests; exit code, output and seconds."""
+    (tmp_path / "test_planted.py").write_text("import time, pytest\nfrom dparallel import world\n" + text)
+    path = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
+    start = time.monotonic()
+    pytest_args = ["-p", "conftest", "-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", str(tmp_path)]
+    done = subprocess.run([sys.executable, "-m", "launch", "-n", str(ranks), "--threads", "1", "-m", "pytest", *pytest_args,
+                           str(tmp_path / "test_planted.py")],
+                          cwd=TESTS.parent, env=os.environ | {"PYTHONPATH": path}, text=True, timeout=100,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout, time.monotonic() - start
+
+
+def test_all_is_well(tmp_path):
+    code, output, _ = job(tmp_path, "def test_good(on_places):\n    on_places(lambda comm: comm.barrier())\n"
+                                    "def test_serial():\n    assert False\n")
+    assert code == 0, output
+    assert output.count("1 passed, 1 deselected") == 1, output       # serial tests are left out, rank 1 is quiet
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_failure_on_one_rank(tmp_path, rank):
+    code, output, seconds = job(tmp_path, f"""
+def test_bad(on_places):
+    def check(comm):
+        print("printed before")
+        assert comm.rank != {rank}, "planted"
+        comm.barrier()
+    on_places(check)
+""")
+    assert code != 0 and seconds < 60
+    assert output.count("failed in call") == 1 and f"rank {rank} of 2: failed in call" in output, output
+    assert "AssertionError: planted" in output and "printed before" in output
+
+
+def test_a_failure_on_all_ranks_is_told_once(tmp_path):
+    code, output, _ = job(tmp_path, "def test_bad(on_places):\n    on_places(lambda comm: 1 / 0)\n", ranks=3)
+    assert code != 0
+    assert output.count("failed in call") == 1 and "rank 0 of 3: failed in call" in output, output
+
+
+def test_a_file_that_one_rank_cannot_import(tmp_path):
+    code, output, _ = job(tmp_path, "if world().rank == 1:\n    raise ImportError('planted')\n"
+                                    "def test_good(on_places):\n    on_places(lambda comm: comm.barrier())\n")
+    assert code != 0
+    assert output.count("rank 1 of 2: can't collect") == 1 and "ImportError: planted" in output, output
+
+
+def test_a_hang_ends_with_tracebacks(tmp_path):
+    code, output, seconds = job(tmp_path, """
+import conftest
+conftest.TIME_LIMIT = 2
+def where_it_hangs(comm):
+    if comm.rank == 0:
+        time.sleep(90)
+    comm.barrier()
+def test_hang(on_places):
+    on_places(where_it_hangs)
+""")
+    assert code != 0 and seconds < 60
+    assert "Timeout" in output and "where_it_hangs" in output, output

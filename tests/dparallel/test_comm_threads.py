@@ -1,0 +1,181 @@
+"""run_ranks: results, failures, ranks that leave or never come."""
+
+import contextvars
+import re
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from dparallel import CollectiveError, RankFailure, run_ranks
+from dparallel.comm import threads
+
+SETTING = contextvars.ContextVar("setting", default="unset")
+
+
+def test_results_come_in_rank_order_with_arguments():
+    def body(comm, a, b):
+        time.sleep(0.02 * (3 - comm.rank))
+        return comm.rank, comm.size, comm.held, a + b
+
+    assert run_ranks(3, body, 1, 2) == [(r, 3, (r,), 3) for r in range(3)]
+
+
+def test_ranks_have_the_callers_context_and_their_own_changes():
+    def body(comm):
+        before = SETTING.get()
+        SETTING.set(f"rank {comm.rank}")
+        comm.barrier()
+        return before, SETTING.get()
+
+    token = SETTING.set("outside")
+    try:
+        assert run_ranks(2, body) == [("outside", "rank 0"), ("outside", "rank 1")]
+        assert SETTING.get() == "outside"
+    finally:
+        SETTING.reset(token)
+
+
+class Planted(Exception):
+    def __init__(self, code, what):
+        super().__init__(f"{what} {code}")
+        self.code = code
+
+
+def fails_on_rank_one(comm):
+    comm.barrier()
+    if comm.rank == 1:
+        raise Planted(7, "planted")
+    comm.allreduce([np.ones(1)])
+
+
+def test_the_first_failure_is_raised_itself_and_the_others_are_released():
+    start = time.monotonic()
+    with pytest.raises(Planted, match="rank 1 of 3 failed") as caught:
+        run_ranks(3, fails_on_rank_one)
+    assert time.monotonic() - start < 3
+    assert caught.value.code == 7 and caught.value.args[0].startswith("planted 7")
+    assert "fails_on_rank_one" in [entry.name for entry in caught.traceback]
+    assert not [t for t in threading.enumerate() if t.name.startswith("rank ")]
+
+
+def test_a_cause_is_kept():
+    def body(comm):
+        try:
+            {}["missing"]
+        except KeyError as error:
+            raise ValueError("outer") from error
+
+    with pytest.raises(ValueError, match="outer") as caught:
+        run_ranks(1, body)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_rank_that_returns_early():
+    with pytest.raises(RankFailure, match=re.escape("rank 1 waits in allreduce(op='sum') of float64 (2,), but rank 0 has "
+                                                    "returned and will never come: rank 0 has returned; rank 1 waits")):
+        run_ranks(2, lambda comm: comm.allreduce([np.ones(2)]) if comm.rank else None)
+
+
+def test_a_rank_that_never_comes():
+    def body(comm):
+        if comm.rank == 0:
+            time.sleep(1)
+        comm.barrier()
+
+    with pytest.raises(RankFailure, match=r"waited 0.2 s in barrier.*rank 0 is not in a collective; rank 1 waits"):
+        run_ranks(2, body, timeout=0.2)
+
+
+def test_a_deadlock_names_where_everyone_is():
+    def body(comm):
+        other = comm.duplicate()
+        (comm if comm.rank else other).any(True)
+
+    with pytest.raises(RankFailure, match=r"waited 0.2 s.*rank 0 waits in any\(\); rank 1 waits in any\(\)"):
+        run_ranks(2, body, timeout=0.2)
+
+
+def test_a_rank_that_does_not_end_is_left_behind(monkeypatch):
+    monkeypatch.setattr(threads, "GRACE", 0.2)
+    release = threading.Event()
+
+    def body(comm):
+        if comm.rank == 0:
+            release.wait(20)
+        else:
+            raise ValueError("planted")
+
+    with pytest.raises(ValueError, match=r"ranks \[0\] had not ended"):
+        run_ranks(2, body)
+    release.set()
+
+
+def test_an_interrupt_releases_the_ranks():
+    released = []
+
+    def body(comm):
+        try:
+            comm.barrier()
+        except RankFailure as error:
+            released.append(str(error))
+            raise
+
+    real = threads.Meeting.ended
+
+    def interrupted(meeting):
+        while not meeting.waiting:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    threads.Meeting.ended = interrupted
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_ranks(2, lambda comm: body(comm) if comm.rank else time.sleep(0.5))
+    finally:
+        threads.Meeting.ended = real
+    deadline = time.monotonic() + 5
+    while not released and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert "KeyboardInterrupt" in released[0]
+
+
+def test_skips_and_exits_pass_through():
+    def body(comm):
+        if comm.rank == 1:
+            raise SystemExit(3)
+        comm.barrier()
+
+    with pytest.raises(SystemExit) as caught:
+        run_ranks(2, body)
+    assert caught.value.code == 3
+
+
+def test_abort_ends_all():
+    def body(comm):
+        if comm.rank == 1:
+            comm.abort("no more")
+        comm.barrier()
+
+    with pytest.raises(RankFailure, match="rank 1 aborted: no more"):
+        run_ranks(3, body)
+
+
+def test_sum_in_place_is_checked_here():
+    with pytest.raises(CollectiveError, match="the shapes differ"):
+        run_ranks(2, lambda comm: comm.sum_in_place([np.ones(1 + comm.rank)]))
+
+
+def test_notes_on_python_3_10():
+    class Old(Exception):
+        add_note = property()                        # raises AttributeError: hasattr is False
+
+    error = Old("text", 1)
+    threads.note(error, "rank 1 of 2 failed")
+    assert error.args == ("text\nrank 1 of 2 failed", 1)
+
+
+def test_no_ranks():
+    with pytest.raises(ValueError, match="at least one"):
+        run_ranks(0, print)
