@@ -158,8 +158,8 @@ class Communicator(ABC):
 
     @abstractmethod
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """Sum one contiguous vector per held place over all places, into themselves: the least overhead, so nothing is
-        checked; floats and complex numbers, the same length and dtype everywhere."""
+        """Sum one contiguous vector per held place over all places, into themselves, with the least overhead: numbers,
+        the same length and dtype everywhere. Over MPI nothing is checked, and a rank that is elsewhere is waited for."""
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
         """start_sum_in_place, completed."""
@@ -168,6 +168,10 @@ class Communicator(ABC):
     @abstractmethod
     def duplicate(self) -> Communicator:
         """Another communicator of the same places, whose messages do not meet this one's. Collective."""
+
+    @abstractmethod
+    def free(self) -> None:
+        """Complete what is under way and give back what the communicator holds; the end of its use. Collective."""
 
     @abstractmethod
     def abort(self, message: str) -> None:
@@ -222,9 +226,13 @@ def _array(x: Any) -> tuple[Array, str]:
     """x as an array, and why it is none."""
     if type(x) is np.ndarray:
         return x, ""
+    if x is None:
+        return np.empty(0), "None instead of an array"
+    if isinstance(x, np.ma.MaskedArray):
+        return np.empty(0), "masked arrays can't be sent: the mask would be lost"
     try:
-        return np.asarray(x), "" if x is not None else "None instead of an array"
-    except (TypeError, ValueError) as error:
+        return np.asarray(x), ""
+    except Exception as error:                       # converting runs the object's own code: all ranks must hear of it
         return np.empty(0), f"not an array: {error}"
 
 

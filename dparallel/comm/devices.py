@@ -53,6 +53,9 @@ class Devices(Communicator):
         """Itself: it keeps no messages."""
         return self
 
+    def free(self) -> None:
+        """Nothing to do."""
+
     def abort(self, message: str) -> None:
         """End this process, by SystemExit."""
         sys.exit(message)

@@ -148,6 +148,9 @@ class ThreadComm(Communicator):
         self._duplicates += 1
         return ThreadComm(self._meeting, self.rank, (*self._channel, self._duplicates))
 
+    def free(self) -> None:
+        """Nothing to do: what it holds goes with the meeting."""
+
     def abort(self, message: str) -> None:
         """Fail this rank, and with it all."""
         raise RankFailure(f"rank {self.rank} aborted: {message}", self.rank)

@@ -17,6 +17,11 @@ def last(comm, odd, usual):
     return [odd if place == comm.size - 1 else usual for place in comm.held]
 
 
+class Unwilling:
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("unwilling")
+
+
 def all_on_first(comm):
     return [comm.size] + [0] * (comm.size - 1)
 
@@ -38,6 +43,8 @@ EVERYWHERE = {
     "foreign byte order": (lambda c: c.allreduce(each(c, np.zeros(2, ">f8"))), "native byte order"),
     "None": (lambda c: c.allreduce(each(c, None)), "None instead of an array"),
     "None to broadcast": (lambda c: c.broadcast(None), "None instead of an array"),
+    "masked arrays": (lambda c: c.allreduce(each(c, np.ma.array([1.0, 2.0], mask=[0, 1]))), "the mask would be lost"),
+    "objects that won't": (lambda c: c.allreduce(each(c, Unwilling())), "not an array: unwilling"),
     "ragged list": (lambda c: c.allreduce(each(c, [[1], [1, 2]])), "not an array"),
     "nine dimensions": (lambda c: c.allreduce(each(c, np.ones((1,) * 9))), "at most 8 dimensions here, not 9"),
     "complex max": (lambda c: c.reduce(each(c, ONE + 1j), op="max"), "complex numbers have no max"),
