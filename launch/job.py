@@ -18,6 +18,7 @@ from .mpirun import LaunchError, Mpi, outer
 from .report import read, show
 
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
+PATIENCE = 2.0                                       # seconds that mpirun has to end a job in which a rank failed
 GRACE = 5.0                                          # seconds between asking a job to end and ending it
 OPENMPI_TAG = re.compile(rb"^\[[^\]]*?(\d+)\]<std(?:out|err)>: ?")
 MPICH_TAG = re.compile(rb"^\[(\d+)\] ?")
@@ -47,24 +48,28 @@ def run(line: list[str], changes: dict[str, str], folder: str, mpi: Mpi, options
     for thread in pumps:
         thread.start()
     with forwarding(process, stop):
-        code = wait(process, stop, options.timeout)
+        code = wait(process, stop, options.timeout, folder)
     for thread in pumps:
         thread.join(GRACE)
     return verdict(code, read(folder), stop, options)
 
 
-def wait(process: subprocess.Popen[Any], stop: Stop, timeout: float | None) -> int:
-    """Wait for mpirun; end it when time is up, and by force when it does not end on request."""
+def wait(process: subprocess.Popen[Any], stop: Stop, timeout: float | None, folder: str) -> int:
+    """Wait for mpirun; end it when time is up or a rank has failed, and by force when it does not end on request."""
     deadline = None if timeout is None else time.monotonic() + timeout
+    failed = 0.0                                     # when the first report of a rank was seen
     while True:
         try:
-            return process.wait(0.1 if deadline is not None or stop.signal is not None else 0.5)
+            return process.wait(0.1)
         except subprocess.TimeoutExpired:
             now = time.monotonic()
-        if deadline is not None and now > deadline and not stop.timed_out:
-            stop.timed_out, stop.since, stop.signal = True, now, signal.SIGTERM
+        failed = failed or (now if os.listdir(folder) else 0.0)
+        late = deadline is not None and now > deadline
+        # mpirun ends the job when a rank fails, except while other ranks still wait in MPI_Init
+        if not stop.since and (late or (failed and now - failed > PATIENCE)):
+            stop.timed_out, stop.since = late, now
             process.send_signal(signal.SIGTERM)
-        if stop.signal is not None and stop.since and now - stop.since > GRACE:
+        if stop.since and now - stop.since > GRACE:
             for pid in [*descendants(process.pid), process.pid]:
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
