@@ -77,6 +77,19 @@ def test_the_input_may_change_after_wait_only(on_places):
     on_places(check)
 
 
+def test_a_rank_may_change_its_input_while_another_still_waits(on_ranks):
+    def check(comm):
+        other, x = comm.duplicate(), np.full(4, comm.rank + 1.0)
+        handle = comm.start_allreduce([x])
+        if comm.rank == 0:
+            handle.wait()
+            x[...] = -1
+        other.barrier()
+        assert handle.wait()[0].tolist() == [comm.size * (comm.size + 1) / 2] * 4
+        other.free()
+    on_ranks(check)
+
+
 def test_under_threads_start_does_not_wait_for_the_others():
     def body(comm):
         if comm.rank == 0:
