@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import ctypes
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -67,13 +69,21 @@ class MpiComm(Communicator):
         self._seen: dict[bytes, Agreed] = {}         # headers of all ranks that fitted
         self._pending: dict[int, Any] = {}           # what MPI is working on
         self._row_types: dict[Any, Any] = {}
+        atexit.register(self._outlive)               # also keeps this, and so the buffers, when nobody else does
 
     def free(self) -> None:
         """Complete what is under way and give the duplicated communicator back. Collective."""
         for request, *_ in self._pending.values():
             request.Wait()
         self._pending.clear()
+        atexit.unregister(self._outlive)
         self.comm.Free()
+
+    def _outlive(self) -> None:
+        """Python's end comes before MPI's: what MPI still works on must never be freed (seen: a segmentation fault). To
+        wait here instead would hang where another rank has failed."""
+        if self._pending:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._pending))
 
     # --- agreeing -----------------------------------------------------------------------------------------------------
 

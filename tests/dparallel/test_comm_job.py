@@ -72,3 +72,16 @@ def test_hang(on_places):
 """)
     assert code != 0 and seconds < 60
     assert "Timeout" in output and "where_it_hangs" in output, output
+
+
+def test_requests_under_way_at_the_end_do_no_harm(tmp_path):
+    """Nobody waits before Python ends, and MPI ends after it."""
+    script = tmp_path / "leaves.py"
+    script.write_text("import numpy as np\nfrom dparallel import world\n"
+                      "comm = world().duplicate()\n"
+                      "for _ in range(5):\n    comm.start_sum_in_place([np.ones(3_000_000)])\nprint('leaving')\n")
+    path = os.pathsep.join([str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run([sys.executable, "-m", "launch", "-n", "3", "--threads", "1", str(script)], text=True, timeout=100,
+                          cwd=TESTS.parent, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    assert done.returncode == 0 and done.stdout.count("leaving") == 3, done.stdout
