@@ -28,14 +28,15 @@ MSG_STATIC = "{name}.{method} must be a static method: write @staticmethod above
 class FunctionNode(Node):
     """The node of a user's Function, and the `ctx` that its forward and backward are handed."""
 
-    __slots__ = ("dirty", "materialize_grads", "non_differentiable", "output_meta", "to_save")
+    __slots__ = ("plain", "to_save")
 
     function: type[Function]
-    materialize_grads: bool
     to_save: tuple[Any, ...] | None
-    dirty: tuple[Any, ...]
-    non_differentiable: tuple[Any, ...]
-    output_meta: tuple[Any, ...]                     # (shape, dtype) of each output, for zeros
+    plain: bool                                      # nothing of the following was asked for
+    materialize_grads: bool = True
+    dirty: tuple[Any, ...] = ()
+    non_differentiable: tuple[Any, ...] = ()
+    output_meta: tuple[Any, ...] = ()                # (shape, dtype) of each output, for zeros
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors (inputs, outputs or intermediates) for backward; the last call counts."""
@@ -63,11 +64,11 @@ class FunctionNode(Node):
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Declare inputs that forward changed in place; forward must return them."""
-        self.dirty = tensors
+        self.dirty, self.plain = tensors, False
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Declare outputs that have no gradient; backward still gets zeros (or None) for them."""
-        self.non_differentiable = tensors
+        self.non_differentiable, self.plain = tensors, False
 
     def set_materialize_grads(self, value: bool) -> None:
         """With False, backward gets None instead of zeros for outputs that received no gradient."""
@@ -76,33 +77,41 @@ class FunctionNode(Node):
     def run(self, g: Any, create: bool) -> Any:
         """Hand Tensors to the user's backward, check what it returns, bring it to shape and dtype."""
         if self.outputs == 1 and g is not None:
+            if self.meta is None:                    # inputs and output are alike
+                shape, dtype = g.shape, g.dtype
             grads = self.function.backward(self, g if create else result(g))
         else:
             gs = g if self.outputs != 1 else (g,)
             grads = self.function.backward(self, *[
                 self._zeros(number) if x is None else x if create else result(x) for number, x in enumerate(gs)])
+            if self.meta is None:
+                shape, dtype = self.output_meta[0]
         if grads.__class__ is not tuple:
             grads = tuple(grads) if isinstance(grads, list) else (grads,)
-        if len(grads) != len(self.edges):
+        edges = self.edges
+        if len(grads) != len(edges):
             grads = self._trim(grads)
+        metas = self.meta
         out: list[Any] = []
-        for grad, edge, meta in zip(grads, self.edges, self.meta):  # noqa: B905 - as long as each other by now
+        for grad, edge in zip(grads, edges):  # noqa: B905 - as long as each other by now
+            if metas is not None:
+                shape, dtype = metas[len(out)] or ((), None)
             if grad is None:
                 out.append(None)
             elif edge is None or not isinstance(grad, Tensor):
-                self._check_unused(grad, meta, len(out))
+                self._check_unused(grad, dtype, len(out))
                 out.append(None)
             else:
                 array = grad.array
-                if array.shape != meta[0] or array.dtype is not meta[1]:
-                    grad = self._fit(grad, len(out))
+                if array.shape != shape or array.dtype is not dtype:
+                    grad = self._fit(grad, len(out), shape, dtype)
                     array = grad.array
                 out.append(grad if create else array)
         return out
 
-    def _check_unused(self, grad: Any, meta: Any, number: int) -> None:
+    def _check_unused(self, grad: Any, dtype: Any, number: int) -> None:
         """A gradient that nobody needs is dropped; one for an argument that is no Tensor, or no Tensor, is an error."""
-        if not meta:
+        if dtype is None:
             raise RuntimeError(f"function {self.name()} returned a gradient different than None at position "
                                f"{number + 1}, but the corresponding forward input was not a Tensor")
         if not isinstance(grad, Tensor):
@@ -124,9 +133,8 @@ class FunctionNode(Node):
                                f"(expected {count}, got {len(grads)})")
         return grads[:count]
 
-    def _fit(self, grad: Tensor, number: int) -> Tensor:
+    def _fit(self, grad: Tensor, number: int, shape: tuple[int, ...], dtype: Any) -> Tensor:
         """A gradient of the input's shape and dtype: summed where broadcast, cast where the dtypes differ."""
-        shape, dtype = self.meta[number]
         if grad.shape != shape:
             try:
                 fits = np.broadcast_shapes(grad.shape, shape) == grad.shape
@@ -143,10 +151,10 @@ class FunctionNode(Node):
 
     __call__ = apply
 
-    def sources(self) -> list[Tensor]:
+    def sources(self, g: Any) -> list[Tensor]:
         """Stand-ins for the inputs: tensors with the same edges, so that what hangs on them is found."""
         stand_ins = []
-        for edge, meta in zip(self.edges, self.meta, strict=True):
+        for edge, meta in zip(self.edges, self.meta or [(g.shape, g.dtype)] * len(self.edges), strict=True):
             if edge is not None:
                 stand_in = result(np.broadcast_to(np.zeros((), meta[1]), meta[0]))
                 stand_in.edge, stand_in.tracked = edge, True
@@ -220,8 +228,7 @@ class Function:
             args, settings = bind(cls, args, settings)
         node = new(cls.node)
         node.saved = node.hooks = node.to_save = None
-        node.dirty = node.non_differentiable = ()
-        node.materialize_grads = True
+        node.plain = True
         edges: list[Any] = []
         tracked = False
         for a in args:
@@ -246,11 +253,11 @@ class Function:
                 output = cls.forward(node, *args, **settings)
         finally:
             modes.recording = recording
+        if node.plain and record and output.__class__ is Tensor and not output.tracked:
+            return attach_one(node, args, output)
         if node.dirty:
             mark_written(node, args, record)
         if record:
-            if output.__class__ is Tensor and not (output.tracked or node.dirty or node.non_differentiable):
-                return attach_one(node, args, output)
             return attach(node, args, output)
         return output if isinstance(output, Tensor) else unrecorded(output)
 
@@ -291,20 +298,19 @@ def mark_written(node: FunctionNode, args: tuple[Any, ...], record: bool) -> Non
 
 def attach_one(node: FunctionNode, args: tuple[Any, ...], output: Tensor) -> Any:
     """attach() for the ordinary call: one new Tensor comes out."""
-    meta: list[Any] = []
+    dtype = output.array.dtype
+    if dtype.kind not in "fc":
+        return output
+    shape = output.array.shape
+    node.meta = None
     for a in args:
         if a is output:
             return attach(node, args, output)
-        if isinstance(a, Tensor):
-            array = a.array
-            meta.append((array.shape, array.dtype))
-        else:
-            meta.append(())
-    if output.array.dtype.kind not in "fc":
-        return output
+        if a.__class__ is not Tensor or a.array.shape != shape or a.array.dtype is not dtype:
+            node.meta = metas(args)
+            break
     node.seq = next_number()
     node.lane = modes.lane
-    node.meta = meta
     if node.always_runs:
         node.output_meta = ((output.array.shape, output.array.dtype),)
     output.edge = (node, 0)
@@ -321,11 +327,16 @@ def attach_one(node: FunctionNode, args: tuple[Any, ...], output: Tensor) -> Any
     return output
 
 
+def metas(args: tuple[Any, ...]) -> list[Any]:
+    """(shape, dtype) of each Tensor argument, () for what is none."""
+    return [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else () for a in args]
+
+
 def attach(node: FunctionNode, args: tuple[Any, ...], output: Any) -> Any:
     """Make `node` the origin of the outputs of a user's Function."""
     node.seq = next_number()
     node.lane = modes.lane
-    node.meta = [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else () for a in args]
+    node.meta = metas(args)
     single = not isinstance(output, (tuple, list))
     outputs = (output,) if single else tuple(output)
     if not single and len(outputs) != 1:
@@ -370,7 +381,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         if not recording:
             return out
         single = not isinstance(out, (tuple, list))
-        sources = [*(x for x in grads if isinstance(x, Tensor)), *ctx.sources()]
+        sources = [*(x for x in grads if isinstance(x, Tensor)), *ctx.sources(grads[0])]
         outs = tuple(OnceDifferentiable.apply(ctx.name(), x, *sources) if isinstance(x, Tensor) else x
                      for x in ((out,) if single else out))
         return outs[0] if single else outs
