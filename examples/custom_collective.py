@@ -41,8 +41,8 @@ def check(comm):
     """Called on every rank: the adjoint holds for random numbers that differ between ranks, twice over."""
     rng = np.random.default_rng([0, comm.rank])
     for by in range(comm.size + 1):
-        check_adjoint(lambda *xs, by=by: Shift.apply(*xs, comm=comm, by=by), [rng.standard_normal((2, 3)) for _ in comm.held],
-                      comm, rng)
+        check_adjoint(lambda *xs, by=by: Shift.apply(*xs, comm=comm, by=by),
+                      [rng.standard_normal((2, 3)) for _ in comm.held], comm, rng)
     if comm.size > 2:                                  # on two places a step on and a step back are the same
         try:
             check_adjoint(lambda *xs: WrongShift.apply(*xs, comm=comm), [rng.standard_normal((2, 3)) for _ in comm.held],

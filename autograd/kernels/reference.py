@@ -56,7 +56,8 @@ def conv2d_input(g: Array, weight: Array, shape: tuple[int, ...], stride: Pair, 
     n, c, h, w = shape
     m, _, kh, kw = weight.shape
     out_h, out_w = g.shape[2:]
-    rows = g.reshape(n, groups, m // groups, out_h, out_w).transpose(1, 0, 3, 4, 2).reshape(groups, n * out_h * out_w, m // groups)
+    rows = g.reshape(n, groups, m // groups, out_h, out_w).transpose(1, 0, 3, 4, 2)
+    rows = rows.reshape(groups, n * out_h * out_w, m // groups)
     patches = np.matmul(rows, weight.reshape(groups, m // groups, -1))
     patches = patches.reshape(groups, n, out_h, out_w, c // groups, kh, kw).transpose(1, 0, 4, 5, 6, 2, 3)
     patches = patches.reshape(n, c, kh, kw, out_h, out_w)

@@ -173,7 +173,8 @@ class Cat(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Each input gets its part."""
-        start, parts = 0, []
+        start = 0
+        parts: list[Any] = []
         for number, length in enumerate(ctx.lengths):
             if not ctx.needs(number):
                 parts.append(None)
