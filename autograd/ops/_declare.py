@@ -106,15 +106,8 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
     return described(op, name, node_class)
 
 
-def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., Any], rule_y: Callable[..., Any],
-           floats: bool = False) -> Any:
-    """elementwise() of two inputs, which broadcast."""
-    give_x, give_y = positional(rule_x), positional(rule_y)
-    x_reads, y_reads = reads(rule_x), reads(rule_y)
-    none_read = not x_reads and not y_reads
-    z_for_x, z_for_y = "z" in x_reads, "z" in y_reads
-    x_for_x, x_for_y = "x" in x_reads, "x" in y_reads
-    y_for_x, y_for_y = "y" in x_reads, "y" in y_reads
+def binary_node(name: str, give_x: Callable[..., Any], give_y: Callable[..., Any]) -> Any:
+    """The node class of an operation of two inputs; saved is (output, x, y), each None where no rule reads it."""
 
     class BinaryNode(OperationNode):
         __slots__ = ()
@@ -148,7 +141,18 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
                     gy = fit(gy, shape_y, dtype_y)
             return gx, gy
 
-    node_class = type(f"{name}Backward0", (BinaryNode,), {"__slots__": (), "__doc__": f"Node of {name}."})
+    return type(f"{name}Backward0", (BinaryNode,), {"__slots__": (), "__doc__": f"Node of {name}."})
+
+
+def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., Any], rule_y: Callable[..., Any],
+           floats: bool = False) -> Any:
+    """elementwise() of two inputs, which broadcast."""
+    node_class = binary_node(name, positional(rule_x), positional(rule_y))
+    x_reads, y_reads = reads(rule_x), reads(rule_y)
+    none_read = not x_reads and not y_reads
+    z_for_x, z_for_y = "z" in x_reads, "z" in y_reads
+    x_for_x, x_for_y = "x" in x_reads, "x" in y_reads
+    y_for_x, y_for_y = "y" in x_reads, "y" in y_reads
 
     def op(x: Any, y: Any) -> Any:
         try:

@@ -8,7 +8,16 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
-from dparallel import CollectiveError, DataParallel, Devices, assert_same_everywhere, gather, parallel_apply, run_ranks, scatter
+from dparallel import (
+    CollectiveError,
+    DataParallel,
+    Devices,
+    assert_same_everywhere,
+    gather,
+    parallel_apply,
+    run_ranks,
+    scatter,
+)
 
 ROWS, FEATURES, CLASSES = 13, 6, 4
 TOLERANCE = {"rtol": 1e-12, "atol": 1e-12}
