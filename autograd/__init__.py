@@ -1,5 +1,6 @@
 """Differentiable arrays on NumPy, with PyTorch's names: `import autograd as ag` where a script says `import torch`."""
 
+import sys
 import warnings
 
 from . import dtypes, graph, lanes, mode, nn, operators, optim
@@ -125,6 +126,7 @@ from .tensor import Parameter, Tensor
 
 float, double, half, int, long = float32, float64, float16, int32, int64
 concat = cat
+autograd = sys.modules[__name__]                # code that says torch.autograd.grad says ag.autograd.grad
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
 __all__ = [name for name in dir() if not name.startswith("_")]

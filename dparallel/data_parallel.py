@@ -16,7 +16,7 @@ from autograd.nn import Module
 from .comm import CollectiveError, Communicator, Devices, even_split, world
 from .functions import Gather, Scatter, as_tuple
 from .parallel_apply import parallel_apply
-from .reducer import Reducer, Sink
+from .reducer import ForwardCall, Reducer, Sink
 from .replicate import replicate
 from .tree import leaves, rebuilt, tensors
 
@@ -75,7 +75,7 @@ class DataParallel(Module):
                 broadcast_state(module, self.comm)
         if self.batch == "own":
             trained = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
-            self._reducer = Reducer(trained, self.comm, bucket_cap_mb, average != "sum") if self.comm.size > 1 else None
+            self._reducer = Reducer(trained, self.comm, bucket_cap_mb, average) if self.comm.size > 1 else None
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
@@ -89,20 +89,18 @@ class DataParallel(Module):
         reducer = self._reducer
         if reducer is None:
             return self.module(*args, **kwargs)
-        recorded = self.training and is_grad_enabled()
-        if recorded:
-            reducer.weight = 1.0 if self.average == "sum" else reducer.weight + self._weight((args, kwargs))
-            if self.broadcast_buffers:
-                broadcast_tensors(list(self.module.buffers()), self.comm)
-        output = self.module(*args, **kwargs)
         if not is_grad_enabled():
-            return output
-        return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer)
+            return self.module(*args, **kwargs)
+        call = ForwardCall(self._rows((args, kwargs)))
+        if self.training and self.broadcast_buffers:
+            broadcast_tensors(list(self.module.buffers()), self.comm)
+        output = self.module(*args, **kwargs)
+        return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
 
-    def _weight(self, arguments: Any) -> float:
-        """What this rank's loss counts in the mean: its rows, or as much as any other's."""
-        if self.average == "ranks":
+    def _rows(self, arguments: Any) -> float:
+        """How many rows this call works on; not asked for where ranks do not count by rows."""
+        if self.average != "rows":
             return 1.0
         found = tensors(arguments)
         if not found or not found[0].ndim:

@@ -18,15 +18,23 @@ from .buckets import Bucket, assign
 from .comm import Communicator
 
 
-class Reducer:
-    """The buckets of one module on one rank."""
+class ForwardCall:
+    """One call of the module: how many rows it worked on. Its outputs carry it, so that it counts when, and only when,
+    a backward pass comes from one of them."""
 
-    def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float, divides: bool) -> None:
+    def __init__(self, rows: float) -> None:
+        self.rows = rows
+
+
+class Reducer:
+    """The buckets of one module on one rank. average: what ranks count by, see DataParallel."""
+
+    def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float, average: str) -> None:
         self.comm = comm.duplicate()
         self.buckets = assign(named, cap_mb * 2**20)
-        self.divides = divides                       # by the sum of the weights
+        self.average = average
         self.enabled = True                          # read when backward begins
-        self.weight = 0.0                            # rows seen by forward since the last sum
+        self.calls: set[ForwardCall] = set()         # whose gradients are in the buckets and not summed yet
         self._pass: Any = None                       # the backward pass that is being summed
         self._next = 0                               # the first bucket that has not left
         for bucket in self.buckets:
@@ -60,10 +68,17 @@ class Reducer:
                                "over ranks would cut it; use autograd.grad(..., create_graph=True) and backward() on "
                                "what you make of it")
 
-    def begin(self) -> bool:
+    def begin(self, call: ForwardCall | None = None) -> bool:
         """Called as soon as a backward pass concerns the module: whether this pass is summed over ranks."""
         walk = current_pass()
-        if walk is None or not walk.accumulate or not self.enabled:
+        if walk is None or not walk.accumulate:
+            return False
+        if self._pass is not None and walk is not self._pass:
+            self._pass = None                        # that pass ended in an exception: what it counted is void
+            self.calls.clear()
+        if call is not None:
+            self.calls.add(call)
+        if not self.enabled:
             return False
         if walk is not self._pass:
             self._pass, self._next = walk, 0
@@ -73,8 +88,18 @@ class Reducer:
             queue_callback(self._finish)
         return True
 
+    def _weight(self) -> float:
+        """What this rank's gradients count in the mean."""
+        if self.average != "rows":
+            return 1.0
+        if not self.calls:
+            raise RuntimeError("backward() reached parameters of a DataParallel module, but none of its outputs, so the "
+                               "rows that this loss stands for are unknown; pass average='ranks' or 'sum'")
+        return sum(call.rows for call in self.calls)
+
     def _leave(self, final: bool) -> None:
         """Start the allreduce of every bucket that may go: full ones in order; at the end all."""
+        weight = 0.0 if self._next == len(self.buckets) else self._weight()
         while self._next < len(self.buckets):
             bucket = self.buckets[self._next]
             if bucket.waiting > 0 and not final:
@@ -85,23 +110,24 @@ class Reducer:
                         view[...] = 0
                     elif not used and p._grad.array is not view:
                         self._bring_home(p, view)
-            if self.weight:
-                if self.weight != 1.0:
-                    bucket.gradients *= self.weight
+            if weight:
+                if weight != 1.0:
+                    bucket.gradients *= weight
             else:
                 bucket.gradients[...] = 0            # also what is nan: the mean over no rows
-            bucket.buffer[-1] = self.weight
+            bucket.buffer[-1] = weight
             bucket.handle = self.comm.start_sum_in_place([bucket.buffer])
             self._next += 1
 
     def _finish(self) -> None:
         """The end of backward: all buckets have left, are waited for, and divided."""
         self._leave(final=True)
-        self._pass, self.weight = None, 0.0
+        self._pass = None
+        self.calls.clear()
         for bucket in self.buckets:
             bucket.handle.wait()
             total = bucket.weight
-            if self.divides and total not in (0.0, 1.0):
+            if self.average != "sum" and total not in (0.0, 1.0):
                 bucket.gradients /= total
             for p, view, used in zip(bucket.params, bucket.views, bucket.used, strict=True):
                 if used and (p._grad is None or p._grad.array is not view):
@@ -115,13 +141,13 @@ class Sink(Function):
     always_runs = True
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *, reducer: Reducer) -> Tensor:
+    def forward(ctx: Any, x: Tensor, *, reducer: Reducer, call: ForwardCall) -> Tensor:
         """x."""
-        ctx.reducer = reducer
+        ctx.reducer, ctx.call = reducer, call
         return x
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Tensor:
         """g."""
-        ctx.reducer.begin()
-        return Sink.apply(g, reducer=ctx.reducer)
+        ctx.reducer.begin(ctx.call)
+        return Sink.apply(g, reducer=ctx.reducer, call=ctx.call)

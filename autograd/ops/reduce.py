@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -201,19 +201,26 @@ def _arg(x: Any, dim: int | None, keepdim: bool, find: Any) -> Any:
     return result(np.asarray(out))
 
 
+class ValuesIndices(NamedTuple):
+    """What max(dim) and min(dim) return."""
+
+    values: Any
+    indices: Any
+
+
 def _select(x: Any, dim: int, keepdim: bool, find: Any) -> tuple[Any, Any]:
     """The extreme along dim and where it stands: the first of equal ones gets the whole gradient."""
     if x.ndim == 0:
-        return x * 1, result(np.zeros((), int64))
+        return ValuesIndices(x * 1, result(np.zeros((), int64)))
     dim = wrap_dim(dim, x.ndim)
     if x.shape[dim] == 0:
         raise IndexError(f"max(): Expected reduction dim {dim} to have non-zero size.")
     indices = np.expand_dims(find(x.array, dim), dim)
     values = Pick.apply(x, indices, dim=dim)
     if keepdim:
-        return values, result(indices)
+        return ValuesIndices(values, result(indices))
     shape = (*x.shape[:dim], *x.shape[dim + 1:])
-    return reshape(values, shape), result(indices.reshape(shape))
+    return ValuesIndices(reshape(values, shape), result(indices.reshape(shape)))
 
 
 def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:

@@ -200,6 +200,25 @@ def test_accumulation_without_sync(on_ranks):
     on_ranks(check)
 
 
+def test_only_calls_that_a_backward_pass_comes_from_count(on_ranks):
+    """A forward without backward, such as a look at validation data, changes no weight; nor does a second output."""
+    def check(comm):
+        model = DataParallel(mlp(), comm=comm, batch="own")
+        x, t = batches(1)[0]
+        rows = share(comm, "uneven")
+        model(ag.ones(comm.rank * 7 + 1, FEATURES, dtype=ag.float64))
+        plain_loss(model, ag.from_numpy(x[rows]), ag.from_numpy(t[rows])).backward()
+        expected = mlp()
+        plain_loss(expected, ag.from_numpy(x), ag.from_numpy(t)).backward()
+        for p, q in zip(model.parameters(), expected.parameters(), strict=True):
+            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), **TOLERANCE)
+        if comm.size > 1:
+            with pytest.raises(RuntimeError, match="none of its outputs"):
+                sum((p * p).sum() for p in model.parameters()).backward()
+
+    on_ranks(check)
+
+
 def test_no_sync_counts_where_backward_is(on_ranks):
     def check(comm):
         model = DataParallel(mlp(), comm=comm, batch="own")
