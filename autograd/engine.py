@@ -44,7 +44,7 @@ def survey(roots: list[Edge]) -> tuple[list[Node], dict[Node, int]]:
             if edge is None:
                 continue
             node = edge[0]
-            if node.is_leaf:
+            if node.__class__ is AccumulateGrad:
                 uses[node] = uses.get(node, 0) + 1
             elif node not in seen:
                 seen.add(node)
@@ -243,7 +243,8 @@ class _Fresh(Node):
 def _measure_unshared() -> int:
     """The reference count of a gradient that only the engine holds; other interpreters count otherwise."""
     probe, node = _Probe(), _Fresh()
-    node.seq, node.saved, node.hooks, node.lane, node.edges = 0, None, None, None, ((AccumulateGrad(probe), 0),)
+    node.seq, node.saved, node.hooks, node.lane, node.outputs = 0, None, None, None, 1
+    node.edges = ((AccumulateGrad(probe), 0),)
     run_backward([(node, 0)], [result(np.ones(1))], False, False, None, True)
     return probe.count
 

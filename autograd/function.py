@@ -229,6 +229,7 @@ class Function:
         node = new(cls.node)
         node.saved = node.hooks = node.to_save = None
         node.plain = True
+        node.outputs = 1
         edges: list[Any] = []
         tracked = False
         for a in args:

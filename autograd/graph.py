@@ -82,7 +82,7 @@ class Node:
     it returns one gradient or None for each edge. `node(...)` and `node.apply(...)` do the same for users, on Tensors.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "edges", "hooks", "lane", "meta", "saved", "seq")
+    __slots__ = ("__dict__", "__weakref__", "edges", "hooks", "lane", "meta", "outputs", "saved", "seq")
 
     seq: int
     edges: tuple[Edge | None, ...]
@@ -90,10 +90,10 @@ class Node:
     meta: Any                                        # shapes and dtypes to bring gradients back to, or None
     hooks: NodeHooks | None
     lane: int | None
+    outputs: int                                     # how many there are
 
     is_leaf = False                                  # AccumulateGrad says True
     always_runs = False                              # runs even when no gradient came, or nobody asked for its result
-    outputs = 1
     output_counters: dict[int, Counter] | None = None    # of outputs that got aliases or were written to
     versions: tuple[int, ...] | None = None          # of saved inputs, where one is not 0
 
@@ -142,7 +142,7 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Any) -> None:
         self.seq = 2**64 - 1                         # before all others, or gradient buckets leave late
-        self.edges = ()
+        self.edges, self.outputs = (), 1
         self.saved = self.meta = self.hooks = self.lane = None
         self.variable = variable
 

@@ -132,6 +132,7 @@ class Operation:
             node.outputs = len(output)
             outs = tuple([result(z) for z in output])
         else:
+            node.outputs = 1
             outs = (result(output),)
         for number, out in enumerate(outs):
             if out.array.dtype.kind in "fc":

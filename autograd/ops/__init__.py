@@ -1,1 +1,1 @@
-
+"""Operations: one file per family, derivative rules only."""

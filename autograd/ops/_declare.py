@@ -91,6 +91,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             node: Any = new(node_class)
             node.seq = next_number()
             node.lane = modes.lane
+            node.outputs = 1
             node.hooks = node.meta = None
             node.edges = (edge_of(x),)
             if wants_z:
@@ -181,6 +182,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             node: Any = new(node_class)
             node.seq = next_number()
             node.lane = modes.lane
+            node.outputs = 1
             node.hooks = None
             node.edges = (edge_of(x) if x_tracked else None, edge_of(y) if y_tracked else None)
             if none_read:
@@ -299,6 +301,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], 
             node: Any = new(node_class)
             node.seq = next_number()
             node.lane = modes.lane
+            node.outputs = 1
             node.hooks = node.meta = node.saved = None
             node.edges = (edge_of(x),)
             node.given = (a.shape, settings)
