@@ -14,6 +14,9 @@ from .lanes import run_lanes
 from .mode import modes
 
 
+ndarray = np.ndarray
+
+
 class _Running(threading.local):
     """The backward passes that this thread is inside, innermost last."""
 
@@ -69,15 +72,15 @@ class Walk:
                 target, number = edge
                 if value is not None:
                     if target.outputs == 1:
-                        held = pending.get(target)
-                        if held is None:
+                        if target not in pending:
                             pending[target] = value
-                        elif create or target not in owned:
-                            pending[target] = held + value
-                            owned.add(target)
+                        elif target in owned:        # our own sum, an array: nobody else holds it
+                            held = pending[target]
+                            np.add(held, value, held)
                         else:
-                            held += value            # our own sum: nobody else holds it
-                            pending[target] = held
+                            held = pending[target] = pending[target] + value
+                            if held.__class__ is ndarray:
+                                owned.add(target)
                     else:
                         self.add(target, number, value)
                 if target.__class__ is AccumulateGrad:
@@ -92,8 +95,6 @@ class Walk:
         if target.outputs == 1:
             held = self.pending.get(target)
             self.pending[target] = value if held is None else held + value
-            if held is not None:
-                self.owned.add(target)
             return
         slots = self.pending.get(target)
         if slots is None:
