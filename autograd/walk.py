@@ -13,7 +13,6 @@ from .hooks import as_tensor, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .lanes import run_lanes
 from .mode import modes
 
-
 ndarray = np.ndarray
 
 
