@@ -243,9 +243,10 @@ class Function:
             else:
                 edges.append(None)
         node.edges = tuple(edges)
-        recording = modes.recording
+        state = modes.__dict__                       # this thread's: one look-up for three uses
+        recording = state["recording"]
         record = recording and (cls.records(tracked, settings) if cls.asks else tracked)
-        modes.recording = False
+        state["recording"] = False
         try:
             if cls._takes_context:
                 output = cls.forward(*args, **settings)
@@ -253,14 +254,34 @@ class Function:
             else:
                 output = cls.forward(node, *args, **settings)
         finally:
-            modes.recording = recording
-        if node.plain and record and output.__class__ is Tensor and not output.tracked:
-            return attach_one(node, args, output)
-        if node.dirty:
-            mark_written(node, args, record)
-        if record:
-            return attach(node, args, output)
-        return output if isinstance(output, Tensor) else unrecorded(output)
+            state["recording"] = recording
+        if not (record and node.plain and output.__class__ is Tensor and not output.tracked):
+            return attach(node, args, output, record)
+        array = output.array                         # the ordinary call: one new Tensor came out
+        shape, dtype = array.shape, array.dtype
+        node.meta = None
+        for a in args:
+            if a is output or dtype.kind not in "fc":
+                return attach(node, args, output, record)
+            if a.__class__ is not Tensor or a.array.shape != shape or a.array.dtype is not dtype:
+                node.meta = metas(args)
+                break
+        node.seq = next_number()
+        node.lane = state["lane"]
+        if node.always_runs:
+            node.output_meta = ((shape, dtype),)
+        output.edge = (node, 0)
+        output.tracked = True
+        saved = node.to_save
+        if saved:
+            for value in saved:
+                if value is output or value is None or value.counter is not None:
+                    pack(node, saved, (output,))
+                    break
+            else:
+                node.saved = saved                   # inputs and intermediates that nobody wrote to
+            node.to_save = None
+        return output
 
 
 def bind(cls: type[Function], args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
@@ -282,11 +303,6 @@ def positional_names(function: Callable[..., Any]) -> list[str]:
     return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
 
-def unrecorded(output: Any) -> Any:
-    """What apply returns of an unrecorded call: outputs as they are."""
-    return tuple(output) if isinstance(output, list) else output
-
-
 def mark_written(node: FunctionNode, args: tuple[Any, ...], record: bool) -> None:
     """Count the writes that mark_dirty declared, and refuse those that would lose a gradient."""
     for tensor in node.dirty:
@@ -297,44 +313,17 @@ def mark_written(node: FunctionNode, args: tuple[Any, ...], record: bool) -> Non
         shared_counter(tensor).value += 1
 
 
-def attach_one(node: FunctionNode, args: tuple[Any, ...], output: Tensor) -> Any:
-    """attach() for the ordinary call: one new Tensor comes out."""
-    dtype = output.array.dtype
-    if dtype.kind not in "fc":
-        return output
-    shape = output.array.shape
-    node.meta = None
-    for a in args:
-        if a is output:
-            return attach(node, args, output)
-        if a.__class__ is not Tensor or a.array.shape != shape or a.array.dtype is not dtype:
-            node.meta = metas(args)
-            break
-    node.seq = next_number()
-    node.lane = modes.lane
-    if node.always_runs:
-        node.output_meta = ((output.array.shape, output.array.dtype),)
-    output.edge = (node, 0)
-    output.tracked = True
-    saved = node.to_save
-    if saved:
-        for value in saved:
-            if value is output or value is None or value.counter is not None:
-                pack(node, saved, (output,))
-                break
-        else:
-            node.saved = saved                       # inputs and intermediates that nobody wrote to
-        node.to_save = None
-    return output
-
-
 def metas(args: tuple[Any, ...]) -> list[Any]:
     """(shape, dtype) of each Tensor argument, () for what is none."""
     return [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else () for a in args]
 
 
-def attach(node: FunctionNode, args: tuple[Any, ...], output: Any) -> Any:
-    """Make `node` the origin of the outputs of a user's Function."""
+def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, record: bool) -> Any:
+    """Make `node` the origin of the outputs of a user's Function, if the call is recorded; what apply returns."""
+    if node.dirty:
+        mark_written(node, args, record)
+    if not record:
+        return tuple(output) if isinstance(output, list) else output
     node.seq = next_number()
     node.lane = modes.lane
     node.meta = metas(args)

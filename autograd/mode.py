@@ -15,10 +15,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Modes(threading.local):
-    """The modes of the current thread. The class attributes are what a new thread starts with."""
+    """The modes of the current thread; a new thread starts with these."""
 
-    recording: bool = True          # operations on tracked tensors make nodes
-    lane: int | None = None         # the lane that this thread works for, see lanes.py
+    def __init__(self) -> None:
+        self.recording: bool = True          # operations on tracked tensors make nodes
+        self.lane: int | None = None         # the lane that this thread works for, see lanes.py
 
 
 modes = Modes()
