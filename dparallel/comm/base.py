@@ -12,6 +12,7 @@ with the same text, on every place.
 from __future__ import annotations
 
 import io
+import operator
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -118,12 +119,12 @@ class Communicator(ABC):
 
     def any(self, flag: bool) -> bool:
         """Whether the flag is true in any process."""
-        return any(call.value for call in self._exchange([Call("any", self.size, value=bool(flag)) for _ in self.held]))
+        return any(self._values([Call("any", self.size, value=flag) for _ in self.held]))
 
     def total(self, value: float) -> float:
         """The sum over processes of each one's number, in float64 and in place order."""
         mine = [value, *[0.0] * (len(self.held) - 1)]
-        return sum(call.value for call in self._exchange([Call("total", self.size, value=v) for v in mine]))
+        return sum(self._values([Call("total", self.size, value=v) for v in mine]))
 
     def rows(self, xs: Sequence[Array]) -> list[int]:
         """The number of rows (1 for 0-d) that each of the `size` places holds, known everywhere."""
@@ -134,7 +135,7 @@ class Communicator(ABC):
     def alltoall_sizes(self, sizes: Sequence[Sequence[int]]) -> list[list[int]]:
         """For each held place, how many rows an alltoall with these sizes brings it from each place."""
         arrays, error = self._listed(sizes)
-        if not error and any(x.shape != (self.size,) or x.dtype.kind not in "iu" for x in arrays):
+        if not error and any(x.shape != (self.size,) or x.dtype.kind not in "iu" or x.min() < 0 for x in arrays):
             error = f"sizes are {self.size} row counts for each place held, not {sizes!r}"
         parts = [np.empty((1, self.size), np.int64) if error else x.astype(np.int64).reshape(1, -1) for x in arrays]
         table = self._start([Call("alltoall_sizes", self.size, x, error=error) for x in parts], parts, True).wait()[0]
@@ -151,7 +152,7 @@ class Communicator(ABC):
 
     def broadcast_object(self, obj: Any, root: int = 0) -> Any:
         """A copy of the root's small Python object. It is pickled."""
-        x, error = _pickled(obj) if root in self.held else (None, "")
+        x, error = _pickled(obj) if _place(root) in self.held else (None, "")
         return pickle.loads(self._from_root("broadcast_object", x, root, None, True, error).wait()[0].tobytes())
 
     # --- what a kind of communicator brings ---------------------------------------------------------------------------
@@ -181,6 +182,10 @@ class Communicator(ABC):
     def _exchange(self, calls: list[Call]) -> list[Call]:
         """The calls of all places, once they are known to fit."""
 
+    def _values(self, calls: list[Call]) -> list[float]:
+        """The numbers that travel with the calls of all places."""
+        return [call.value for call in self._exchange(calls)]
+
     @abstractmethod
     def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
         """Let all places see the calls, then start the collective that they name; if `now`, complete it."""
@@ -189,9 +194,9 @@ class Communicator(ABC):
 
     def _from_root(self, name: str, x: Any, root: Any, sizes: Any, now: bool, error: str = "") -> Handle:
         """A collective in which only the root brings an array."""
-        calls, arrays = [], []
+        calls, arrays, here = [], [], _place(root)
         for place in self.held:
-            array, problem = _array(x) if isinstance(root, (int, np.integer)) and place == root else (None, "")
+            array, problem = _array(x) if place == here else (None, "")
             calls.append(Call(name, self.size, array, root=root, sizes=sizes, error=error or problem))
             arrays.append(np.empty(0) if array is None else array)
         return self._start(calls, arrays, now)
@@ -220,6 +225,14 @@ class Communicator(ABC):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.size} places, holding {', '.join(map(str, self.held))}>"
+
+
+def _place(root: Any) -> int:
+    """The root as a number; -1, which no place has, where it is none: its Call tells all places."""
+    try:
+        return operator.index(root)
+    except Exception:                                # converting runs the object's own code
+        return -1
 
 
 def _array(x: Any) -> tuple[Array, str]:

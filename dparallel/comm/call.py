@@ -31,6 +31,8 @@ CUTTING = {"scatter", "reduce_scatter", "alltoall"}
 MAX_DIMS = 8
 # Name, root, op, dtype, ndim, checksum of given sizes, error; a number; the shape.
 HEADER = struct.Struct(f"=7qd{MAX_DIMS}q")
+VALUE_AT = 7 * 8                     # where the number is, in bytes
+VALUED = {"any", "total"}            # the calls that bring one
 
 
 class CollectiveError(ValueError):
@@ -57,12 +59,17 @@ class Call:
 
     def _wrong_settings(self, size: int, value: Any) -> str:
         try:
-            self.root, self.value = operator.index(self.root), float(value)
-        except (TypeError, ValueError, OverflowError):
-            return f"root {self.root!r} and value {value!r} must be numbers"
+            self.root = operator.index(self.root)
+        except Exception:                            # converting runs the object's own code: all ranks must hear of it
+            return f"root {self.root!r} is not the number of a place"
         if not 0 <= self.root < size:
             return f"root {self.root} is not one of the places 0 to {size - 1}"
-        return "" if self.op in OPS else f"op {self.op!r} is not one of {', '.join(OPS)}"
+        try:
+            self.value = float(bool(value) if self.name == "any" else value)
+        except Exception:                            # likewise
+            return (f"flag {value!r} is neither true nor false" if self.name == "any" else
+                    f"value {value!r} is not a number")
+        return "" if isinstance(self.op, str) and self.op in OPS else f"op {self.op!r} is not one of {', '.join(OPS)}"
 
     def _wrong_array(self) -> str:
         if self.dtype not in CODES:
@@ -77,7 +84,7 @@ class Call:
         if sizes is not None:
             try:
                 self.sizes = tuple(operator.index(n) for n in sizes)
-            except TypeError:
+            except Exception:                        # likewise
                 return f"sizes are row counts, one for each of {size} places, not {sizes!r}"
             if len(self.sizes) != size:
                 return f"{len(self.sizes)} sizes {list(self.sizes)} for {size} places"

@@ -33,10 +33,6 @@ class Devices(Communicator):
         values: Any = results(calls, xs, self.held)
         return Handle(None, value=values[calls[0].root] if calls[0].name in ("reduce", "gather") else values)
 
-    def any(self, flag: bool) -> bool:
-        """The flag itself: there is one process."""
-        return bool(flag)
-
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum in place order, copied to all."""
         first = arrays[0]

@@ -13,7 +13,7 @@ import numpy as np
 from mpi4py import MPI
 
 from .base import Array, Communicator, Handle
-from .call import DTYPES, FROM_ROOT, HEADER, Call, CollectiveError, even_split, explain, leader, verdict
+from .call import DTYPES, FROM_ROOT, HEADER, VALUE_AT, VALUED, Call, CollectiveError, even_split, explain, leader, verdict
 from .ordered import decoded, encoded
 
 OPS = {"sum": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
@@ -66,6 +66,8 @@ class MpiComm(Communicator):
         self.max_count = 2**31 - 1
         self._mine, self._all = bytearray(HEADER.size), bytearray(HEADER.size * self.size)
         self._mine_spec, self._all_spec = [self._mine, HEADER.size, MPI.BYTE], [self._all, HEADER.size, MPI.BYTE]
+        self._numbers = np.ndarray(self.size, np.float64, self._all, VALUE_AT, HEADER.size)
+        self._received: list[float] = []             # the numbers of the last any() or total()
         self._seen: dict[bytes, Agreed] = {}         # headers of all ranks that fitted
         self._pending: dict[int, Any] = {}           # what MPI is working on
         self._row_types: dict[Any, Any] = {}
@@ -91,6 +93,9 @@ class MpiComm(Communicator):
         """Let all ranks see the call; CollectiveError on all of them if the calls do not fit."""
         call.pack_into(self._mine)
         self.comm.Allgather(self._mine_spec, self._all_spec)
+        if call.name in VALUED:                      # their numbers change, all else repeats itself
+            self._received = self._numbers.tolist()
+            self._numbers.fill(0.0)
         key = bytes(self._all)
         agreed = self._seen.get(key)                 # training repeats itself: no need to think again
         if agreed is None:
@@ -99,14 +104,17 @@ class MpiComm(Communicator):
             if reason:                               # the same on all ranks, so all come here
                 raise explain(reason, self.comm.allgather(str(call)))
             agreed = _agreed(calls)
-            if call.name != "total":              # whose headers never repeat
-                if len(self._seen) >= MAX_SEEN:
-                    self._seen.clear()
-                self._seen[key] = agreed
+            if len(self._seen) >= MAX_SEEN:
+                self._seen.clear()
+            self._seen[key] = agreed
         return agreed
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         return self._agree(calls[0]).calls
+
+    def _values(self, calls: list[Call]) -> list[float]:
+        self._agree(calls[0])
+        return self._received
 
     def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
         agreed, x = self._agree(calls[0]), xs[0]

@@ -166,8 +166,8 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
     >>> run_ranks(3, lambda comm: comm.allreduce([np.array(1.0)])[0].item())
     [3.0, 3.0, 3.0]
     """
-    if size < 1:
-        raise ValueError(f"run_ranks({size}): at least one rank")
+    if not isinstance(size, (int, np.integer)) or size < 1:
+        raise ValueError(f"run_ranks({size!r}): a whole number of ranks, at least one")
     meeting = Meeting(size, timeout)
     values: list[Any] = [None] * size
 

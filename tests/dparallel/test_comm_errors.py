@@ -18,8 +18,15 @@ def last(comm, odd, usual):
 
 
 class Unwilling:
+    """An object whose conversions raise what nobody expects: the other ranks must hear of it, not wait."""
+
     def __array__(self, dtype=None, copy=None):
         raise RuntimeError("unwilling")
+
+    def _convert(self):
+        raise RuntimeError("unwilling")
+
+    __iter__ = __float__ = __index__ = __bool__ = _convert
 
 
 def all_on_first(comm):
@@ -33,8 +40,12 @@ EVERYWHERE = {
     "root no number": (lambda c: c.gather(each(c, ONE), root="zero"), "root 'zero'"),
     "root a fraction": (lambda c: c.scatter(MAT, root=0.5), "root 0.5"),
     "root huge": (lambda c: c.broadcast(ONE, root=2**80), "is not one of the places"),
+    "root an array": (lambda c: c.broadcast(ONE, root=np.zeros(2, int)), "is not the number of a place"),
+    "root unwilling": (lambda c: c.scatter(MAT, root=Unwilling()), "is not the number of a place"),
     "unknown op": (lambda c: c.allreduce(each(c, ONE), "mean"), "op 'mean' is not one of sum, prod, max, min"),
     "op no text": (lambda c: c.allreduce(each(c, ONE), None), "op None is not one of"),
+    "op a list": (lambda c: c.allreduce(each(c, ONE), ["sum"]), r"op \['sum'\] is not one of"),
+    "op an array": (lambda c: c.allreduce(each(c, ONE), ONE), r"op array\(.*\) is not one of"),
     "objects": (lambda c: c.allreduce(each(c, np.array([None, 1]))), "dtype object can't be sent"),
     "text": (lambda c: c.allgather(each(c, np.array(["a"]))), "dtype <U1 can't be sent"),
     "structures": (lambda c: c.allgather(each(c, np.zeros(2, "i4,f4"))), "can't be sent"),
@@ -58,17 +69,23 @@ EVERYWHERE = {
     "scatter sizes negative": (lambda c: c.scatter(MAT, [5] * (c.size - 1) + [-1]), "negative sizes"),
     "scatter sizes fractions": (lambda c: c.scatter(MAT, [4.0] + [0.0] * (c.size - 1)), "sizes are row counts"),
     "scatter sizes number": (lambda c: c.scatter(MAT, 4), "sizes are row counts"),
+    "scatter sizes unwilling": (lambda c: c.scatter(MAT, Unwilling()), "sizes are row counts"),
     "reduce_scatter sizes": (lambda c: c.reduce_scatter(each(c, MAT), [5] * c.size), "add up to"),
     "alltoall sizes flat": (lambda c: c.alltoall(each(c, MAT), [2] * len(c.held)), "sizes are row counts"),
     "alltoall sizes missing": (lambda c: c.alltoall(each(c, MAT), []), "sizes are a list for each"),
     "alltoall sizes sum": (lambda c: c.alltoall(each(c, MAT), each(c, [9] * c.size)), "add up to"),
     "alltoall_sizes": (lambda c: c.alltoall_sizes(each(c, [1] * (c.size + 1))), "row counts"),
+    "alltoall_sizes negative": (lambda c: c.alltoall_sizes(each(c, [-1] * c.size)), "row counts"),
     "rows": (lambda c: c.rows(ONE), "pass a list"),
-    "total of text": (lambda c: c.total("many"), "must be numbers"),
+    "total of text": (lambda c: c.total("many"), "value 'many' is not a number"),
+    "total of the unwilling": (lambda c: c.total(Unwilling()), "is not a number"),
+    "any of an array": (lambda c: c.any(ONE), r"flag array\(.*\) is neither true nor false"),
+    "any of the unwilling": (lambda c: c.any(Unwilling()), "is neither true nor false"),
     "unpicklable": (lambda c: c.allgather_object(each(c, lambda: 0)), "function can't be pickled"),
     "bare object": (lambda c: c.allgather_object("text" * 9), "pass a list of"),
     "unpicklable to broadcast": (lambda c: c.broadcast_object(lambda: 0), "function can't be pickled"),
     "object's root": (lambda c: c.broadcast_object(1, root=c.size), "is not one of the places"),
+    "object's root an array": (lambda c: c.broadcast_object(1, root=np.zeros(2, int)), "is not the number of a place"),
 }
 # What one place does otherwise than the others.
 DISAGREE = {
@@ -99,6 +116,9 @@ RANKS = {
                               "pass different sizes"),
     "reduce_scatter sizes": (lambda c: c.reduce_scatter([np.ones(c.size)], all_on_first(c) if c.rank else None),
                              "pass different sizes"),
+    "another's bad op": (lambda c: c.allreduce([ONE], ONE if c.rank else "sum"), r"bad input on place [1-9, ]+:"),
+    "another's bad flag": (lambda c: c.any(ONE if c.rank else True), r"bad input on place [1-9, ]+:"),
+    "another's bad sizes": (lambda c: c.scatter(MAT, Unwilling() if c.rank else None), r"bad input on place [1-9, ]+:"),
     "another's bad root": (lambda c: c.broadcast(ONE, root=99 if c.rank else 0), r"bad input on place [1-9, ]+:"),
     "nothing to scatter": (lambda c: c.scatter(None if c.rank == 0 else MAT), "None instead of an array"),
     "non-blocking": (lambda c: (c.start_allreduce([ONE]) if c.rank else c.start_allgather([ONE])).wait(), "different coll"),

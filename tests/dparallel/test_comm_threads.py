@@ -176,6 +176,7 @@ def test_notes_on_python_3_10():
     assert error.args == ("text\nrank 1 of 2 failed", 1)
 
 
-def test_no_ranks():
-    with pytest.raises(ValueError, match="at least one"):
-        run_ranks(0, print)
+@pytest.mark.parametrize("size", [0, -1, 2.0, "2", None])
+def test_bad_numbers_of_ranks(size):
+    with pytest.raises(ValueError, match="a whole number of ranks, at least one"):
+        run_ranks(size, print)

@@ -17,6 +17,24 @@ def test_all_roots_and_sizes(name, on_places):
     on_places(check)
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.array], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("name", [*ROOTED, "broadcast_object"])
+def test_the_root_may_be_numpys_number(name, kind, on_places):
+    """Also an array of shape (), which has an index."""
+    def check(comm):
+        for root in range(comm.size):
+            if name == "broadcast_object":
+                assert comm.broadcast_object(f"from {root}" if root in comm.held else None, kind(root)) == f"from {root}"
+                continue
+            mine = [numbers(p, (4, 2)) for p in comm.held]
+            x = numbers(root, (4, 2)) if name in ("broadcast", "scatter") else mine
+            got, wanted = (getattr(comm, name)(x, root=r) for r in (kind(root), root))
+            for a, b in zip(got, wanted, strict=True):
+                np.testing.assert_array_equal(a, b)
+                assert a.shape == b.shape
+    on_places(check)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_dtypes(name, on_places):
     def check(comm):
@@ -161,6 +179,10 @@ def test_small_exchanges(on_places):
             assert comm.any(comm.rank == who) is True
         assert comm.any(False) is False
         assert comm.any(np.bool_(True)) is True
+        for repeat in range(3):                      # other numbers in calls that fit as well as the last ones
+            assert comm.total(repeat * 1e-3 + comm.rank) == sum(repeat * 1e-3 + r for r in range(processes))
+            assert comm.any(comm.rank == 0 and repeat == 1) is (repeat == 1)
+        assert np.isnan(comm.total(np.nan if comm.rank == 0 else 1.0))
         shapes = [(), (0,), (3, 2), (5,), (1, 1)]
         assert comm.rows([np.empty(shapes[p]) for p in comm.held]) == [1, 0, 3, 5, 1][:n]
         assert comm.barrier() is None
