@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import importlib.machinery
 import importlib.util
+import math
 import os
 import shlex
 import sys
@@ -11,9 +13,9 @@ import tempfile
 from collections.abc import Sequence
 from typing import NoReturn
 
-from .job import run
-from .mpirun import LaunchError, Mpi, command, environment, find
-from .report import DIRECTORY
+from .job import Job, run
+from .mpirun import LaunchError, command, environment, find, remote
+from .rank import DIRECTORY, INSTALL
 
 
 def positive(text: str) -> int:
@@ -27,6 +29,17 @@ def positive(text: str) -> int:
     return number
 
 
+def seconds(text: str) -> float:
+    """A time above 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
+    return number
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
@@ -37,8 +50,8 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """The options of dprun; what follows the script is the script's."""
-    p = Parser(prog="dprun", description="Run a Python script on N MPI ranks.",
-                                epilog="example: dprun -n 2 train.py --epochs 5")
+    p = Parser(prog="dprun", description="Run a Python script on N MPI ranks.", allow_abbrev=False,
+               epilog="example: dprun -n 2 train.py --epochs 5")
     p.add_argument("-n", "--np", type=positive, required=True, metavar="N", help="number of ranks")
     p.add_argument("-m", action="store_true", dest="module", help="SCRIPT is a module name, as for python -m")
     p.add_argument("-H", "--hosts", metavar="HOST[:SLOTS],...", help="hosts to run on")
@@ -46,9 +59,10 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("-x", action="append", default=[], metavar="NAME[=VALUE]", dest="exports",
                    help="environment variable for the ranks")
     p.add_argument("--threads", type=positive, metavar="T",
-                   help="threads per rank (default: cores / N, at least 1, unless OMP_NUM_THREADS is set)")
-    p.add_argument("--tag", action="store_true", help="begin every line of output with [rank]")
-    p.add_argument("--timeout", type=float, metavar="SECONDS", help="end the job after this time, with exit code 124")
+                   help="threads per rank (default: cores / ranks on a host, at least 1, unless OMP_NUM_THREADS is set)")
+    p.add_argument("--tag", action="store_true",
+                   help="begin every line of output with [rank] (across hosts: with mpirun's own tags)")
+    p.add_argument("--timeout", type=seconds, metavar="SECONDS", help="end the job after this time, with exit code 124")
     p.add_argument("--mpirun", metavar="PATH", help="the mpirun to use")
     p.add_argument("--mpi-args", default="", metavar="ARGS", help="further arguments for mpirun, in one string")
     p.add_argument("--dry-run", action="store_true", help="print the command and its environment, run nothing")
@@ -65,21 +79,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     except LaunchError as error:
         print(f"dprun: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:                        # before there was a job; afterwards Job handles it
+        return 130
 
 
 def start(options: argparse.Namespace) -> int:
     """Check what can be checked, then run the job."""
-    if not options.module and not os.path.isfile(options.script):
-        raise LaunchError(f"no script {options.script!r} in {os.getcwd()}; give the path of a Python file, or -m MODULE")
-    if options.hostfile and not os.path.isfile(options.hostfile):
-        raise LaunchError(f"no host file {options.hostfile!r}")
-    if importlib.util.find_spec("mpi4py") is None:
-        raise LaunchError(f"mpi4py is not installed for {sys.executable}; run: pip install 'dparallel[mpi]'")
-    mpi: Mpi = find(options.mpirun)
+    check(options)
+    mpi = find(options.mpirun)
     changes = environment(options)
     line = command(mpi, options, sorted(changes))
     if options.dry_run:
         print(" ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(changes.items())), shlex.join(line))
         return 0
     with tempfile.TemporaryDirectory(prefix="dprun-") as folder:
-        return run(line, {**changes, DIRECTORY: folder}, folder, mpi, options)
+        job = Job(line, {**changes, DIRECTORY: folder}, folder, options.timeout)
+        return run(job, mpi, options.np, options.tag and not remote(options))
+
+
+def check(options: argparse.Namespace) -> None:
+    """LaunchError if what is to be run, or what it needs, is not there; nothing is imported."""
+    if options.module:
+        top = options.script.partition(".")[0]
+        known = top in sys.builtin_module_names or importlib.machinery.PathFinder.find_spec(top, [os.getcwd(), *sys.path])
+        if not known:
+            raise LaunchError(f"no module {top!r} for {sys.executable}; give one that python -m finds, or a script")
+    elif not os.path.isfile(options.script):
+        raise LaunchError(f"no script {options.script!r} in {os.getcwd()}; give the path of a Python file, or -m MODULE")
+    if options.hostfile and not os.path.isfile(options.hostfile):
+        raise LaunchError(f"no host file {options.hostfile!r} in {os.getcwd()}; give the path of a file with a host a line")
+    if importlib.util.find_spec("mpi4py") is None:
+        raise LaunchError(f"mpi4py is not installed for {sys.executable}; {INSTALL}")

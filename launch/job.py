@@ -1,135 +1,167 @@
-"""Runs mpirun: forwards signals, tags output, ends everything that is left, and gives the job's exit code."""
+"""Runs mpirun: forwards signals, ends everything that is left, says why a job failed, and gives its exit code."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import ctypes
 import os
-import re
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from .mpirun import LaunchError, Mpi, outer
-from .report import read, show
+from .mpirun import LaunchError, Mpi, mismatch, outer
+from .report import failed, read, show
+from .tags import tagged
 
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
-PATIENCE = 2.0                                       # seconds that mpirun has to end a job in which a rank failed
+PATIENCE = 1.0                                       # seconds that mpirun has to end a job in which a rank failed
 GRACE = 5.0                                          # seconds between asking a job to end and ending it
-OPENMPI_TAG = re.compile(rb"^\[[^\]]*?(\d+)\]<std(?:out|err)>: ?")
-MPICH_TAG = re.compile(rb"^\[(\d+)\] ?")
+PARENT_DIED = 1                                      # Linux's prctl(PR_SET_PDEATHSIG)
 
 
-class Stop:
-    """Why the job was asked to end, if it was."""
+class Job:
+    """One mpirun and what it started: a session of processes, ended together.
 
-    def __init__(self) -> None:
-        self.signal: int | None = None
+    line       the command           changes    what its environment has that this one has not
+    folder     where ranks report    timeout    seconds, or None
+    """
+
+    def __init__(self, line: list[str], changes: dict[str, str], folder: str, timeout: float | None = None) -> None:
+        self.line, self.changes, self.folder, self.timeout = line, changes, folder, timeout
+        self.process: subprocess.Popen[bytes] | None = None
+        self.signal: int | None = None               # that ended the job
         self.timed_out = False
-        self.since = 0.0
+        self.kill_at = float("inf")                  # when patience ends
 
+    def run(self) -> int:
+        """Run to the end; mpirun's exit code, negative for a signal."""
+        with self.forwarding():
+            try:
+                self.process = subprocess.Popen(
+                    self.line, env={**outer(), **self.changes}, preexec_fn=dies_with_parent(),
+                    start_new_session=True)          # signals reach the job through us, once
+            except OSError as error:
+                raise LaunchError(f"{self.line[0]} can't be run: {error}") from error
+            if self.signal is not None:              # it came before there was a job
+                self.end(GRACE)
+            code = self.wait(self.process)
+            if code or self.signal is not None:      # what a rank has left behind, a killed one's workers
+                self.kill()
+        return code
 
-def run(line: list[str], changes: dict[str, str], folder: str, mpi: Mpi, options: argparse.Namespace) -> int:
-    """Run the command to its end; the exit code of the first failing rank, or mpirun's."""
-    stop = Stop()
-    pipe = subprocess.PIPE if options.tag else None
-    try:
-        process = subprocess.Popen(line, env={**outer(), **changes}, stdout=pipe, stderr=pipe,
-                                   start_new_session=True)   # signals reach the job through us, once
-    except OSError as error:
-        raise LaunchError(f"{line[0]} can't be run: {error}") from error
-    tag = OPENMPI_TAG if mpi.family == "openmpi" else MPICH_TAG
-    pumps = [threading.Thread(target=pump, args=(source, target.buffer, tag), daemon=True)
-             for source, target in ((process.stdout, sys.stdout), (process.stderr, sys.stderr)) if source is not None]
-    for thread in pumps:
-        thread.start()
-    with forwarding(process, stop):
-        code = wait(process, stop, options.timeout, folder)
-    for thread in pumps:
-        thread.join(GRACE)
-    return verdict(code, read(folder), stop, options)
+    def wait(self, process: subprocess.Popen[bytes]) -> int:
+        """Wait for mpirun; end the job when time is up or a rank has failed, and by force when it does not end."""
+        deadline = time.monotonic() + (float("inf") if self.timeout is None else self.timeout)
+        failed_at = float("inf")                     # when the first report was seen
+        while True:
+            try:
+                return process.wait(0.1)
+            except subprocess.TimeoutExpired:
+                now = time.monotonic()
+            if failed_at > now and failed(self.folder):
+                failed_at = now
+            if now > self.kill_at:
+                self.kill()
+            elif self.kill_at == float("inf") and now > deadline:
+                self.timed_out = True
+                self.end(GRACE)
+            elif self.kill_at == float("inf") and now > failed_at + PATIENCE:
+                self.end(PATIENCE)                   # mpirun may not end ranks that still wait in MPI_Init
 
+    def end(self, patience: float) -> None:
+        """Ask mpirun to end the job; patience in seconds."""
+        self.kill_at = time.monotonic() + patience
+        self.send(signal.SIGTERM)
 
-def wait(process: subprocess.Popen[Any], stop: Stop, timeout: float | None, folder: str) -> int:
-    """Wait for mpirun; end it when time is up or a rank has failed, and by force when it does not end on request."""
-    deadline = None if timeout is None else time.monotonic() + timeout
-    failed = 0.0                                     # when the first report of a rank was seen
-    while True:
-        try:
-            return process.wait(0.1)
-        except subprocess.TimeoutExpired:
-            now = time.monotonic()
-        failed = failed or (now if os.listdir(folder) else 0.0)
-        late = deadline is not None and now > deadline
-        # mpirun ends the job when a rank fails, except while other ranks still wait in MPI_Init
-        if not stop.since and (late or (failed and now - failed > PATIENCE)):
-            stop.timed_out, stop.since = late, now
-            process.send_signal(signal.SIGTERM)
-        if stop.since and now - stop.since > GRACE:
-            for pid in [*descendants(process.pid), process.pid]:
-                with contextlib.suppress(OSError):
+    def send(self, number: int) -> None:
+        """Send mpirun a signal, if it runs."""
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.send_signal(number)
+
+    def kill(self) -> None:
+        """End every process of mpirun's session on this machine."""
+        assert self.process is not None
+        session = self.process.pid
+        for pid in processes():
+            with contextlib.suppress(OSError):
+                if os.getsid(pid) == session:
                     os.kill(pid, signal.SIGKILL)
+        if self.process.poll() is None:              # where there is no list of processes
+            with contextlib.suppress(OSError):
+                os.killpg(session, signal.SIGKILL)
+
+    @contextlib.contextmanager
+    def forwarding(self) -> Iterator[None]:
+        """Send this process's signals on to mpirun; those that end a job are remembered, a second one ends it now."""
+        def handler(number: int, frame: Any) -> None:
+            if number in (signal.SIGUSR1, signal.SIGUSR2):
+                self.send(number)
+                return
+            self.kill_at = time.monotonic() + (GRACE if self.signal is None else 0)
+            self.signal = number
+            self.send(signal.SIGTERM if number == signal.SIGHUP else number)
+
+        before = {}
+        if threading.current_thread() is threading.main_thread():
+            for number in (getattr(signal, name) for name in FORWARDED if hasattr(signal, name)):
+                if signal.getsignal(number) is not signal.SIG_IGN:       # nohup, background jobs of a script
+                    before[number] = signal.signal(number, handler)
+        try:
+            yield
+        finally:
+            for number, old in before.items():
+                signal.signal(number, old)
 
 
-def descendants(pid: int) -> list[int]:
-    """The processes below pid, from /proc; none where there is no /proc."""
-    parents: dict[int, list[int]] = {}
-    with contextlib.suppress(OSError):
-        for name in os.listdir("/proc"):
-            if name.isdigit():
-                with contextlib.suppress(OSError, IndexError, ValueError), open(f"/proc/{name}/stat", "rb") as file:
-                    parent = int(file.read().rpartition(b")")[2].split()[1])
-                    parents.setdefault(parent, []).append(int(name))
-    found, stack = [], [pid]
-    while stack:
-        below = parents.get(stack.pop(), [])
-        found += below
-        stack += below
-    return found
-
-
-@contextlib.contextmanager
-def forwarding(process: subprocess.Popen[Any], stop: Stop) -> Iterator[None]:
-    """Send this process's signals on to mpirun; those that end a job are remembered."""
-    def handler(number: int, frame: Any) -> None:
-        if number not in (signal.SIGUSR1, signal.SIGUSR2):
-            stop.signal, stop.since = number, stop.since or time.monotonic()
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(number)
-
-    numbers = [getattr(signal, name) for name in FORWARDED if hasattr(signal, name)]
-    inside_main = threading.current_thread() is threading.main_thread()
-    before = {number: signal.signal(number, handler) for number in numbers} if inside_main else {}
+def processes() -> list[int]:
+    """All processes, from /proc; none where there is no /proc."""
     try:
-        yield
-    finally:
-        for number, old in before.items():
-            signal.signal(number, old)
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
 
 
-def pump(source: BinaryIO, target: BinaryIO, tag: re.Pattern[bytes]) -> None:
-    """Copy lines, whole ones, with mpirun's tag replaced by [rank]."""
-    for line in source:
-        target.write(tag.sub(rb"[\1] ", line))
-        target.flush()
+def dies_with_parent() -> Callable[[], object] | None:
+    """What a child calls so that it ends when this process is killed; None where the system has no such thing."""
+    if not sys.platform.startswith("linux") or threading.current_thread() is not threading.main_thread():
+        return None                                  # the system watches the thread, not the process
+    prctl = ctypes.CDLL(None).prctl
+    return lambda: prctl(PARENT_DIED, signal.SIGTERM)
 
 
-def verdict(code: int, reports: list[dict[str, Any]], stop: Stop, options: argparse.Namespace) -> int:
-    """The job's exit code, after showing why it failed."""
-    if stop.timed_out:
-        print(f"dprun: the job was ended after {options.timeout:g} s (--timeout)", file=sys.stderr)
+def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
+    """Run the job and say why it failed, if it did; its exit code as a shell counts."""
+    with tagged(job.folder, ranks) if tag else contextlib.nullcontext():
+        code = job.run()
+    if job.timed_out:
+        print(f"dprun: the job was ended after {job.timeout:g} s (--timeout)", file=sys.stderr)
         return 124
-    if stop.signal is not None:
-        return 128 + stop.signal
-    if reports:
-        show(reports, options.np)
-        return int(reports[0]["code"]) % 256 or 1
-    if code:
-        code = 128 - code if code < 0 else code
-        how = f"signal {code - 128}" if code > 128 else f"exit code {code}"
-        print(f"dprun: a rank was ended without a traceback ({how}); mpirun's message above names it", file=sys.stderr)
-    return code
+    if job.signal is not None:
+        return 128 + job.signal
+    reports = read(job.folder)
+    stated = next((report["code"] for report in reports if report["code"] is not None), 0)
+    if reports and (code or stated):
+        show(reports, ranks)
+        return int(stated) % 256 or 1 if reports[0]["code"] is not None else shell(code, mpi)
+    return unreported(shell(code, mpi), mpi) if code else 0
+
+
+def shell(code: int, mpi: Mpi) -> int:
+    """A failed mpirun's exit code as a shell counts: 128 + n where signal n ended it, or a rank."""
+    if code < 0:
+        return 128 - code
+    return 128 + code if mpi.family == "mpich" and code < 32 else code       # Hydra's code is the bare signal
+
+
+def unreported(code: int, mpi: Mpi) -> int:
+    """Say what is known of a failure that no rank reported; the exit code."""
+    remedy = mismatch(mpi)
+    how = f"signal {code - 128}" if code > 128 else f"exit code {code}"
+    blind = f"a rank was ended without a traceback ({how}); mpirun's message above says which"
+    print(f"dprun: {remedy or blind}", file=sys.stderr)
+    return 2 if remedy else code

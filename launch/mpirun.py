@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 from typing import NamedTuple
+
+from . import rank
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -16,6 +19,9 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 INHERITED = ("PMIX_", "PMI_", "PRTE_", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_", "OMPI_APP_", "OMPI_NUM_APP", "OMPI_ARGV",
              "OMPI_COMMAND", "OMPI_FILE_LOCATION", "OMPI_FIRST_RANKS", "OMPI_MCA_orte_", "OMPI_MCA_ess", "HYDI_",
              "MPI_LOCAL", "OMPI_MCA_initial_wdir")
+
+
+FAMILIES = {"openmpi": ("Open MPI", "OpenRTE", "PRRTE"), "mpich": ("HYDRA", "MPICH", "Intel", "MVAPICH")}
 
 
 class LaunchError(Exception):
@@ -27,6 +33,7 @@ class Mpi(NamedTuple):
 
     path: str
     family: str                                      # "openmpi" or "mpich" (MPICH, Intel MPI, MVAPICH: Hydra)
+    major: int                                       # the version's first number, 0 if it does not say
 
 
 def find(given: str | None = None) -> Mpi:
@@ -34,29 +41,47 @@ def find(given: str | None = None) -> Mpi:
     if given is not None:
         path = shutil.which(given)
         if path is None:
-            raise LaunchError(f"no mpirun at {given!r}")
-        return Mpi(path, family(path))
+            raise LaunchError(f"no mpirun at {given!r}; give the path of one, or leave --mpirun out")
+        return identify(path)
     beside = os.path.dirname(os.path.abspath(sys.executable))
     for folder in (beside, os.environ.get("PATH", os.defpath)):
         for name in ("mpirun", "mpiexec"):
             path = shutil.which(name, path=folder)
             if path is not None:
-                return Mpi(path, family(path))
-    raise LaunchError("no mpirun found beside Python or on the PATH; run: pip install 'dparallel[mpi]'")
+                return identify(path)
+    raise LaunchError(f"no mpirun found beside Python or on the PATH; {rank.INSTALL}")
 
 
-def family(path: str) -> str:
-    """Whose mpirun it is, from what it says of its version."""
+def identify(path: str) -> Mpi:
+    """Whose mpirun it is, and which, from what it says of its version."""
     try:
         out = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise LaunchError(f"{path} does not run ({error}); repair it, or run: pip install 'dparallel[mpi]'") from error
+        raise LaunchError(f"{path} does not run ({error}); repair it, or {rank.INSTALL}") from error
     text = out.stdout + out.stderr
-    if "Open MPI" in text or "OpenRTE" in text or "PRRTE" in text:
-        return "openmpi"
-    if any(word in text for word in ("HYDRA", "MPICH", "Intel", "MVAPICH")):
-        return "mpich"
-    raise LaunchError(f"{path} is neither Open MPI's nor MPICH's: {text.strip()[:80]!r}; pass --mpirun PATH")
+    if not named(text):
+        said = " ".join(text.split())[:80]
+        raise LaunchError(f"{path} is neither Open MPI's nor MPICH's, it says {said!r}; pass another with --mpirun PATH")
+    number = re.search(r"(?:\(Open MPI\)|Version:?) *(\d+)", text)
+    return Mpi(path, named(text), int(number[1]) if number else 0)
+
+
+def named(text: str) -> str:
+    """The family of MPI that a version text names; "" if none."""
+    return next((name for name, words in FAMILIES.items() if any(word in text for word in words)), "")
+
+
+def mismatch(mpi: Mpi) -> str:
+    """The remedy, if mpi4py's library is of another family than this mpirun; asks mpi4py in a process of its own."""
+    try:
+        out = subprocess.run([sys.executable, "-m", "mpi4py", "--mpi-lib-version"], capture_output=True, text=True,
+                             timeout=30, env=outer())
+    except (OSError, subprocess.TimeoutExpired):     # then there is nothing to be said of it
+        return ""
+    library = " ".join(out.stdout.split())[:40]
+    if named(library) in ("", mpi.family):
+        return ""
+    return f"{mpi.path} is of another MPI than the library that mpi4py loads ({library}); pass its own with --mpirun PATH"
 
 
 def environment(options: argparse.Namespace) -> dict[str, str]:
@@ -64,11 +89,11 @@ def environment(options: argparse.Namespace) -> dict[str, str]:
     changes = {}
     for item in options.exports:
         name, equals, value = item.partition("=")
-        if not equals and name not in os.environ:
-            raise LaunchError(f"-x {name}: no such variable in the environment; write -x {name}=VALUE")
+        if not name or (not equals and name not in os.environ):
+            raise LaunchError(f"-x {item}: no such variable in the environment; write -x NAME=VALUE")
         changes[name] = value if equals else os.environ[name]
-    if options.threads is not None or not {"OMP_NUM_THREADS"} & (os.environ.keys() | changes.keys()):
-        threads = options.threads or max(1, cores() // options.np)
+    if options.threads is not None or "OMP_NUM_THREADS" not in os.environ.keys() | changes.keys():
+        threads = options.threads or max(1, cores() // share(options))
         for name in THREAD_VARIABLES:
             changes.setdefault(name, str(threads))
     return changes
@@ -79,29 +104,53 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def remote(options: argparse.Namespace) -> bool:
+    """Whether ranks may run on other machines: then mpirun brings them their variables, and tags their output."""
+    return bool(options.hosts or options.hostfile)
+
+
+def share(options: argparse.Namespace) -> int:
+    """The ranks on one host, if they are spread evenly."""
+    hosts = {host.partition(":")[0] for host in options.hosts.split(",")} if options.hosts else {""}
+    if options.hostfile:
+        with open(options.hostfile, encoding="utf-8") as file:
+            hosts = {words[0].partition(":")[0] for words in (line.partition("#")[0].split() for line in file) if words}
+    return -(-options.np // max(1, len(hosts)))
+
+
 def outer() -> dict[str, str]:
     """This environment without the marks of a surrounding MPI job."""
     return {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
 
 
 def command(mpi: Mpi, options: argparse.Namespace, exported: list[str]) -> list[str]:
-    """The mpirun command: N times this Python, running launch.rank, running the script."""
-    line = [mpi.path, "-n", str(options.np)]
-    if mpi.family == "openmpi":
-        if hasattr(os, "geteuid") and os.geteuid() == 0:
-            line.append("--allow-run-as-root")
-        line += ["--oversubscribe", "--bind-to", "none"]      # small machines: more ranks than cores, none pinned
-        line += ["--host", options.hosts] if options.hosts else []
-        line += ["--hostfile", options.hostfile] if options.hostfile else []
-        if options.hosts or options.hostfile:                 # elsewhere the environment is inherited
-            for name in exported:
-                line += ["-x", name]
-        line += ["--tag-output"] if options.tag else []
-    else:
-        line += ["-hosts", options.hosts] if options.hosts else []
-        line += ["-f", options.hostfile] if options.hostfile else []
-        line += ["-genvlist", ",".join(exported)] if exported and (options.hosts or options.hostfile) else []
-        line += ["-prepend-rank"] if options.tag else []
-    line += shlex.split(options.mpi_args)
-    return [*line, sys.executable, "-m", "launch.rank", *(["-m"] if options.module else []), options.script,
-            *options.args]
+    """The mpirun command: N times this Python, running launch/rank.py, running the script."""
+    own = shlex.split(options.mpi_args)
+    build = openmpi if mpi.family == "openmpi" else mpich
+    return [mpi.path, "-n", str(options.np), *build(mpi, options, exported, own), *own,
+            sys.executable, rank.__file__, *(["-m"] if options.module else []), options.script, *options.args]
+
+
+def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: list[str]) -> list[str]:
+    """Open MPI's flags; `own` are the user's, who may bind and map otherwise (a flag given twice is an error)."""
+    flags = ["--allow-run-as-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    if not {"--map-by", "--oversubscribe", "--nooversubscribe"} & set(own):
+        flags.append("--oversubscribe")                       # small machines: more ranks than cores
+    if "--bind-to" not in own:
+        flags += ["--bind-to", "none"]                        # else all threads of a rank share one core
+    if mpi.major >= 5 and "--stream-buffering" not in own:
+        flags += ["--stream-buffering", "0"]                  # else a progress bar is held back until its line ends
+    flags += ["--host", options.hosts] if options.hosts else []
+    flags += ["--hostfile", options.hostfile] if options.hostfile else []
+    if remote(options):                                       # elsewhere the environment is inherited
+        given = [name for name in THREAD_VARIABLES if name in os.environ]
+        for name in sorted({*exported, *given}):
+            flags += ["-x", name]
+    return flags + (["--tag-output"] if options.tag and remote(options) else [])
+
+
+def mpich(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: list[str]) -> list[str]:
+    """Hydra's flags; it hands the whole environment on by itself."""
+    flags = ["-hosts", options.hosts] if options.hosts else []
+    flags += ["-f", options.hostfile] if options.hostfile else []
+    return flags + (["-prepend-rank"] if options.tag and remote(options) else [])

@@ -1,13 +1,32 @@
-"""What runs on every rank: the script, as Python would run it; and if it fails, a report, and the end of the whole job."""
+"""What runs on every rank: the script, as Python would run it; and if it fails, a report, and the end of the whole job.
+
+Run by its path, `python .../launch/rank.py script.py args`, not as a module: a `launch.py` of the user's must not be found
+instead. So it imports nothing of this package.
+"""
 
 from __future__ import annotations
 
+import faulthandler
+import io
+import json
 import os
 import runpy
 import sys
+import time
 import traceback
+from contextlib import redirect_stderr
+from types import TracebackType
 
-from .report import write
+DIRECTORY = "DPRUN_REPORT_DIR"
+RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
+SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+NO_LIBRARY = ("cannot load MPI library", "libmpi")   # mpi4py >= 4.1's words; the dynamic linker's
+INSTALL = "run: pip install 'dparallel[mpi]'"
+
+
+def announced(names: tuple[str, ...]) -> int:
+    """The launcher's word on this process's rank, or on the number of ranks; -1 if it gave none."""
+    return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdigit()), -1)
 
 
 def main() -> None:
@@ -15,42 +34,110 @@ def main() -> None:
     args = sys.argv[1:]
     as_module = args[0] == "-m"
     sys.argv = args[1:] if as_module else args
+    to_dprun()
+    for stream in (sys.stdout, sys.stderr):          # lines at once, and whole, with python -u too: mpirun mixes the
+        if isinstance(stream, io.TextIOWrapper):     # ranks' pieces; a progress bar flushes its own
+            stream.reconfigure(line_buffering=True, write_through=False)
+    if not getattr(sys.flags, "safe_path", False):   # python -P: then there is no entry for this file either
+        sys.path[0] = os.getcwd() if as_module else os.path.dirname(os.path.realpath(sys.argv[0]))
     try:
         if as_module:
-            sys.path[0] = os.getcwd()
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         else:
-            sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
-            runpy.run_path(sys.argv[0], run_name="__main__")
+            runpy.run_path(os.path.abspath(sys.argv[0]), run_name="__main__")
     except SystemExit as error:
-        if error.code is None or error.code == 0:
-            raise
-        code = error.code if isinstance(error.code, int) else 1
-        end(code, "" if isinstance(error.code, int) else str(error.code))
-    except KeyboardInterrupt:
-        end(130, own_traceback())
-    except BaseException:                            # whatever it is, the other ranks must not wait for this one
-        end(1, own_traceback())
+        if error.code is not None and error.code != 0:
+            whole = isinstance(error.code, int)
+            end(int(error.code) if whole else 1, "" if whole else str(error.code))
+    except BaseException as error:                   # whatever it is, the other ranks must not wait for this one
+        lacking = no_library(error)
+        code = 130 if isinstance(error, KeyboardInterrupt) else 1
+        end(2 if lacking else code, shown(error), lacking)
+    if alone():
+        end(2, "", alone())
 
 
-def own_traceback() -> str:
-    """The current exception's traceback without the frames of this file and runpy."""
-    kind, error, trace = sys.exc_info()
+def to_dprun() -> None:
+    """On dprun's machine: output to its FIFOs, if it made some; Python's stack beside the reports if a SIGSEGV ends this."""
+    folder = os.environ.get(DIRECTORY, "")
+    stem = os.path.join(folder, str(announced(RANKS)))
+    for name, target in (("out", 1), ("err", 2)):
+        if os.path.exists(f"{stem}.{name}"):
+            fifo = os.open(f"{stem}.{name}", os.O_WRONLY)
+            os.dup2(fifo, target)
+            os.close(fifo)
+    if os.path.isdir(folder):
+        file = open(f"{stem}.crash", "w")            # noqa: SIM115  # open as long as the process lives
+        faulthandler.enable(file, all_threads=False)
+
+
+def own_frames(trace: TracebackType | None) -> TracebackType | None:
+    """The traceback without the frames of this file and of runpy."""
     while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__, "<frozen runpy>"):
         trace = trace.tb_next
-    return "".join(traceback.format_exception(kind, error, trace))
+    return trace
 
 
-def end(code: int, text: str) -> None:
+def shown(error: BaseException) -> str:
+    """What sys.excepthook, the script's own if it set one, writes to sys.stderr on this error."""
+    error = error.with_traceback(own_frames(error.__traceback__))
+    try:
+        with redirect_stderr(io.StringIO()) as text:
+            sys.excepthook(type(error), error, error.__traceback__)
+        return text.getvalue()
+    except Exception:                                # a hook that fails must not hide the error
+        return "".join(traceback.format_exception(type(error), error, error.__traceback__))
+
+
+def no_library(error: BaseException) -> str:
+    """The remedy, if the error is mpi4py's for want of an MPI library."""
+    cause = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    text = " ".join(str(cause).split())
+    if not isinstance(cause, (ImportError, RuntimeError)) or not any(words in text for words in NO_LIBRARY):
+        return ""
+    return f"mpi4py finds no MPI library ({text}); {INSTALL}"
+
+
+def alone() -> str:
+    """The remedy, if MPI takes this rank of many for the only one: mpirun and the MPI library are of different MPIs."""
+    mpi = sys.modules.get("mpi4py.MPI")              # only if the script imported it
+    size = announced(SIZES)
+    if mpi is None or size <= 1 or not mpi.Is_initialized() or mpi.Is_finalized() or mpi.COMM_WORLD.size > 1:
+        return ""
+    library = mpi.Get_library_version().split(",")[0].split("\n")[0]
+    return (f"mpirun started {size} ranks, but each saw itself alone: the library that mpi4py loads ({library}) is not "
+            f"that mpirun's; pass its own with --mpirun, or {INSTALL}")
+
+
+def end(code: int, text: str, remedy: str = "") -> None:
     """Report, then end the job: by MPI_Abort if MPI runs (others may be waiting in it), else by the exit code."""
     sys.stdout.flush()
-    if not write(code, text) and text:
-        sys.stderr.write(text if text.endswith("\n") else text + "\n")
+    remedy = remedy or alone()
+    if not write(code, text, remedy):
+        sys.stderr.write("".join(part.rstrip("\n") + "\n" for part in (text, remedy) if part))
     sys.stderr.flush()
-    mpi = sys.modules.get("mpi4py.MPI")              # only if the script imported it
+    mpi = sys.modules.get("mpi4py.MPI")
     if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():
         mpi.COMM_WORLD.Abort(code)
     os._exit(code % 256 or 1)
+
+
+def write(code: int, text: str, remedy: str) -> bool:
+    """Leave a report of this rank's failure; False if there is no folder for it (another host)."""
+    folder = os.environ.get(DIRECTORY, "")
+    if not os.path.isdir(folder):
+        return False
+    rank = announced(RANKS)
+    path = os.path.join(folder, f"{rank}.json")
+    try:
+        with open(path + ".part", "w", encoding="utf-8", errors="backslashreplace") as file:
+            json.dump({"rank": rank, "time": time.time(), "code": code, "text": text, "remedy": remedy}, file)
+        os.replace(path + ".part", path)             # whole, or not there
+    except OSError:
+        return False
+    return True
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """dprun on real ranks: output, exit codes, tracebacks, signals, remedies."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from launch import cli, mpirun
+from launch import job, mpirun
 
 try:
     mpirun.find()
@@ -33,12 +34,22 @@ if comm.rank == 1:
     if what == "exit": sys.exit(3)
     if what == "message": sys.exit("a last word")
     if what == "kill": os.kill(os.getpid(), 9)
-if what == "sleep":
+    if what == "interrupt": raise KeyboardInterrupt
+    if what == "crash":
+        import ctypes
+        ctypes.string_at(0)
+    if what == "hook":
+        sys.excepthook = lambda kind, error, trace: print("my own words on", error, file=sys.stderr)
+        inner()
+if what == "signal":
+    import signal
+    signal.signal(signal.SIGUSR1, lambda *a: (print("got USR1", flush=True), sys.exit(0)))
+if what in ("sleep", "signal"):
     open(sys.argv[2] + str(comm.rank), "w").write(str(os.getpid()))
     time.sleep(100)
 if what == "all": raise ValueError("planted everywhere")
 comm.Barrier()
-assert __name__ == "__main__" and os.path.basename(__file__) == "script.py" and sys.path[0] == os.path.dirname(os.path.abspath(__file__))
+assert __name__ == "__main__" and os.path.basename(__file__) == "script.py" and os.path.isabs(__file__) and sys.path[0] == os.path.dirname(os.path.abspath(__file__))
 """
 
 
@@ -72,9 +83,47 @@ def test_threads_default_to_the_cores_shared(script):
     assert "threads=3 " in dprun("-n", 2, script, "go", OMP_NUM_THREADS="3").stdout
 
 
-def test_tags(script):
-    lines = dprun("-n", 2, "--tag", script, "go").stdout.splitlines()
-    assert sorted(line[:12] for line in lines) == ["[0] rank 0 o", "[1] rank 1 o"]
+def test_tagged_lines_are_whole(tmp_path):
+    path = tmp_path / "pieces.py"
+    path.write_text("""
+import os, sys
+from mpi4py import MPI
+rank = MPI.COMM_WORLD.rank
+letter = "abc"[rank]
+for i in range(40):
+    sys.stdout.write(letter * 3000); sys.stdout.flush()
+    os.write(1, letter.encode() * 3000 + b"\\n")
+print("to stderr", file=sys.stderr)
+print(letter, "not ended", end="", flush=True)
+os.kill(os.getpid(), 9) if rank == 1 and len(sys.argv) > 1 else None
+""")
+    done = dprun("-n", 3, "--tag", path)
+    assert sorted(done.stderr.splitlines()) == [f"[{rank}] to stderr" for rank in range(3)]
+    wanted = [line for rank in range(3) for line in [f"[{rank}] {'abc'[rank] * 6000}"] * 40 + [f"[{rank}] {'abc'[rank]} not ended"]]
+    assert sorted(done.stdout.splitlines()) == sorted(wanted)
+    killed = dprun("-n", 2, "--tag", path, "kill")
+    assert killed.returncode == 137 and "[1] b not ended\n" in killed.stdout              # nothing is lost with the rank
+
+
+def test_without_tags_pieces_of_lines_show_at_once(tmp_path):
+    path = tmp_path / "bar.py"
+    path.write_text("""
+import os, sys, time
+from mpi4py import MPI
+if MPI.COMM_WORLD.rank == 0:
+    sys.stderr.write("\\r 50% of it")
+    sys.stderr.flush()
+print("a line", input() if MPI.COMM_WORLD.rank == 0 else "")
+""")
+    env = {name: value for name, value in environment().items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen([sys.executable, "-m", "launch", "-n", "2", path], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        ready, _, _ = select.select([process.stderr], [], [], 30)
+        if not ready:
+            process.terminate()
+        assert ready and os.read(process.stderr.fileno(), 100) == b"\r 50% of it"         # while rank 0 waits for its input
+        out, _ = process.communicate(b"from stdin\n", timeout=30)
+    assert process.returncode == 0 and b"a line from stdin" in out
 
 
 def test_the_traceback_of_the_rank_that_raised_comes_last_and_once(script):
@@ -88,17 +137,46 @@ def test_the_traceback_of_the_rank_that_raised_comes_last_and_once(script):
     assert "runpy" not in text and 'script.py", line' in text and "in inner" in text
 
 
+def test_a_rank_that_crashes_shows_where(script):
+    done = dprun("-n", 2, script, "crash")
+    assert done.returncode == 128 + signal.SIGSEGV and done.stderr.splitlines()[-1] == "dprun: rank 1 of 2 crashed"
+    assert done.stderr.count("Segmentation fault\n\n") == 1 and 'script.py", line' in done.stderr
+
+
+def test_the_scripts_own_excepthook_is_used(script):
+    done = dprun("-n", 2, script, "hook")
+    assert done.returncode == 1 and done.stderr.splitlines()[-2] == "my own words on 'planted on purpose'"
+    assert "Traceback" not in done.stderr
+
+
+def test_where_reports_cannot_be_left_the_traceback_goes_to_stderr(script):
+    rank = Path(mpirun.__file__).with_name("rank.py")
+    done = subprocess.run([sys.executable, rank, script, "all"], capture_output=True, text=True, timeout=60,
+                          env=environment(DPRUN_REPORT_DIR="/nowhere/at/all"))
+    assert done.returncode == 1 and done.stderr.count("ValueError: planted everywhere") == 1
+
+
+def test_a_launch_module_of_the_users_is_not_in_the_way(tmp_path):
+    (tmp_path / "launch.py").write_text("raise ImportError('the wrong launch')\n")
+    (tmp_path / "mine.py").write_text("import sys; print('arguments', sys.argv[1:])\n")
+    done = subprocess.run([sys.executable, "-c", f"import sys; sys.path[0] = {str(ROOT)!r}; from launch.cli import main; sys.exit(main())",
+                           "-n", "1", "mine.py", "a"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "arguments ['a']" in done.stdout, done.stderr
+
+
 def test_all_ranks_fail(script):
     done = dprun("-n", 2, script, "all")
     assert done.returncode == 1 and done.stderr.count("Traceback") == 1 and "planted everywhere" in done.stderr
 
 
 def test_a_rank_that_raises_before_mpi_starts(script):
+    start = time.monotonic()
     done = dprun("-n", 2, script, "raise-early")
+    assert time.monotonic() - start < 8
     assert done.returncode == 1 and "planted before MPI" in done.stderr.splitlines()[-2]
 
 
-@pytest.mark.parametrize("what, code, words", [("exit", 3, "exit code 3"), ("message", 1, "a last word"), ("kill", 137, "signal 9")])
+@pytest.mark.parametrize("what, code, words", [("exit", 3, "exit code 3"), ("message", 1, "a last word"), ("kill", 137, "signal 9"), ("interrupt", 130, "KeyboardInterrupt")])
 def test_exit_codes(script, what, code, words):
     done = dprun("-n", 2, script, what)
     assert done.returncode == code and words in done.stderr
@@ -124,70 +202,66 @@ def runs(pid):
         return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_end_every_rank(script, tmp_path, number):
-    process = subprocess.Popen([sys.executable, "-m", "launch", "-n", "2", script, "sleep", str(tmp_path / "pid")],
-                               env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    pids = []
-    deadline = time.monotonic() + 30
-    while len(pids) < 2 and time.monotonic() < deadline:
-        time.sleep(0.1)
-        pids = [int(p.read_text()) for p in tmp_path.glob("pid*") if p.read_text()]
-    assert len(pids) == 2
+@pytest.fixture
+def sleeping(script, tmp_path):
+    """start(what) starts a job that sleeps: dprun's process, and the ranks' process ids."""
+    def start(what="sleep"):
+        process = subprocess.Popen([sys.executable, "-m", "launch", "-n", "2", script, what, str(tmp_path / "pid")],
+                                   env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        started.append(process)
+        pids = []
+        deadline = time.monotonic() + 30
+        while len(pids) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+            pids = [int(p.read_text()) for p in tmp_path.glob("pid*") if p.read_text()]
+        assert len(pids) == 2
+        return process, pids
+    started = []
+    yield start
+    for process in started:
+        process.stdout.close()
+        if process.poll() is None:
+            process.terminate()
+            process.wait(30)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signals_end_every_rank(sleeping, number):
+    process, pids = sleeping()
     process.send_signal(number)
     assert process.wait(30) == 128 + number
     assert not any(runs(pid) for pid in pids)
+
+
+def test_user_signals_reach_the_ranks(sleeping):
+    process, _ = sleeping("signal")
+    process.send_signal(signal.SIGUSR1)
+    assert process.wait(30) == 0 and process.stdout.read().count(b"got USR1") == 2
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux's PR_SET_PDEATHSIG")
+def test_no_rank_outlives_a_killed_dprun(sleeping):
+    process, pids = sleeping()
+    process.kill()
+    process.wait(30)
+    deadline = time.monotonic() + 20
+    while any(runs(pid) for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(runs(pid) for pid in pids)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
+def test_what_a_failed_rank_started_ends_too(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text("import subprocess, sys\nprint(subprocess.Popen(['sleep', '60'], stdout=2).pid, flush=True)\nsys.exit(4)\n")
+    done = dprun("-n", 1, script)
+    assert done.returncode == 4 and not runs(int(done.stdout))
 
 
 def test_timeout(script, tmp_path):
     start = time.monotonic()
     done = dprun("-n", 2, "--timeout", 3, script, "sleep", tmp_path / "pid")
     assert done.returncode == 124 and time.monotonic() - start < 25 and "--timeout" in done.stderr
-
-
-@pytest.mark.parametrize("args, words", [
-    (["-n", "0", "x.py"], "'0' is not a positive number"), (["-n", "two", "x.py"], "'two' is not"), (["-n", "2", "nowhere.py"], "no script 'nowhere.py'"),
-    (["-n", "2", "--mpirun", "/nowhere/mpirun", "-m", "platform"], "no mpirun at"), (["-n", "2", "-x", "NOT_SET_AT_ALL", "-m", "platform"], "NOT_SET_AT_ALL"),
-    (["-n", "2", "--hostfile", "nowhere", "-m", "platform"], "no host file")])
-def test_one_line_with_the_remedy(args, words):
-    done = dprun(*args)
-    assert done.returncode == 2 and words in done.stderr and len(done.stderr.strip().splitlines()) == 1
-
-
-def test_no_mpirun_anywhere(monkeypatch, tmp_path, capsys):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    assert cli.main(["-n", "2", "-m", "platform"]) == 2
-    assert capsys.readouterr().err == "dprun: no mpirun found beside Python or on the PATH; run: pip install 'dparallel[mpi]'\n"
-
-
-def test_no_mpi4py(monkeypatch, capsys):
-    monkeypatch.setattr(cli.importlib.util, "find_spec", lambda name: None)
-    assert cli.main(["-n", "2", "-m", "platform"]) == 2
-    assert "pip install 'dparallel[mpi]'" in capsys.readouterr().err
-
-
-def test_no_mpi_library(tmp_path):
-    script = tmp_path / "s.py"
-    script.write_text("raise RuntimeError('cannot load MPI library\\nlibmpi.so: not found')\n")
-    assert dprun("-n", 2, script).stderr.splitlines()[-1] == "dprun: the MPI library can't be loaded; run: pip install 'dparallel[mpi]'"
-
-
-@pytest.mark.parametrize("version, present, absent", [
-    ("HYDRA build details:", ["-genvlist X", "-hosts a,b", "-prepend-rank"], ["--oversubscribe", "--bind-to"]),
-    ("Intel(R) MPI Library", ["-hosts a,b"], ["--oversubscribe"]),
-    ("mpirun (Open MPI) 4.1.6", ["--oversubscribe", "--bind-to none", "--host a,b", "-x X", "--tag-output"], ["-hosts"])])
-def test_the_command_for_each_mpi(tmp_path, capsys, monkeypatch, version, present, absent):
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    fake = tmp_path / "mpirun"
-    fake.write_text(f"#!/bin/sh\necho '{version}'\n")
-    fake.chmod(0o755)
-    assert cli.main(["-n", "4", "--mpirun", str(fake), "-H", "a,b", "-x", "X=1", "--tag", "--mpi-args", "--foo 'b c'", "--dry-run", "-m", "platform"]) == 0
-    line = capsys.readouterr().out
-    assert line.startswith("X=1 ") and "-n 4" in line and "--foo 'b c'" in line and f"{sys.executable} -m launch.rank -m platform" in line
-    assert all(p in line for p in present) and not any(a in line for a in absent)
-    fake.write_text("#!/bin/sh\necho something else\n")
-    assert cli.main(["-n", "4", "--mpirun", str(fake), "--dry-run", "-m", "platform"]) == 2
 
 
 def test_inside_a_rank_it_starts_a_job_of_its_own(tmp_path):
@@ -197,3 +271,45 @@ def test_inside_a_rank_it_starts_a_job_of_its_own(tmp_path):
     outer.write_text("import subprocess, sys\nsys.exit(subprocess.run([sys.executable, '-m', 'launch', '-n', '2', sys.argv[1]]).returncode)\n")
     done = dprun("-n", 1, outer, inner)
     assert done.returncode == 0 and done.stdout.count("inner 2") == 2, done.stdout + done.stderr
+
+
+def test_no_mpi_library(tmp_path):
+    script = tmp_path / "s.py"
+    script.write_text("from mpi4py import MPI\n")
+    done = dprun("-n", 2, script, MPI4PY_LIBMPI="/nowhere/libmpi.so")
+    if done.returncode == 0:
+        pytest.skip("this mpi4py is linked with its MPI library")
+    assert done.returncode == 2 and done.stderr.splitlines()[-1].startswith("dprun: mpi4py finds no MPI library (cannot load")
+    assert done.stderr.endswith("run: pip install 'dparallel[mpi]'\n") and "Traceback" not in done.stderr
+
+
+def fake(tmp_path, text):
+    """An mpirun that is a shell script."""
+    path = tmp_path / "mpirun"
+    path.write_text(f"#!/bin/sh\n[ \"$1\" = --version ] && {{ echo 'HYDRA build details: MPICH'; exit 0; }}\nshift 2\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.skipif(mpirun.find().family != "openmpi", reason="the fake is MPICH's")
+def test_an_mpirun_of_another_mpi(tmp_path):
+    script = tmp_path / "s.py"
+    script.write_text("from mpi4py import MPI\nprint('of', MPI.COMM_WORLD.size)\n")
+    each = 'PMI_SIZE=2 PMI_RANK=0 "$@" & PMI_SIZE=2 PMI_RANK=1 "$@" & wait'
+    done = dprun("-n", 2, "--mpirun", fake(tmp_path, each), script)
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 2 and "mpirun started 2 ranks, but each saw itself alone" in last and "--mpirun" in last
+    done = dprun("-n", 2, "--mpirun", fake(tmp_path, "exit 16"), script)
+    assert done.returncode == 2 and "is of another MPI than the library that mpi4py loads (Open MPI" in done.stderr
+
+
+def test_an_mpirun_that_does_not_end(tmp_path):
+    path = fake(tmp_path, "trap '' TERM\nsh -c 'trap \"\" TERM; sleep 60' &\necho $!\nsleep 60; sleep 60")
+    start = time.monotonic()
+    done = dprun("-n", 2, "--timeout", "0.5", "--mpirun", path, "-m", "platform")
+    assert done.returncode == 124 and time.monotonic() - start < 20 and not runs(int(done.stdout))
+
+
+@pytest.mark.parametrize("family, code, shown", [("mpich", 9, 137), ("mpich", 77, 77), ("openmpi", 9, 9), ("openmpi", 137, 137), ("openmpi", -15, 143)])
+def test_hydras_exit_code_is_the_bare_signal(family, code, shown):
+    assert job.shell(code, mpirun.Mpi("mpirun", family, 5)) == shown
