@@ -13,33 +13,19 @@ from .ops import index, linalg, reduce, shape
 from .tensor import Tensor
 
 OPERATORS = {
-    "__add__": ew.add, "__radd__": ew.add, "__sub__": ew.sub, "__mul__": ew.mul, "__rmul__": ew.mul,
-    "__truediv__": ew.div, "__pow__": ew.pow, "__floordiv__": ew.floor_divide, "__mod__": ew.remainder,
+    "__add__": ew.plus, "__radd__": ew.plus, "__sub__": ew.minus, "__mul__": ew.mul, "__rmul__": ew.mul,
+    "__truediv__": ew.quotient, "__pow__": ew.pow, "__floordiv__": ew.floor_divide, "__mod__": ew.remainder,
     "__matmul__": linalg.matmul, "__neg__": ew.neg, "__abs__": ew.abs,
     "__eq__": ew.eq, "__ne__": ew.ne, "__lt__": ew.lt, "__le__": ew.le, "__gt__": ew.gt, "__ge__": ew.ge,
     "__and__": ew.bitwise_and, "__or__": ew.bitwise_or, "__invert__": ew.bitwise_not,
     "__getitem__": index.getitem, "__setitem__": inplace.setitem,
-    "__rsub__": lambda x, y: ew.sub(y, x), "__rtruediv__": lambda x, y: ew.div(y, x),
+    "__rsub__": lambda x, y: ew.minus(y, x), "__rtruediv__": lambda x, y: ew.quotient(y, x),
     "__rpow__": lambda x, y: ew.pow(y, x), "__rmatmul__": lambda x, y: linalg.matmul(y, x),
 }
 
-METHODS = {
-    **{name: getattr(ew, name) for name in (
-        "add sub mul div neg abs square sqrt rsqrt reciprocal pow maximum minimum exp expm1 log log1p sin cos tanh "
-        "sigmoid relu sign isnan isinf isfinite eq ne lt le gt ge floor ceil round clamp logical_and logical_or "
-        "logical_not remainder floor_divide").split()},
-    **{name: getattr(shape, name) for name in (
-        "reshape view transpose t permute movedim flatten squeeze unsqueeze expand expand_as flip clone contiguous "
-        "narrow split chunk unbind").split()},
-    **{name: getattr(reduce, name) for name in (
-        "sum mean var std amax amin max min argmax argmin all any logsumexp softmax log_softmax gather").split()},
-    "matmul": linalg.matmul, "mm": linalg.matmul, "bmm": linalg.matmul, "index_select": index.index_select,
-    "subtract": ew.sub, "multiply": ew.mul, "divide": ew.div, "negative": ew.neg,
-}
-
-IN_PLACE = {name: METHODS[name] for name in (
-    "add sub mul div neg abs square sqrt rsqrt reciprocal pow exp expm1 log log1p sin cos tanh sigmoid relu floor ceil "
-    "round clamp").split()}
+# The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
+# which of those have a form that ends in "_".
+FAMILIES = (ew, index, linalg, reduce, shape)
 
 AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_"}
 
@@ -48,29 +34,6 @@ def backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | 
              create_graph: bool = False, inputs: Any = None) -> None:
     """Add d(self)/d(leaf) to .grad of every leaf behind this tensor; see autograd.backward."""
     engine.backward([self], [gradient], retain_graph, create_graph, inputs)
-
-
-def add_scaled(x: Any, y: Any, *, alpha: Any = 1) -> Any:
-    """x + alpha * y."""
-    return ew.add(x, y if alpha == 1 else ew.mul(y, alpha))
-
-
-def sub_scaled(x: Any, y: Any, *, alpha: Any = 1) -> Any:
-    """x - alpha * y."""
-    return ew.sub(x, y if alpha == 1 else ew.mul(y, alpha))
-
-
-def div_rounded(x: Any, y: Any, *, rounding_mode: str | None = None) -> Any:
-    """x / y, as it is or rounded to an integer: "trunc" towards 0, "floor" down."""
-    if rounding_mode is None:
-        return ew.div(x, y)
-    if rounding_mode == "floor":
-        return ew.floor_divide(x, y)
-    if rounding_mode == "trunc":
-        quotient = ew.div(x, y)
-        return ew.sign(quotient) * ew.floor(ew.abs(quotient))
-    raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
-                       f"'{rounding_mode}'")
 
 
 def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
@@ -110,11 +73,12 @@ def _cast_to(dtype: Any) -> Any:
 
 def bind() -> None:
     """Set all of it on Tensor."""
-    table: dict[str, Any] = {**OPERATORS, **METHODS}
-    table.update(add=add_scaled, sub=sub_scaled, div=div_rounded, backward=backward, to=to, __iter__=iterate)
+    table: dict[str, Any] = {**OPERATORS, "backward": backward, "to": to, "__iter__": iterate}
     table.update({name: _cast_to(dtype) for name, dtype in CASTS.items()})
-    for name in IN_PLACE:
-        table[name + "_"] = inplace.in_place(table[name], name + "_")
+    for family in FAMILIES:
+        table.update({name: getattr(family, name) for name in family.METHODS})
+        for name in getattr(family, "IN_PLACE", ()):
+            table[name + "_"] = inplace.in_place(getattr(family, name), name + "_")
     for name, target in AUGMENTED.items():
         table[name] = table[target]
     table.update(copy_=inplace.copy_, fill_=inplace.fill_, zero_=inplace.zero_, detach_=inplace.detach_,

@@ -20,22 +20,25 @@ from ..mode import modes
 from ..operation import Operation, OperationNode, fit
 from ..saved import Output, output_value
 from ..tensor import Tensor, result
+from ._out import detached, into
 
 ndarray = np.ndarray
 NUMBERS = (int, float, bool, complex, np.generic)
 
 
-def elementwise(name: str, forward: Callable[..., Any], *rules: Callable[..., Any], floats: bool = False) -> Any:
+def elementwise(name: str, forward: Callable[..., Any], *rules: Callable[..., Any], floats: bool = False,
+                inputs: int | None = None) -> Any:
     """An operation that treats each element alike, as a function of one or two tensors.
 
     name: as it shows in the graph, "Mul" for MulBackward0. rules: one for each input; none for an operation that has
-    no derivative anywhere (comparisons, rounding to integers). floats: integers become floating point first.
+    no derivative anywhere (comparisons, rounding to integers): `inputs` then says how many it has, where `forward` is not
+    a NumPy ufunc, which knows. floats: integers become floating point first. The result can go `out=` of the call.
 
     >>> exp = elementwise("Exp", np.exp, lambda g, z: g * z, floats=True)
     >>> mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
     """
     if not rules:
-        return constant(name, forward)
+        return constant(name, forward, getattr(forward, "nin", 1) if inputs is None else inputs)
     make: Any = unary if len(rules) == 1 else binary
     return make(name, forward, *rules, floats=floats)
 
@@ -80,9 +83,12 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
 
     node_class = type(f"{name}Backward0", (UnaryNode,), {"__slots__": (), "__doc__": f"Node of {name}."})
 
-    def op(x: Any) -> Any:
+    def op(input: Any, *, out: Any = None) -> Any:
+        x = input
         if not isinstance(x, Tensor):
             return forward(x)
+        if out is not None:
+            return into(out, op(x.detach()), x)
         a = x.array
         if floats and a.dtype.kind not in "fc":
             a = a.astype(default)
@@ -155,21 +161,22 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
     x_for_x, x_for_y = "x" in x_reads, "x" in y_reads
     y_for_x, y_for_y = "y" in x_reads, "y" in y_reads
 
-    def op(x: Any, y: Any) -> Any:
+    def op(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, op(detached(input), detached(other)), input, other)
+        x, y = input, other
         try:
             a, b = x.array, y.array
             plain: bool | None = a.dtype is b.dtype
-        except AttributeError:
-            if not isinstance(x, Tensor) and not isinstance(y, Tensor):
-                return forward(x, y) if _is_operand(x) and _is_operand(y) else NotImplemented
-            x, y, a, b = operands(x, y)
-            if x is None:
-                return NotImplemented
-            plain = None if x.__class__ is Number or y.__class__ is Number else False
-        else:
             if not plain:
                 dtype = result_type(a, b)
                 a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+        except AttributeError:
+            if not isinstance(x, Tensor) and not isinstance(y, Tensor):
+                return forward(x, y) if _is_operand(x) and _is_operand(y) else NotImplemented
+            x, y, a, b, plain = operands(x, y)
+            if x is None:
+                return NotImplemented
         if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fc":
             a, b, plain = np.asarray(a).astype(default), np.asarray(b).astype(default), False
         z = forward(a, b)
@@ -188,10 +195,9 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             if none_read:
                 node.saved = None
             else:
-                keep_z = (x_tracked and z_for_x) or (y_tracked and z_for_y)
                 keep_x = (x_tracked and x_for_x) or (y_tracked and x_for_y)
                 keep_y = (x_tracked and y_for_x) or (y_tracked and y_for_y)
-                node.saved = (Output(out.array, 0) if keep_z else None,
+                node.saved = (Output(out.array, 0) if (x_tracked and z_for_x) or (y_tracked and z_for_y) else None,
                               (x if x.__class__ is not Number else x.array) if keep_x else None,
                               (y if y.__class__ is not Number else y.array) if keep_y else None)
                 if (keep_x and x.counter is not None) or (keep_y and y.counter is not None):
@@ -223,8 +229,9 @@ def _is_operand(value: Any) -> bool:
     return isinstance(value, (ndarray, *NUMBERS))
 
 
-def operands(x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
-    """A Tensor and something else: both as operands, and both as NumPy operands of one dtype. (None, ...) if unfit."""
+def operands(x: Any, y: Any) -> tuple[Any, Any, Any, Any, Any]:
+    """A Tensor and something else: both as operands, both as NumPy operands of one dtype, and None if one is a number,
+    else False. (None, ...) if unfit."""
     first = isinstance(x, Tensor)
     tensor, other = (x, y) if first else (y, x)
     if isinstance(other, ndarray):
@@ -239,8 +246,9 @@ def operands(x: Any, y: Any) -> tuple[Any, Any, Any, Any]:
             tensor, a = tensor.to(dtype), a.astype(dtype)
         other, b = Number(number), number
     else:
-        return None, None, None, None
-    return (tensor, other, a, b) if first else (other, tensor, b, a)
+        return None, None, None, None, None
+    plain = None if other.__class__ is Number else False
+    return (tensor, other, a, b, plain) if first else (other, tensor, b, a, plain)
 
 
 def versions(node: Any, x: Any, y: Any) -> None:
@@ -314,13 +322,18 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], 
     return described(op, name, node_class)
 
 
-def constant(name: str, forward: Callable[..., Any]) -> Any:
-    """An operation without a derivative: its result is never tracked."""
+def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
+    """An operation of one or two inputs without a derivative: its result is never tracked."""
 
-    def op(x: Any, *others: Any) -> Any:
-        if not others:
-            return result(forward(x.array)) if isinstance(x, Tensor) else forward(x)
-        (y,) = others
+    def one(input: Any, *, out: Any = None) -> Any:
+        if not isinstance(input, Tensor):
+            return forward(input)
+        return result(forward(input.array)) if out is None else into(out, result(forward(input.array)), input)
+
+    def two(input: Any, other: Any, *, out: Any = None) -> Any:
+        if out is not None:
+            return into(out, two(input, other), input, other)
+        x, y = input, other
         if not isinstance(x, Tensor) and not isinstance(y, Tensor):
             return forward(x, y)
         if isinstance(x, Tensor) and isinstance(y, Tensor):
@@ -329,12 +342,12 @@ def constant(name: str, forward: Callable[..., Any]) -> Any:
                 dtype = result_type(a, b)
                 a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
         else:
-            x, _, a, b = operands(x, y)
+            x, _, a, b, _ = operands(x, y)
             if x is None:
                 return NotImplemented
         return result(forward(a, b))
 
-    return described(op, name, None)
+    return described(one if inputs == 1 else two, name, None)
 
 
 def described(op: Any, name: str, node_class: Any) -> Any:

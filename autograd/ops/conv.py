@@ -211,3 +211,6 @@ def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
                            f"{[input.shape[1], *sizes]}. Output size is too small")
     values, places = MaxPool2d.apply(input, how=(kernel, step, around, dilation, ceil_mode))
     return (values, places if isinstance(places, Tensor) else result(places)) if return_indices else values
+
+
+__all__ = ["conv2d", "max_pool2d"]

@@ -190,3 +190,8 @@ def rand_like(input: Tensor, *, dtype: Any = None) -> Tensor:
 def randn_like(input: Tensor, *, dtype: Any = None) -> Tensor:
     """Normal with mean 0 and variance 1, of input's shape and dtype."""
     return randn(input.shape, dtype=dtype or input.dtype)
+
+
+__all__ = ["arange", "as_tensor", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "linspace", "ones",
+           "ones_like", "rand", "rand_like", "randint", "randn", "randn_like", "randperm", "tensor", "zeros",
+           "zeros_like"]

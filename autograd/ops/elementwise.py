@@ -13,10 +13,10 @@ from ._declare import Operation, elementwise
 
 # --- arithmetic ----------------------------------------------------------------------------------------------------
 
-add = elementwise("Add", np.add, lambda g: g, lambda g: g)
-sub = elementwise("Sub", np.subtract, lambda g: g, lambda g: -g)
+plus = elementwise("Add", np.add, lambda g: g, lambda g: g)
+minus = elementwise("Sub", np.subtract, lambda g: g, lambda g: -g)
 mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
-div = elementwise("Div", np.divide, lambda g, y: g / y, lambda g, z, y: -g * (z / y), floats=True)
+quotient = elementwise("Div", np.divide, lambda g, y: g / y, lambda g, z, y: -g * (z / y), floats=True)
 neg = elementwise("Neg", np.negative, lambda g: -g)
 abs = elementwise("Abs", np.abs, lambda g, x: g * sign(x))                      # 0 at 0
 square = elementwise("Pow", np.square, lambda g, x: g * (2 * x))
@@ -73,7 +73,7 @@ floor = elementwise("Floor", np.floor)
 ceil = elementwise("Ceil", np.ceil)
 round = elementwise("Round", np.rint)
 floor_divide = elementwise("FloorDivide", np.floor_divide)
-remainder = elementwise("Remainder", np.remainder, lambda g: g, lambda g, x, y: -g * floor(div(x, y)))
+remainder = elementwise("Remainder", np.remainder, lambda g: g, lambda g, x, y: -g * floor(quotient(x, y)))
 
 
 def pow_base(x: Any, y: Any) -> Any:
@@ -96,7 +96,34 @@ def share(x: Any, y: Any) -> Any:
     return (x > y) + 0.5 * tie
 
 
-# --- with settings or three inputs -----------------------------------------------------------------------------------
+# --- with settings ---------------------------------------------------------------------------------------------------
+
+def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """input + alpha * other."""
+    return plus(input, other if alpha == 1 else mul(other, alpha), out=out)
+
+
+def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """input - alpha * other."""
+    return minus(input, other if alpha == 1 else mul(other, alpha), out=out)
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
+    """input / other, as it is or rounded to an integer: "trunc" towards 0, "floor" down."""
+    if rounding_mode is None:
+        return quotient(input, other, out=out)
+    if rounding_mode == "floor":
+        return floor_divide(input, other, out=out)
+    if rounding_mode == "trunc":
+        whole = quotient(input, other)
+        return mul(sign(whole), floor(abs(whole)), out=out)
+    raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+                       f"'{rounding_mode}'")
+
+
+subtract, multiply, divide, negative = sub, mul, div, neg
+
+# --- three inputs, or settings -----------------------------------------------------------------------------------
 
 class Where(Operation):
     """x where the condition holds, y elsewhere."""
@@ -184,3 +211,17 @@ def cast(x: Any, dtype: Any) -> Any:
     if x.dtype == dtype:
         return x
     return Cast.apply(x, dtype=dtype)
+
+
+__all__ = ["abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "ceil", "clamp", "cos", "div", "divide", "eq",
+           "exp", "expm1", "floor", "floor_divide", "ge", "gt", "isfinite", "isinf", "isnan", "le", "log", "log1p",
+           "logical_and", "logical_not", "logical_or", "lt", "maximum", "minimum", "mul", "multiply", "ne", "neg",
+           "negative", "pow", "reciprocal", "relu", "remainder", "round", "rsqrt", "sigmoid", "sign", "sin", "sqrt",
+           "square", "sub", "subtract", "tanh", "where"]
+METHODS = ["add", "sub", "subtract", "mul", "multiply", "div", "divide", "neg", "negative", "abs", "square", "sqrt",
+           "rsqrt", "reciprocal", "pow", "maximum", "minimum", "exp", "expm1", "log", "log1p", "sin", "cos", "tanh",
+           "sigmoid", "relu", "sign", "isnan", "isinf", "isfinite", "eq", "ne", "lt", "le", "gt", "ge", "floor", "ceil",
+           "round", "clamp", "logical_and", "logical_or", "logical_not", "remainder", "floor_divide", "bitwise_and",
+           "bitwise_or", "bitwise_not"]
+IN_PLACE = ["add", "sub", "mul", "div", "neg", "abs", "square", "sqrt", "rsqrt", "reciprocal", "pow", "exp", "expm1",
+            "log", "log1p", "sin", "cos", "tanh", "sigmoid", "relu", "floor", "ceil", "round", "clamp"]

@@ -102,3 +102,7 @@ def index_select(x: Any, dim: int, index: Any) -> Any:
     """The slices of x along `dim` that the vector `index` names."""
     rows = plain(index)
     return Index.apply(x, index=(*[slice(None)] * (dim % x.ndim), np.atleast_1d(rows)))
+
+
+__all__ = ["index_select"]
+METHODS = ["index_select"]

@@ -98,3 +98,9 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Any:
         return Linear.apply(x, weight, bias)
     out = Linear.apply(reshape(x, (-1 if x.size else int(np.prod(x.shape[:-1])), x.shape[-1])), weight, bias)
     return reshape(out, (*x.shape[:-1], weight.shape[0]))
+
+
+bmm = mm = matmul
+
+__all__ = ["bmm", "matmul", "mm"]
+METHODS = ["bmm", "matmul", "mm"]

@@ -324,3 +324,9 @@ def all(x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
 def any(x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
     """Whether any element is true."""
     return result(some(x.array, axis=dims_of(dim, x.ndim), keepdims=keepdim))
+
+
+__all__ = ["all", "amax", "amin", "any", "argmax", "argmin", "gather", "log_softmax", "logsumexp", "max", "mean", "min",
+           "softmax", "std", "sum", "var"]
+METHODS = ["sum", "mean", "var", "std", "amax", "amin", "max", "min", "argmax", "argmin", "all", "any", "logsumexp",
+           "softmax", "log_softmax", "gather"]

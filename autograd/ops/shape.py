@@ -272,3 +272,11 @@ def unbind(x: Any, dim: int = 0) -> tuple[Any, ...]:
     dim = wrap_dim(dim, x.ndim)
     rest = (*x.shape[:dim], *x.shape[dim + 1:])
     return tuple(reshape(narrow(x, dim, i, 1), rest) for i in range(x.shape[dim]))
+
+
+concat = cat
+
+__all__ = ["cat", "chunk", "clone", "concat", "flatten", "flip", "movedim", "narrow", "permute", "reshape", "split",
+           "squeeze", "stack", "t", "transpose", "unbind", "unsqueeze"]
+METHODS = ["reshape", "view", "transpose", "t", "permute", "movedim", "flatten", "squeeze", "unsqueeze", "expand",
+           "expand_as", "flip", "clone", "contiguous", "narrow", "split", "chunk", "unbind"]

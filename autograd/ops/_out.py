@@ -1,0 +1,58 @@
+"""out=: the result of an operation written into a tensor that the caller has."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..graph import shared_counter
+from ..mode import modes
+from ..tensor import Tensor
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def detached(value: Any) -> Any:
+    """A Tensor without its graph; anything else as it is."""
+    return value.detach() if isinstance(value, Tensor) else value
+
+
+def into(out: Any, value: Any, *inputs: Any) -> Tensor:
+    """Write `value` into `out`, which takes its shape if it has another. RuntimeError where a gradient would be lost."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"out= must be a Tensor, not {type(out).__name__}")
+    if modes.recording and any(isinstance(x, Tensor) and x.tracked for x in (out, *inputs)):
+        raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the "
+                           "arguments requires grad. Leave out= away, or call within no_grad().")
+    array = value.array
+    if not np.can_cast(array.dtype, out.array.dtype, "same_kind"):
+        raise RuntimeError(f"result type {array.dtype} can't be cast to the desired output type {out.dtype}")
+    if out.array.shape != array.shape:
+        if out.array.size:
+            warnings.warn(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which "
+                          f"does not match the required output shape {list(array.shape)}.", UserWarning, stacklevel=3)
+        out.array = np.empty(array.shape, out.array.dtype)
+    np.copyto(out.array, array, casting="same_kind")
+    shared_counter(out).value += 1
+    return out
+
+
+def takes_out(operation: F) -> F:
+    """Let a function that returns one Tensor, or a tuple of them, take `out=` as well: one Tensor, or as many."""
+
+    @functools.wraps(operation)
+    def wrapped(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return operation(*args, **kwargs)
+        value = operation(*(detached(a) for a in args), **{k: detached(v) for k, v in kwargs.items()})
+        inputs = (*args, *kwargs.values())
+        if not isinstance(value, tuple):
+            return into(out, value, *inputs)
+        outs = [into(o, v, *inputs) for o, v in zip(out, value, strict=True)]
+        return type(value)(*outs) if hasattr(value, "_fields") else tuple(outs)
+
+    return wrapped  # type: ignore[return-value]
