@@ -25,7 +25,13 @@ OPERATORS = {
 
 # The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
 # which of those have a form that ends in "_".
-FAMILIES = (ew, index, linalg, reduce, shape)
+FAMILIES = (
+    ew,
+    index,
+    linalg,
+    reduce,
+    shape,
+)
 
 AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_"}
 
