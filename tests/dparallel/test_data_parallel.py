@@ -104,8 +104,8 @@ def share(comm, kind):
     return slice(start, start + sizes[comm.rank])
 
 
-SGD = lambda params: optim.SGD(params, lr=0.1, momentum=0.9, weight_decay=0.01)  # noqa: E731
-ADAMW = lambda params: optim.AdamW(params, lr=0.02)  # noqa: E731
+SGD = lambda params: optim.SGD(params, lr=0.1, momentum=0.9, weight_decay=0.01)
+ADAMW = lambda params: optim.AdamW(params, lr=0.02)
 
 
 @pytest.mark.parametrize("make", [mlp, convnet])
