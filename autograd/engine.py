@@ -17,7 +17,7 @@ import numpy as np
 
 from .graph import AccumulateGrad, Edge, Node, edge_of
 from .hooks import as_value
-from .mode import modes
+from .mode import DUAL, modes
 from .tensor import Tensor, result, unshared
 from .walk import Walk, running
 
@@ -30,8 +30,10 @@ by_number = attrgetter("seq")
 
 # --- the passes -----------------------------------------------------------------------------------------------------
 
-def survey(roots: list[Edge]) -> tuple[list[Node], dict[Node, int]]:
-    """All nodes that the roots reach, newest first, without leaves; and how often each leaf is used."""
+def survey(roots: list[Edge], since: int = 0) -> tuple[list[Node], dict[Node, int]]:
+    """All nodes that the roots reach, newest first, without leaves, nor what is numbered below `since`; and how often
+    each leaf is used.
+    """
     seen = {edge[0] for edge in roots}
     uses: dict[Node, int] = {}
     for root, _ in roots:
@@ -46,7 +48,7 @@ def survey(roots: list[Edge]) -> tuple[list[Node], dict[Node, int]]:
             node = edge[0]
             if node.__class__ is AccumulateGrad:
                 uses[node] = uses.get(node, 0) + 1
-            elif node not in seen:
+            elif node not in seen and node.seq >= since:
                 seen.add(node)
                 stack.append(node)
                 order.append(node)
@@ -64,10 +66,14 @@ def on_the_way(order: list[Node], targets: set[Node]) -> list[Node]:
 
 
 def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
-                 targets: list[Edge] | None, accumulate: bool) -> list[Any]:
-    """Send `seeds` (Tensors) back from `roots`. With targets and not `accumulate`: the gradients at the targets."""
-    order, uses = survey(roots)
-    walk = Walk(create, keep, uses)
+                 targets: list[Edge] | None, accumulate: bool, since: int = 0) -> list[Any]:
+    """Send `seeds` (Tensors) back from `roots`. With targets and not `accumulate`: the gradients at the targets.
+
+    Nodes numbered below `since` are left out: the targets are known not to be behind them.
+    """
+    order, uses = survey(roots, since)
+    tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
+    walk = Walk(tensors, keep, uses)
     walk.accumulate = accumulate
     places: list[list[Any]] = []
     if targets is not None:
@@ -80,14 +86,15 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
             if not (accumulate and node.is_leaf):
                 walk.watch.setdefault(node, {}).setdefault(number, []).append(places[-1])
         walk.uses = _uses(order, roots)
-    recording, modes.recording = modes.recording, create
+    recording = modes.recording
+    walk.recording = modes.recording = create | (recording & DUAL)
     running.walks.append(walk)
     try:
         for (node, number), seed in zip(roots, seeds, strict=True):
             if node.is_leaf:                         # a copy: the leaf may adopt what it is handed
-                walk.arrive(node, seed if create else seed.array.copy())
+                walk.arrive(node, seed if tensors else seed.array.copy())
             else:
-                walk.add(node, number, as_value(seed, create))
+                walk.add(node, number, as_value(seed, tensors))
         walk.run(order)
         if targets is not None:
             _capture_ends(walk)

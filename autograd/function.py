@@ -13,13 +13,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from .graph import Node, edge_of, new, next_number, shared_counter
-from .mode import modes
+from .graph import Node, edge_of, new, next_number
+from .mode import DUAL, GRAD, modes
 from .operation import fit
 from .saved import pack, unpack
+from .tangent import carry
 from .tensor import Tensor, result
+from .views import check_writable, written
 
-MSG_LEAF_IN_PLACE = "a leaf Variable that requires grad is being used in an in-place operation."
 MSG_INSTANCE = ("Functions are not instantiated: their methods are static. Write `{name}.apply(...)`, not "
                 "`{name}()(...)`.")
 MSG_STATIC = "{name}.{method} must be a static method: write @staticmethod above it, and ctx as its first argument."
@@ -217,7 +218,7 @@ class Function:
                                   f"it with backward mode AD ({type(ctx).__name__} has none).")
 
     @classmethod
-    def records(cls, tracked: bool, settings: dict[str, Any]) -> bool:
+    def records(cls, tracked: int, settings: dict[str, Any]) -> int:
         """Whether a call is recorded, given whether one of its tensors is tracked. Collectives ask all ranks."""
         return tracked
 
@@ -231,12 +232,12 @@ class Function:
         node.plain = True
         node.outputs = 1
         edges: list[Any] = []
-        tracked = False
+        tracked = 0
         for a in args:
             if isinstance(a, Tensor):
                 edge = a.edge
                 if a.tracked:
-                    tracked = True
+                    tracked |= a.tracked
                     if edge is None:
                         edge = edge_of(a)
                 edges.append(edge)
@@ -245,8 +246,8 @@ class Function:
         node.edges = tuple(edges)
         state = modes.__dict__                       # this thread's: one look-up for three uses
         recording = state["recording"]
-        record = recording and (cls.records(tracked, settings) if cls.asks else tracked)
-        state["recording"] = False
+        record = recording and (cls.records(tracked, settings) if cls.asks else tracked & recording)
+        state["recording"] = 0
         try:
             if cls._takes_context:
                 output = cls.forward(*args, **settings)
@@ -255,7 +256,7 @@ class Function:
                 output = cls.forward(node, *args, **settings)
         finally:
             state["recording"] = recording
-        if not (record and node.plain and output.__class__ is Tensor and not output.tracked):
+        if not (record == GRAD and node.plain and output.__class__ is Tensor and not output.tracked):
             return attach(node, args, output, record)
         array = output.array                         # the ordinary call: one new Tensor came out
         shape, dtype = array.shape, array.dtype
@@ -303,14 +304,12 @@ def positional_names(function: Callable[..., Any]) -> list[str]:
     return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
 
-def mark_written(node: FunctionNode, args: tuple[Any, ...], record: bool) -> None:
-    """Count the writes that mark_dirty declared, and refuse those that would lose a gradient."""
+def check_dirty(node: FunctionNode, args: tuple[Any, ...], record: int) -> None:
+    """Refuse writes that mark_dirty declared and that would lose a gradient."""
     for tensor in node.dirty:
         if not any(tensor is a for a in args):
             raise RuntimeError(f"{node.name()}: ctx.mark_dirty() received a tensor that was not an input")
-        if record and tensor.tracked and tensor.edge is None:
-            raise RuntimeError(MSG_LEAF_IN_PLACE)
-        shared_counter(tensor).value += 1
+        check_writable(tensor, record)
 
 
 def metas(args: tuple[Any, ...]) -> list[Any]:
@@ -318,11 +317,13 @@ def metas(args: tuple[Any, ...]) -> list[Any]:
     return [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else () for a in args]
 
 
-def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, record: bool) -> Any:
+def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, record: int) -> Any:
     """Make `node` the origin of the outputs of a user's Function, if the call is recorded; what apply returns."""
     if node.dirty:
-        mark_written(node, args, record)
+        check_dirty(node, args, record)
     if not record:
+        for tensor in node.dirty:
+            written(tensor, None)
         return tuple(output) if isinstance(output, list) else output
     node.seq = next_number()
     node.lane = modes.lane
@@ -340,6 +341,8 @@ def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, record: bool)
     if node.to_save:
         pack(node, node.to_save, outputs)
         node.to_save = None
+    if record & DUAL:
+        carry(node, args, outputs)
     return outputs[0] if single else outputs
 
 
@@ -348,7 +351,9 @@ def own_output(node: FunctionNode, out: Any, number: int, args: tuple[Any, ...])
     if not isinstance(out, Tensor):
         return out
     if any(out is d for d in node.dirty):
-        out.edge, out.tracked = (node, number), True
+        value = result(out.array)
+        value.edge, value.tracked = (node, number), GRAD
+        written(out, value)
         return out
     if any(out is x for x in node.non_differentiable) or out.array.dtype.kind not in "fc":
         return out.detach() if any(out is a for a in args) else out
@@ -363,12 +368,12 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(backward)
     def wrapped(ctx: Any, *grads: Any) -> Any:
-        recording, modes.recording = modes.recording, False
+        recording, modes.recording = modes.recording, 0
         try:
             out = backward(ctx, *grads)
         finally:
             modes.recording = recording
-        if not recording:
+        if not recording & GRAD:
             return out
         single = not isinstance(out, (tuple, list))
         sources = [*(x for x in grads if isinstance(x, Tensor)), *ctx.sources(grads[0])]

@@ -12,6 +12,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from .mode import GRAD, modes
+
 next_number = itertools.count().__next__            # one count for all threads; taking a number is atomic
 _hook_number = itertools.count().__next__
 new = object.__new__
@@ -34,12 +36,13 @@ MSG_CHANGED = (
 
 
 class Counter:
-    """How often the memory shared by a tensor and its aliases was written to."""
+    """How often the memory shared by a tensor and its aliases was written to; and its views, which a write moves on."""
 
-    __slots__ = ("__weakref__", "value")
+    __slots__ = ("__weakref__", "value", "views")
 
     def __init__(self) -> None:
         self.value = 0
+        self.views: list[weakref.ref[Any]] = []
 
 
 class RemovableHandle:
@@ -95,11 +98,16 @@ class Node:
     is_leaf = False                                  # AccumulateGrad says True
     always_runs = False                              # runs even when no gradient came, or nobody asked for its result
     output_counters: dict[int, Counter] | None = None    # of outputs that got aliases or were written to
+    output_duals: tuple[Any, ...] | None = None      # forward mode: (level, tangent) of each output
     versions: tuple[int, ...] | None = None          # of saved inputs, where one is not 0
 
     def run(self, g: Any, create: bool) -> Any:
         """Gradients of the outputs -> gradients for the edges."""
         raise NotImplementedError(f"{self.name()} has no run()")
+
+    def custom_push(self, tangents: list[Any]) -> Any:
+        """Tangents of the outputs by a rule of the node's own; None if it has none. See tangent.push."""
+        return None
 
     def name(self) -> str:
         """The node's name, such as MulBackward0."""
@@ -155,7 +163,7 @@ class AccumulateGrad(Node):
 def edge_of(tensor: Any) -> Edge | None:
     """The edge that leads to where `tensor` came from; None for one that needs no gradient."""
     edge = tensor.edge
-    if edge is not None or not tensor.tracked:
+    if edge is not None or not tensor.tracked & GRAD:
         return edge
     accumulator = tensor.accumulator() if tensor.accumulator is not None else None
     if accumulator is None:
@@ -173,6 +181,18 @@ def shared_counter(tensor: Any) -> Counter:
             node, number = tensor.edge
             node.output_counters = {**(node.output_counters or {}), number: counter}
     return counter
+
+
+def join_views(view: Any, tensor: Any) -> None:
+    """Make `view`, which shares `tensor`'s memory, a view of it, or of what that is a view of."""
+    counter = view.counter = shared_counter(tensor)
+    view.base = tensor if tensor.base is None else tensor.base
+    if not modes.recording & GRAD:
+        view.unrecorded = True
+    views = counter.views
+    views.append(weakref.ref(view))
+    if len(views) >= 16 and not len(views) & (len(views) - 1):       # at 16, 32, ...: forget those that are gone
+        counter.views = [r for r in views if r() is not None]
 
 
 def raise_changed(node: Node, what: str, now: int, then: int) -> NoReturn:

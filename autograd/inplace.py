@@ -1,102 +1,200 @@
-"""In-place operations: compute the new value as a new tensor, write it into the old memory, and take over its origin."""
+"""In-place operations: the new value is computed as a new tensor and written into the old memory; views.py moves the
+graph on.
+"""
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .function import MSG_LEAF_IN_PLACE
 from .graph import shared_counter
 from .mode import modes
-from .ops.index import IndexPut, plain
-from .tensor import Tensor
+from .operation import Operation
+from .ops.elementwise import cast
+from .ops.index import IndexPut, is_basic, plain
+from .ops.index import getitem as look
+from .ops.shape import expand
+from .tensor import Tensor, result
+from .views import check_writable, take_over, written
 
-MSG_VIEW = ("{name}: writing in place into a view of a tensor that requires grad is not implemented while recording; "
-            "use the out-of-place form, or write inside no_grad()")
+
+class Written(Operation, name="Copy"):
+    """The values written to x, which gets no more gradient: that of what is gone is zero."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, value: Any) -> Any:
+        """The values."""
+        ctx.shape, ctx.dtype = x.shape, x.dtype
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Zeros for x, all of it for the values."""
+        return np.zeros(ctx.shape, ctx.dtype) if g.__class__ is np.ndarray else result(np.zeros(ctx.shape, ctx.dtype)), g
 
 
-def write(x: Tensor, value: Tensor, name: str) -> Tensor:
-    """Put `value` into x's memory; x goes on from value's node."""
+def write(x: Tensor, value: Tensor, name: str, old: Tensor | None = None) -> Tensor:
+    """Put `value` into x's memory; x goes on from where value comes from. `old` stands for x as it was."""
     if value.array.shape != x.array.shape:
         raise RuntimeError(f"{name}: output with shape {list(x.shape)} doesn't match the broadcast shape "
                            f"{list(value.shape)}")
-    if not np.can_cast(value.array.dtype, x.array.dtype, "same_kind"):
-        raise RuntimeError(f"{name}: result type {value.dtype} can't be cast to the desired output type {x.dtype}")
-    check_writable(x, value.tracked, name)
-    np.copyto(x.array, value.array, casting="same_kind")
-    counted(x)
-    if value.tracked and value is not x:
-        x.edge, x.tracked = value.edge, True
+    if value.array.dtype != x.array.dtype:
+        if not np.can_cast(value.array.dtype, x.array.dtype, "same_kind"):
+            raise RuntimeError(f"{name}: result type {value.dtype} can't be cast to the desired output type {x.dtype}")
+        value = cast(value, x.array.dtype)
+    kind = (x.tracked | value.tracked) & modes.recording
+    check_writable(x, kind)
+    if kind and not value.tracked & kind:
+        value = Written.apply(x if old is None else old, value)
+    np.copyto(x.array, value.array)
+    written(x, value if kind else None)
     return x
-
-
-def check_writable(x: Tensor, tracked: bool, name: str) -> None:
-    """Refuse writes that would lose a gradient."""
-    if not modes.recording:
-        return
-    if x.tracked and x.edge is None:
-        raise RuntimeError(MSG_LEAF_IN_PLACE)
-    if x.base is not None and (tracked or x.tracked):
-        if x.base.edge is None and x.base.tracked:
-            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-        raise NotImplementedError(MSG_VIEW.format(name=name))
-
-
-def counted(x: Tensor) -> None:
-    """Count one write to x's memory."""
-    shared_counter(x).value += 1
 
 
 def in_place(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     """The in-place form of an operation: x.add_(y) for add(x, y)."""
 
-    def method(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        check_writable(x, False, name)
-        value = operation(x, *args, **kwargs)
-        if value is NotImplemented:
-            raise TypeError(f"{name}: unsupported operand {', '.join(type(a).__name__ for a in args)}")
-        return write(x, value, name)
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        check_writable(self, 0)
+        if not (self.tracked & modes.recording or any(isinstance(a, Tensor) and a.tracked for a in args)):
+            return write(self, computed(operation, self, args, kwargs, name), name)
+        old = stand_in(self)
+        value = computed(operation, old, args, kwargs, name)
+        if old.counter is not None:                  # views of the old memory were made on the way: look at a copy
+            old = stand_in(self)
+            old.array = self.array.copy()
+            value = computed(operation, old, args, kwargs, name)
+            return write(self, value, name, old)
+        watch = weakref.ref(old)
+        del old
+        saved = watch()
+        if saved is not None:                        # its value is needed for backward, and the memory is not its own
+            saved.array = self.array.copy()
+        return write(self, value, name, saved)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"{name[:-1]}, written into this tensor's memory. Returns self."
     return method
 
 
+def stand_in(x: Tensor) -> Tensor:
+    """x as it is before a write: the same memory and origin, nobody's view."""
+    old = result(x.array)
+    old.edge, old.tracked, old.dual = x.edge, x.tracked, x.dual
+    return old
+
+
+def computed(operation: Callable[..., Any], x: Tensor, args: Any, kwargs: Any, name: str) -> Tensor:
+    """What the operation makes of x; TypeError if it does not take the arguments."""
+    value = operation(x, *args, **kwargs)
+    if value is NotImplemented:
+        raise TypeError(f"{name}: unsupported operand {', '.join(type(a).__name__ for a in args)}")
+    return value                                     # type: ignore[no-any-return]
+
+
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """x[index] = value, recorded if value or x is tracked."""
-    index = plain(index)
-    tracked = modes.recording and (x.tracked or (isinstance(value, Tensor) and value.tracked))
-    check_writable(x, tracked, "index assignment")
-    if not tracked:
-        x.array[index] = value.array if isinstance(value, Tensor) else value
-        counted(x)
-        return
-    value = value if isinstance(value, Tensor) else np.asarray(value, x.array.dtype)
-    write(x, IndexPut.apply(x, value, index=index), "index assignment")
+    kind = modes.recording & (x.tracked | (value.tracked if isinstance(value, Tensor) else 0))
+    place = plain(index)
+    basic = is_basic(place)
+    check_writable(x, kind, whole=not basic)
+    if basic and (kind or 0 in x.array.strides):
+        copy_(look(x, index), value)
+    elif not kind:
+        assign(x, place, value)
+    else:
+        value = value if isinstance(value, Tensor) else np.asarray(value, x.array.dtype)
+        fits(x, place, value)
+        write(x, IndexPut.apply(stand_in(x), value, index=place), "index assignment")
 
 
-def copy_(x: Tensor, source: Any) -> Tensor:
-    """Write `source` (broadcast, cast) into this tensor's memory. Returns self."""
-    setitem(x, ..., source)
-    return x
+def assign(x: Tensor, index: Any, value: Any) -> None:
+    """x[index] = value, with no graph to care for."""
+    fits(x, index, value)
+    x.array[index] = value.array if isinstance(value, Tensor) else value
+    written(x, None)
 
 
-def fill_(x: Tensor, value: Any) -> Tensor:
+def fits(x: Tensor, index: Any, value: Any) -> None:
+    """RuntimeError if the value's shape can't be broadcast to what the index names."""
+    shape = np.shape(value.array if isinstance(value, Tensor) else value)
+    if shape:
+        target = x.array[index].shape
+        while len(shape) > len(target) and shape[0] == 1:        # leading ones are dropped, as in NumPy
+            shape = shape[1:]
+        try:
+            fit = np.broadcast_shapes(shape, target) == target
+        except ValueError:
+            fit = False
+        if not fit:
+            raise RuntimeError(f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
+                               f"result of shape {list(target)}")
+
+
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write `src` (broadcast, cast) into this tensor's memory. Returns self."""
+    check_writable(self, src.tracked if isinstance(src, Tensor) else 0)
+    if not isinstance(src, Tensor):
+        src = result(np.asarray(src, self.array.dtype))
+    source = src
+    while source.ndim > self.ndim and source.shape[0] == 1:
+        source = source[0]
+    if source.shape != self.shape:
+        source = expand(source, self.shape)
+    source = cast(source, self.array.dtype)
+    kind = modes.recording & (self.tracked | source.tracked)
+    if not kind:
+        np.copyto(self.array, source.array)
+        written(self, None)
+        return self
+    return write(self, Written.apply(stand_in(self), source), "copy_")
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
     """Write one number everywhere. Returns self."""
-    setitem(x, ..., value)
-    return x
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    return copy_(self, value)
 
 
-def zero_(x: Tensor) -> Tensor:
+def zero_(self: Tensor) -> Tensor:
     """Write zeros. Returns self."""
-    return fill_(x, 0)
+    return copy_(self, 0)
 
 
-def detach_(x: Tensor) -> Tensor:
+def reshaping(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+    """The in-place form of an operation that only looks at the memory in another way: x.squeeze_()."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        check_writable(self, 0, whole=False)
+        old = stand_in(self)
+        looked = operation(old, *args, **kwargs)
+        if not np.shares_memory(looked.array, self.array) and self.array.size:
+            raise RuntimeError(f"{name}: the result would need other memory")
+        if self.base is not None:
+            self.array = looked.array
+        else:
+            counter = shared_counter(self)
+            self.array = looked.array
+            counter.value += 1
+        take_over(self, looked)
+        return self
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"{name[:-1]}, of this very tensor. Returns self."
+    return method
+
+
+def detach_(self: Tensor) -> Tensor:
     """Cut this tensor off from its graph. Returns self."""
-    if x.base is not None:
+    if self.base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
-    x.edge, x.tracked = None, False
-    return x
+    self.edge, self.tracked, self.dual = None, 0, None
+    return self
+
+

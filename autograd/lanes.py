@@ -20,7 +20,7 @@ def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None =
     after all have ended, with its own traceback.
     """
     numbers = range(len(thunks)) if lanes is None else lanes
-    jobs = [_Job(thunk, lane, modes.recording) for thunk, lane in zip(thunks, numbers, strict=True)]
+    jobs = [_Job(thunk, lane, modes.recording, modes.level) for thunk, lane in zip(thunks, numbers, strict=True)]
     threads = [threading.Thread(target=contextvars.copy_context().run, args=(job.run,), name=f"lane {job.lane}")
                for job in jobs[1:]]
     for thread in threads:
@@ -38,18 +38,18 @@ def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None =
 class _Job:
     """One thunk, its lane, and what came of it."""
 
-    def __init__(self, thunk: Callable[[], Any], lane: int, recording: bool) -> None:
-        self.thunk, self.lane, self.recording = thunk, lane, recording
+    def __init__(self, thunk: Callable[[], Any], lane: int, recording: int, level: int | None) -> None:
+        self.thunk, self.lane, self.recording, self.level = thunk, lane, recording, level
         self.value: Any = None
         self.error: BaseException | None = None
 
     def run(self) -> None:
         """Call the thunk with the lane's modes; keep its result or its exception."""
-        before = modes.recording, modes.lane
-        modes.recording, modes.lane = self.recording, self.lane
+        before = modes.recording, modes.lane, modes.level
+        modes.recording, modes.lane, modes.level = self.recording, self.lane, self.level
         try:
             self.value = self.thunk()
         except BaseException as error:      # raised again in the caller's thread, by run_lanes
             self.error = error
         finally:
-            modes.recording, modes.lane = before
+            modes.recording, modes.lane, modes.level = before

@@ -14,12 +14,16 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+GRAD, DUAL = 1, 2                        # bits of Tensor.tracked and modes.recording: backward mode, forward mode
+
+
 class Modes(threading.local):
     """The modes of the current thread; a new thread starts with these."""
 
     def __init__(self) -> None:
-        self.recording: bool = True          # operations on tracked tensors make nodes
+        self.recording: int = GRAD           # for what operations are recorded: GRAD, DUAL, both, or 0 for nothing
         self.lane: int | None = None         # the lane that this thread works for, see lanes.py
+        self.level: int | None = None        # the dual level that this thread is in, see tangent.py
 
 
 modes = Modes()
@@ -27,7 +31,7 @@ modes = Modes()
 
 def is_grad_enabled() -> bool:
     """Whether operations of this thread are recorded."""
-    return modes.recording
+    return bool(modes.recording & GRAD)
 
 
 class _Recording:
@@ -35,11 +39,11 @@ class _Recording:
 
     def __init__(self, recording: bool) -> None:
         self._recording = recording
-        self._before: list[bool] = []               # a stack: one object may be entered again inside itself
+        self._before: list[int] = []                # a stack: one object may be entered again inside itself
 
     def __enter__(self) -> None:
         self._before.append(modes.recording)
-        modes.recording = self._recording
+        modes.recording = self._recording | (modes.recording & DUAL)      # forward mode goes on, as in PyTorch
 
     def __exit__(self, *exception: object) -> None:
         modes.recording = self._before.pop()
@@ -115,7 +119,7 @@ class set_grad_enabled(_Recording):
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
         self._before.append(modes.recording)
-        modes.recording = self._recording
+        modes.recording = self._recording | (modes.recording & DUAL)
 
     def __enter__(self) -> None:
         """The switch was made by the constructor."""

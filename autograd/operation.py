@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .graph import Node, edge_of, new, next_number, shared_counter
+from .graph import Node, edge_of, join_views, new, next_number
 from .mode import modes
 from .saved import pack, unpack
+from .tangent import carry
 from .tensor import Tensor, result
 
 
@@ -96,14 +97,14 @@ class Operation:
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
         """Run forward on the arrays of the arguments; record if recording is on and one is tracked."""
-        tracked = seen = False
+        kind = 0
+        seen = False
         arrays = []
         for a in args:
             if isinstance(a, Tensor):
                 arrays.append(a.array)
                 seen = True
-                if a.tracked:
-                    tracked = True
+                kind |= a.tracked
             else:
                 arrays.append(a)
         node = new(cls.node)
@@ -111,14 +112,17 @@ class Operation:
         output = cls.forward(node, *arrays, **settings)
         if not seen:
             return output
-        if not tracked or not modes.recording:
+        if not kind or not (kind := kind & modes.recording):
             if output.__class__ is tuple:
                 return tuple([result(z) for z in output])
             out = result(output)
             if cls.view:
-                out.counter = shared_counter(args[0])
+                join_views(out, args[0])
             return out
-        return cls.record(node, args, arrays, output)
+        out = cls.record(node, args, arrays, output)
+        if kind > 1:
+            carry(node, args, out if out.__class__ is tuple else (out,))
+        return out
 
     @classmethod
     def record(cls, node: OperationNode, args: tuple[Any, ...], arrays: list[Any], output: Any) -> Any:
@@ -138,8 +142,7 @@ class Operation:
             if out.array.dtype.kind in "fc":
                 out.edge, out.tracked = (node, number), True
         if cls.view:
-            outs[0].counter = shared_counter(args[0])
-            outs[0].base = args[0] if args[0].base is None else args[0].base
+            join_views(outs[0], args[0])
         if node.saved is not None:
             keep(node, args, arrays, outs)
         return outs if output.__class__ is tuple else outs[0]
@@ -188,7 +191,7 @@ class SumTo(Operation, name="Sum"):
 
 
 class Expand(Operation):
-    """x repeated to `shape` by broadcasting, as a read-only view."""
+    """x repeated to `shape` by broadcasting, as a view; what may be written to it, views.py decides."""
 
     view = True
 
@@ -196,7 +199,10 @@ class Expand(Operation):
     def forward(ctx: Any, x: Any, *, shape: tuple[int, ...]) -> Any:
         """NumPy's broadcast_to."""
         ctx.shape = x.shape
-        return np.broadcast_to(x, shape)
+        out = np.broadcast_to(x, shape)
+        if x.__class__ is np.ndarray and x.flags.writeable:
+            out.flags.writeable = True
+        return out
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

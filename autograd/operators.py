@@ -33,6 +33,8 @@ FAMILIES = (
     shape,
 )
 
+RESHAPING = ("squeeze", "unsqueeze", "transpose", "t")
+
 AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_"}
 
 
@@ -87,6 +89,7 @@ def bind() -> None:
             table[name + "_"] = inplace.in_place(getattr(family, name), name + "_")
     for name, target in AUGMENTED.items():
         table[name] = table[target]
+    table.update({name + "_": inplace.reshaping(getattr(shape, name), name + "_") for name in RESHAPING})
     table.update(copy_=inplace.copy_, fill_=inplace.fill_, zero_=inplace.zero_, detach_=inplace.detach_,
                  cpu=lambda self: self, type_as=lambda self, other: ew.cast(self, other.dtype))
     for name, value in table.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .graph import FREED, MSG_FREED, Node, raise_changed
+from .mode import DUAL, GRAD
 from .tensor import Tensor, result
 
 
@@ -67,6 +68,8 @@ def output_value(node: Node, value: Output, create: bool) -> Any:
         return value.array
     tensor = result(value.array)
     tensor.edge, tensor.tracked = (node, value.number), True
+    if node.output_duals is not None:                # forward over reverse
+        tensor.dual, tensor.tracked = node.output_duals[value.number], GRAD | DUAL
     if node.output_counters:
         tensor.counter = node.output_counters.get(value.number)
     return tensor

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .graph import Edge, Node, NodeHooks, RemovableHandle, edge_of, new, shared_counter
+from .mode import DUAL, GRAD
 
 ndarray = np.ndarray
 
@@ -32,7 +33,8 @@ MSG_DEEPCOPY = (
 class Tensor:
     """An n-dimensional array that remembers how it was computed.
 
-    `array` is the NumPy array itself. `tracked` says that gradients flow to or through this tensor; `edge` is
+    `array` is the NumPy array itself. `tracked` says that gradients (bit GRAD) or tangents (bit DUAL, inside a dual
+    level only) flow to or through this tensor; `edge` is
     (node, output number) of the call that made it, None for a leaf. `counter` counts writes to memory that this
     tensor shares with aliases (None while there are none), `base` is the tensor that this one is a view of.
     """
@@ -41,11 +43,13 @@ class Tensor:
 
     array: Any
     edge: Edge | None
-    tracked: bool
+    tracked: int
     counter: Any
     hooks: NodeHooks | None = None    # from here on what few tensors have: kept in __dict__ where it is not None
     accumulator: Any = None
     base: Any = None
+    dual: Any = None                  # (level, tangent): see tangent.py
+    unrecorded: bool = False          # a view made while recording was off
     _grad: Any = None
 
     __array_ufunc__ = None            # ndarray * tensor comes to Tensor.__rmul__
@@ -111,7 +115,7 @@ class Tensor:
     @property
     def requires_grad(self) -> bool:
         """Whether gradients flow to or through this tensor. May be set on leaves of floating dtype."""
-        return self.tracked
+        return bool(self.tracked & GRAD)
 
     @requires_grad.setter
     def requires_grad(self, flag: bool) -> None:
@@ -122,7 +126,7 @@ class Tensor:
         if flag and self.array.dtype.kind not in "fc":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients, "
                                f"this one is {self.array.dtype}")
-        self.tracked = bool(flag)
+        self.tracked = (self.tracked & DUAL) | bool(flag)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set requires_grad, return self."""
@@ -189,7 +193,7 @@ class Tensor:
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """The array itself, memory shared. Refused when a gradient would be lost, unless `force`."""
-        if self.tracked and not force:
+        if self.tracked & GRAD and not force:
             raise RuntimeError(MSG_NUMPY)
         return self.array
 
@@ -248,7 +252,7 @@ class Tensor:
         if id(self) not in memo:
             copied = memo[id(self)] = new(type(self))
             start(copied, self.array.copy())
-            copied.tracked = self.tracked
+            copied.tracked = self.tracked & GRAD
             if self._grad is not None:
                 copied._grad = self._grad.__deepcopy__(memo)
         return memo[id(self)]
@@ -256,7 +260,7 @@ class Tensor:
     def __reduce__(self) -> Any:
         if self.edge is not None:
             raise RuntimeError("cannot pickle a tensor with a graph; pickle tensor.detach() instead")
-        return restore, (type(self), self.array, self.tracked)
+        return restore, (type(self), self.array, self.requires_grad)
 
     def __repr__(self) -> str:
         text = np.array2string(self.array, separator=", ", precision=4, prefix="tensor(")
@@ -264,7 +268,7 @@ class Tensor:
             text += f", dtype={self.array.dtype}"
         if self.edge is not None:
             text += f", grad_fn=<{self.edge[0].name()}>"
-        elif self.tracked:
+        elif self.requires_grad:
             text += ", requires_grad=True"
         return f"tensor({text})"
 
@@ -272,14 +276,14 @@ class Tensor:
 
     def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Call hook(grad) each time the gradient of this tensor is computed; a returned Tensor replaces it."""
-        if not self.tracked:
+        if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         hooks, number = (ensure_hooks(self), 0) if self.edge is None else (self.edge[0].ensure_hooks(), self.edge[1])
         return RemovableHandle(hooks.tensor.setdefault(number, {}), hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Call hook(leaf) after backward() has added to the leaf's .grad."""
-        if not self.tracked:
+        if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self.edge is not None:
             raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
@@ -287,7 +291,7 @@ class Tensor:
 
     def retain_grad(self) -> None:
         """Let backward() set .grad on this non-leaf tensor too."""
-        if not self.tracked:
+        if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self.edge is not None:
             node, number = self.edge

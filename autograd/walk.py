@@ -37,6 +37,7 @@ class Walk:
         self.accumulate = True
         self.wanted: set[Node] | None = None         # with inputs=: leaves to accumulate into
         self.callbacks: list[Callable[[], None]] = []
+        self.recording: int = create
 
     def run(self, order: Sequence[Node]) -> None:
         """Run the nodes in order; sections that lanes recorded run in parallel."""
@@ -203,7 +204,7 @@ class LaneWalk(Walk):
     def walk(self) -> None:
         """Run the lane's nodes."""
         running.walks.append(self.parent)
-        recording, modes.recording = modes.recording, self.create
+        recording, modes.recording = modes.recording, self.parent.recording
         try:
             self.run(self.nodes)
         finally:

@@ -32,9 +32,9 @@ class Collective(Function):
     asks = True
 
     @classmethod
-    def records(cls, tracked: bool, settings: dict[str, Any]) -> bool:
+    def records(cls, tracked: int, settings: dict[str, Any]) -> int:
         """Ask all ranks: a rank that decided for itself would leave the others waiting in backward."""
-        return (settings.get("comm") or world()).any(tracked)
+        return (settings.get("comm") or world()).any(bool(tracked))
 
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:

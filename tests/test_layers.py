@@ -14,7 +14,8 @@ PACKAGES = ("autograd", "dparallel", "launch")
 LAYER = {
     "autograd.kernels": 0, "autograd.dtypes": 0, "autograd.random": 0, "dparallel.comm": 0,
     "autograd.mode": 1, "autograd.lanes": 2, "autograd.graph": 2, "autograd.tensor": 3, "autograd.saved": 4,
-    "autograd.hooks": 4, "autograd.operation": 5, "autograd.function": 6, "autograd.walk": 6, "autograd.engine": 7,
+    "autograd.hooks": 4, "autograd.walk": 4.2, "autograd.engine": 4.4, "autograd.tangent": 4.6, "autograd.operation": 5,
+    "autograd.views": 5.5, "autograd.function": 6,
     "autograd.ops": 8, "autograd.inplace": 9, "autograd.operators": 10, "autograd.gradcheck": 10,
     "autograd.nn": 11, "autograd.optim": 11, "autograd.utils": 11, "autograd": 12,
     "dparallel.functions": 13, "dparallel.tree": 13,

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import category, default, for_number, result_type
-from ..graph import FREED, MSG_FREED, edge_of, new, next_number, raise_changed, shared_counter
+from ..graph import FREED, MSG_FREED, edge_of, join_views, new, next_number, raise_changed
 from ..mode import modes
 from ..operation import Operation, OperationNode, fit
 from ..saved import Output, output_value
+from ..tangent import carry
 from ..tensor import Tensor, result
 from ._out import detached, into
 
@@ -93,7 +94,8 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
         if floats and a.dtype.kind not in "fc":
             a = a.astype(default)
         out = result(forward(a))
-        if x.tracked and modes.recording:
+        kind = x.tracked
+        if kind and (kind := kind & modes.recording):
             node: Any = new(node_class)
             node.seq = next_number()
             node.lane = modes.lane
@@ -108,6 +110,8 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
                 node.versions = (x.counter.value,) * 2
             out.edge = (node, 0)
             out.tracked = True
+            if kind > 1:
+                carry(node, (x,), (out,))
         return out
 
     return described(op, name, node_class)
@@ -156,7 +160,6 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
     """elementwise() of two inputs, which broadcast."""
     node_class = binary_node(name, positional(rule_x), positional(rule_y))
     x_reads, y_reads = reads(rule_x), reads(rule_y)
-    none_read = not x_reads and not y_reads
     z_for_x, z_for_y = "z" in x_reads, "z" in y_reads
     x_for_x, x_for_y = "x" in x_reads, "x" in y_reads
     y_for_x, y_for_y = "y" in x_reads, "y" in y_reads
@@ -185,14 +188,14 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
         out.edge = out.counter = None
         out.tracked = False
         x_tracked, y_tracked = x.tracked, y.tracked
-        if (x_tracked or y_tracked) and modes.recording:
+        kind = x_tracked | y_tracked
+        if kind and (kind := kind & modes.recording):
             node: Any = new(node_class)
             node.seq = next_number()
             node.lane = modes.lane
-            node.outputs = 1
-            node.hooks = None
+            node.outputs, node.hooks = 1, None
             node.edges = (edge_of(x) if x_tracked else None, edge_of(y) if y_tracked else None)
-            if none_read:
+            if not x_reads and not y_reads:
                 node.saved = None
             else:
                 keep_x = (x_tracked and x_for_x) or (y_tracked and x_for_y)
@@ -206,8 +209,9 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
                 node.meta = None
             else:
                 node.meta = _metas(x, y, out)
-            out.edge = (node, 0)
-            out.tracked = True
+            out.edge, out.tracked = (node, 0), True
+            if kind > 1:
+                carry(node, (x, y), (out,))
         return out
 
     return described(op, name, node_class)
@@ -281,13 +285,16 @@ def positional(rule: Callable[..., Any]) -> Callable[..., Any]:
     return adapters[names]
 
 
-def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], view: bool = False) -> Any:
+def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
+           view: bool | str = False) -> Any:
     """An operation linear in its one tensor: forward(x, *settings), adjoint(g, shape of x, *settings).
 
-    view: the output shares memory with the input.
+    view: the output shares memory with the input; "if possible": it may be a copy.
 
     >>> transpose = linear("Transpose", np.swapaxes, lambda g, shape, i, j: transpose(g, i, j), view=True)
     """
+
+    always = view is True
 
     class LinearNode(OperationNode):
         __slots__ = ()
@@ -303,9 +310,10 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], 
             return forward(x, *settings)
         a = x.array
         out = result(forward(a, *settings))
-        if view:
-            out.counter = shared_counter(x)
-        if x.tracked and modes.recording:
+        if view and (always or np.may_share_memory(out.array, a)):
+            join_views(out, x)
+        kind = x.tracked
+        if kind and (kind := kind & modes.recording):
             node: Any = new(node_class)
             node.seq = next_number()
             node.lane = modes.lane
@@ -315,8 +323,8 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any], 
             node.given = (a.shape, settings)
             out.edge = (node, 0)
             out.tracked = True
-            if view:
-                out.base = x if x.base is None else x.base
+            if kind > 1:
+                carry(node, (x,), (out,))
         return out
 
     return described(op, name, node_class)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..graph import shared_counter
-from ..mode import modes
+from ..mode import GRAD, modes
 from ..tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,7 +25,7 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
     """Write `value` into `out`, which takes its shape if it has another. RuntimeError where a gradient would be lost."""
     if not isinstance(out, Tensor):
         raise TypeError(f"out= must be a Tensor, not {type(out).__name__}")
-    if modes.recording and any(isinstance(x, Tensor) and x.tracked for x in (out, *inputs)):
+    if modes.recording & GRAD and any(isinstance(x, Tensor) and x.requires_grad for x in (out, *inputs)):
         raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the "
                            "arguments requires grad. Leave out= away, or call within no_grad().")
     array = value.array

@@ -51,6 +51,13 @@ class Select(Index, name="Slice"):
 
     view = True
 
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, index: Any) -> Any:
+        """NumPy's indexing; with "..." added it gives a view of a single element too, not a copy."""
+        ctx.index, ctx.shape = index, x.shape
+        parts = index if isinstance(index, tuple) else (index,)
+        return x[index] if Ellipsis in parts else x[parts + (Ellipsis,)]
+
 
 class IndexAdd(Operation, name="IndexPut"):
     """Zeros of `shape` with g added at `index`, the adjoint of Index; elements indexed twice get both."""

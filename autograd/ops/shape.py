@@ -12,7 +12,7 @@ from ..operation import Expand
 from ..tensor import Tensor
 from ._declare import Operation, linear
 
-_reshape = linear("View", lambda x, shape: np.reshape(x, shape), lambda g, was, shape: reshape(g, was), view=True)
+_reshape = linear("View", lambda x, shape: np.reshape(x, shape), lambda g, was, shape: reshape(g, was), view="if possible")
 _swap = linear("Transpose", lambda x, i, j: np.swapaxes(x, i, j), lambda g, was, i, j: transpose(g, i, j), view=True)
 _permute: Any = linear("Permute", lambda x, dims: np.transpose(x, dims),
                   lambda g, was, dims: _permute(g, tuple(np.argsort(dims).tolist())), view=True)

@@ -176,6 +176,7 @@ def test_optimizer_misuse_and_groups():
 
 @needs_torch
 def test_initial_distributions_like_pytorch():
+    ag.manual_seed(0), torch.manual_seed(0)
     for ours, theirs in ((nn.Linear(50, 400), torch.nn.Linear(50, 400)), (nn.Conv2d(8, 64, 5), torch.nn.Conv2d(8, 64, 5))):
         for p, q in zip(ours.parameters(), theirs.parameters(), strict=True):
             p, q = p.detach().numpy(), q.detach().numpy()

@@ -1,0 +1,186 @@
+"""Views and writes: what a write into memory that several tensors share means for the graph.
+
+A view knows its base, the tensor whose memory it looks into (never a view itself), and the memory's counter knows all
+views. A write to a view makes the base the output of CopySlices, which takes the base as it was and the values written;
+a write to the base just replaces what the base comes from. Either way every view is then a part of the new base: its
+node becomes AsStrided. The rules are PyTorch's, but views are moved on at the write, not when they are next looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from .graph import new, shared_counter
+from .mode import GRAD, modes
+from .operation import Operation, OperationNode
+from .tangent import carry
+from .tensor import Tensor
+
+MSG_LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
+MSG_VIEW_OF_LEAF = "a view of a leaf Variable that requires grad is being used in an in-place operation."
+MSG_UNRECORDED = (
+    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case "
+    "is ambiguous and error-prone, it is forbidden. Make the view and write to it either both inside no_grad(), or both "
+    "outside.")
+MSG_OVERLAP = (
+    "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
+    "clone() the tensor before performing the operation.")
+
+
+class Layout(NamedTuple):
+    """Where an array's elements lie in a stretch of `span` elements: strides and offset in elements."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    span: int
+
+    def of(self, buffer: Any) -> Any:
+        """The elements, as a view of a buffer of `span` elements."""
+        size = buffer.itemsize
+        return as_strided(buffer[self.offset:], self.shape, tuple(s * size for s in self.strides))
+
+
+def layouts(base: Any, view: Any) -> tuple[Layout, Layout]:
+    """The layouts of a base and of a view of it, in the stretch of memory that both lie in."""
+    ends = [np.lib.array_utils.byte_bounds(a) for a in (base, view)]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    span = max(1, (high - low) // base.itemsize)
+
+    def layout(a: Any) -> Layout:
+        start = a.__array_interface__["data"][0] if a.size else low
+        return Layout(a.shape, tuple(s // a.itemsize for s in a.strides), (start - low) // a.itemsize, span)
+
+    return layout(base), layout(view)
+
+
+class AsStrided(Operation):
+    """The elements of x (laid out as `base`) that `view` covers."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, base: Layout, view: Layout) -> Any:
+        """Laid out in a buffer like the base, then looked at like the view."""
+        ctx.base, ctx.view = base, view
+        buffer = np.zeros(base.span, x.dtype)
+        base.of(buffer)[...] = x
+        return view.of(buffer).copy()
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Zeros, with g where the view lies."""
+        return IntoStrided.apply(g, base=ctx.base, view=ctx.view)
+
+
+class IntoStrided(Operation, name="AsStridedAdd"):
+    """Zeros like the base, with g added where the view lies; the adjoint of AsStrided."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, *, base: Layout, view: Layout) -> Any:
+        """Elements that the view shows several times add up."""
+        ctx.base, ctx.view = base, view
+        buffer = np.zeros(base.span, g.dtype)
+        if overlaps(view):
+            np.add.at(buffer, view.of(np.arange(base.span)), g)
+        else:
+            view.of(buffer)[...] = g
+        return base.of(buffer).copy()
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Look again."""
+        return AsStrided.apply(g, base=ctx.base, view=ctx.view)
+
+
+class Outside(Operation, name="CopySlicesMask"):
+    """x with zeros where the view lies."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, base: Layout, view: Layout) -> Any:
+        """The other elements."""
+        ctx.base, ctx.view = base, view
+        buffer = np.zeros(base.span, x.dtype)
+        base.of(buffer)[...] = x
+        view.of(buffer)[...] = 0
+        return base.of(buffer).copy()
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Its own adjoint."""
+        return Outside.apply(g, base=ctx.base, view=ctx.view)
+
+
+class CopySlices(Operation):
+    """The base after values were written to the view."""
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """The base as it was gets what was not overwritten, the values the rest."""
+        kept = Outside.apply(g, base=ctx.base, view=ctx.view) if ctx.needs(0) else None
+        return kept, AsStrided.apply(g, base=ctx.base, view=ctx.view) if ctx.needs(1) else None
+
+
+CopySlices.node = type("CopySlices", (OperationNode,), {"__slots__": (), "operation": CopySlices})
+
+
+def overlaps(layout: Layout) -> bool:
+    """Whether a layout shows an element more than once; of strides that interleave we do not ask."""
+    return any(stride == 0 and n > 1 for stride, n in zip(layout.strides, layout.shape, strict=True))
+
+
+def check_writable(x: Tensor, kind: int, whole: bool = True) -> None:
+    """RuntimeError if a write to x (all of it, if `whole`), of values tracked as `kind` says, would lose a gradient or
+    write an element twice.
+    """
+    array = x.array
+    if whole and 0 in array.strides and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+        raise RuntimeError(MSG_OVERLAP)
+    if not modes.recording & GRAD:
+        return
+    if x.tracked & GRAD and x.edge is None:
+        raise RuntimeError(MSG_LEAF)
+    if x.base is not None and (x.tracked | x.base.tracked | kind) & GRAD:
+        if x.base.tracked & GRAD and x.base.edge is None:
+            raise RuntimeError(MSG_VIEW_OF_LEAF)
+        if x.unrecorded:
+            raise RuntimeError(MSG_UNRECORDED)
+
+
+def written(x: Tensor, value: Tensor | None) -> None:
+    """x's memory now holds `value` (of x's shape and dtype; None: nothing that the graph has to know): move the graph on."""
+    shared_counter(x).value += 1
+    if value is None or not (x.tracked | value.tracked) & modes.recording:
+        return
+    base = x if x.base is None else x.base
+    if base is x:
+        take_over(x, value)
+    else:
+        take_over(base, recorded(CopySlices, (base, value), base.array, layouts(base.array, x.array)))
+    for reference in base.counter.views:
+        view = reference()
+        if view is not None and view.base is base:
+            take_over(view, recorded(AsStrided, (base,), view.array, layouts(base.array, view.array)))
+
+
+def recorded(operation: type[Operation], inputs: tuple[Tensor, ...], array: Any, places: tuple[Layout, Layout]) -> Tensor:
+    """A tensor around `array` as the output of an operation that has run already, by the write itself."""
+    node = new(operation.node)
+    node.saved = None
+    node.base, node.view = places
+    out: Tensor = operation.record(node, inputs, [x.array for x in inputs], array)
+    if any(x.tracked > GRAD for x in inputs):
+        carry(node, inputs, (out,))
+    return out
+
+
+def take_over(x: Tensor, source: Tensor) -> None:
+    """Let x come from where `source` comes from; a retained gradient is from now on that of the new value."""
+    retained = x.retains_grad
+    if retained and x.edge is not None:
+        node, number = x.edge
+        node.ensure_hooks().retain.pop(number)
+    x.edge, x.tracked, x.dual = source.edge, source.tracked, source.dual
+    if retained:
+        x.retain_grad()
