@@ -38,6 +38,7 @@ class FunctionNode(Node):
     dirty: tuple[Any, ...] = ()
     non_differentiable: tuple[Any, ...] = ()
     output_meta: tuple[Any, ...] = ()                # (shape, dtype) of each output, for zeros
+    for_forward: tuple[Any, ...] = ()
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keep tensors (inputs, outputs or intermediates) for backward; the last call counts."""
@@ -46,6 +47,10 @@ class FunctionNode(Node):
                 raise TypeError(f"save_for_backward can only save tensors, but argument {tensors.index(tensor)} is of "
                                 f"type {type(tensor).__name__}; keep other values as attributes of ctx")
         self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for jvp, where they are the saved_tensors."""
+        self.for_forward = tensors
 
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
@@ -109,6 +114,26 @@ class FunctionNode(Node):
                     array = grad.array
                 out.append(grad if create else array)
         return out
+
+    def custom_push(self, tangents: list[Any]) -> Any:
+        """The user's jvp, if there is one: tangents of the inputs (None for what has none) -> those of the outputs."""
+        if self.function.jvp is Function.jvp:
+            return None                              # derived from backward, see tangent.py
+        saved, recording = self.saved, modes.recording
+        self.saved = self.for_forward or saved
+        modes.recording = recording & GRAD
+        try:
+            found = self.function.jvp(self, *tangents)
+        finally:
+            self.saved, modes.recording = saved, recording
+        found = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        if len(found) != self.outputs:
+            raise RuntimeError(f"function {self.name()}: jvp returned {len(found)} tangents for {self.outputs} outputs")
+        for number, (tangent, (shape, _)) in enumerate(zip(found, self.output_meta, strict=True)):
+            if tangent is not None and (not isinstance(tangent, Tensor) or tangent.shape != shape):
+                raise RuntimeError(f"function {self.name()}: jvp returned an invalid tangent for output {number}: expected "
+                                   f"a Tensor of shape {list(shape)}, got {getattr(tangent, 'shape', type(tangent))}")
+        return found
 
     def _check_unused(self, grad: Any, dtype: Any, number: int) -> None:
         """A gradient that nobody needs is dropped; one for an argument that is no Tensor, or no Tensor, is an error."""
@@ -216,6 +241,11 @@ class Function:
         """Gradients of the outputs -> gradients of the arguments. Overridden by every differentiable Function."""
         raise NotImplementedError("You must implement the backward method for your custom autograd.Function to use "
                                   f"it with backward mode AD ({type(ctx).__name__} has none).")
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """Tangents of the arguments -> tangents of the outputs. Optional: without it they are derived from backward."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to call it.")
 
     @classmethod
     def records(cls, tracked: int, settings: dict[str, Any]) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .engine import grad
+from .forward_ad import dual_level, make_dual, unpack_dual
 from .mode import enable_grad, no_grad
 from .tensor import Tensor, result
 
@@ -37,7 +38,7 @@ def gradcheck(func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol:
 
     >>> gradcheck(lambda x: x.exp() * x, randn(3, dtype=float64, requires_grad=True))
     """
-    for flag, name in ((check_batched_grad, "check_batched_grad"), (check_forward_ad, "check_forward_ad"),
+    for flag, name in ((check_batched_grad, "check_batched_grad"),
                        (check_batched_forward_grad, "check_batched_forward_grad"), (masked, "masked")):
         if flag:
             raise NotImplementedError(f"gradcheck({name}=True) is not implemented")
@@ -51,10 +52,14 @@ def gradcheck(func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol:
             warnings.warn(f"Input #{index} requires gradient and is not a double precision floating point. This check "
                           "will likely fail if all the inputs are not of double precision floating point.",
                           stacklevel=2)
-    if not check_backward_ad:
-        return True
+    if not check_backward_ad and not check_forward_ad:
+        raise ValueError("Expected at least one of check_forward_ad or check_backward_ad to be True")
     try:
-        _check(func, inputs, sources, eps, atol, rtol, nondet_tol, fast_mode, check_undefined_grad, check_grad_dtypes)
+        if check_forward_ad:
+            _check_forward(func, inputs, sources, eps, atol, rtol)
+        if check_backward_ad:
+            _check(func, inputs, sources, eps, atol, rtol, nondet_tol, fast_mode, check_undefined_grad,
+                   check_grad_dtypes)
     except GradcheckError:
         if raise_exception:
             raise
@@ -93,6 +98,26 @@ def _check(func: Any, inputs: Any, sources: list[Tensor], eps: float, atol: floa
                     raise GradcheckError(f"gradient dtype {g.dtype} differs from the input's {x.dtype}")
     if undefined:
         _check_zero(outputs, sources)
+
+
+def _check_forward(func: Any, inputs: Any, sources: list[Tensor], eps: float, atol: float, rtol: float) -> None:
+    """Tangents by forward mode against differences, one direction for each element of each input."""
+    for position, x in enumerate(sources):
+        rows: list[list[Any]] = []
+        for i in range(x.array.size):
+            direction = np.zeros(x.array.size, x.dtype)
+            direction[i] = 1
+            with dual_level():
+                duals = [make_dual(x, result(direction.reshape(x.shape))) if y is x else y for y in inputs]
+                outputs = [y for y in _as_tuple(func(*duals)) if isinstance(y, Tensor) and y.dtype.kind == "f"]
+                rows.append([(unpack_dual(y).tangent, y.shape) for y in outputs])
+        for number in range(len(rows[0]) if rows else 0):
+            a = np.array([np.zeros(shape).reshape(-1) if t is None else t.detach().numpy().reshape(-1)
+                          for t, shape in (row[number] for row in rows)])
+            n = _numerical(func, inputs, x, number, eps, None, None)
+            if not np.allclose(a, n, rtol=rtol, atol=atol, equal_nan=True):
+                raise GradcheckError(f"Jacobian computed with forward mode mismatch for output {number} with respect to "
+                                     f"input {position},\nnumerical:{n}\nanalytical:{a}\n")
 
 
 def _check_independent(func: Any, inputs: Any, sources: list[Tensor], eps: float, atol: float) -> None:
@@ -170,10 +195,8 @@ def gradgradcheck(func: Callable[..., Any], inputs: Any, grad_outputs: Any = Non
                   check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
                   check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
     """gradcheck of the backward pass of func, with respect to the inputs and to the output gradients (random ones)."""
-    if check_fwd_over_rev:
-        raise NotImplementedError("gradgradcheck(check_fwd_over_rev=True) is not implemented")
-    if not check_rev_over_rev:
-        return True
+    if not check_fwd_over_rev and not check_rev_over_rev:
+        raise ValueError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     inputs = _as_tuple(inputs)
     with enable_grad():
         outputs = _differentiable(func(*inputs))
@@ -199,4 +222,4 @@ def gradgradcheck(func: Callable[..., Any], inputs: Any, grad_outputs: Any = Non
     return gradcheck(backward_pass, (*inputs, *seeds), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
                      nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
                      check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad, fast_mode=fast_mode,
-                     masked=masked)
+                     check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, masked=masked)
