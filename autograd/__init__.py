@@ -19,6 +19,7 @@ from .ops.linalg import *
 from .ops.reduce import *
 from .ops.shape import *
 from .random import Generator, initial_seed, manual_seed
+from .size import Size
 from .tensor import Parameter, Tensor
 
 float, double, half, int, long = float32, float64, float16, int32, int64

@@ -12,6 +12,7 @@ import numpy as np
 
 from .graph import Edge, Node, NodeHooks, RemovableHandle, edge_of, new, shared_counter
 from .mode import DUAL, GRAD
+from .size import Size
 
 ndarray = np.ndarray
 
@@ -79,9 +80,9 @@ class Tensor:
     # --- what it is ---------------------------------------------------------------------------------------------
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """Sizes of the dimensions."""
-        return self.array.shape
+    def shape(self) -> Size:
+        """Sizes of the dimensions, a tuple."""
+        return Size(self.array.shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -212,7 +213,7 @@ class Tensor:
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or one dimension of it."""
-        return self.array.shape if dim is None else self.array.shape[dim]
+        return Size(self.array.shape) if dim is None else self.array.shape[dim]
 
     def dim(self) -> int:
         """The number of dimensions."""

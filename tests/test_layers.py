@@ -12,7 +12,7 @@ PACKAGES = ("autograd", "dparallel", "launch")
 # Every module belongs to the longest prefix that matches. A module may import from its own layer's prefix or from lower
 # layers of what it names here.
 LAYER = {
-    "autograd.kernels": 0, "autograd.dtypes": 0, "autograd.random": 0, "dparallel.comm": 0,
+    "autograd.kernels": 0, "autograd.dtypes": 0, "autograd.random": 0, "autograd.size": 0, "dparallel.comm": 0,
     "autograd.mode": 1, "autograd.lanes": 2, "autograd.graph": 2, "autograd.tensor": 3, "autograd.saved": 4,
     "autograd.hooks": 4, "autograd.walk": 4.2, "autograd.engine": 4.4, "autograd.tangent": 4.6, "autograd.operation": 5,
     "autograd.views": 5.5, "autograd.function": 6,
