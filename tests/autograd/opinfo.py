@@ -161,10 +161,8 @@ def check(kind, theirs_call, our_call, sample, dtype, orders, values=True):
 
 def check_forward_mode(op_call, our_call, sample, dtype):
     """Tangents of one sample, for random tangents of all differentiable inputs."""
-    import autograd.forward_ad as our_fw
-    import torch.autograd.forward_ad as their_fw
     outs = {}
-    for t, fw, call in ((torch, their_fw, op_call), (ag, our_fw, our_call)):
+    for t, fw, call in ((torch, torch.autograd.forward_ad, op_call), (ag, ag.forward_ad, our_call)):
         rng = np.random.default_rng(1)
         with fw.dual_level():
             def dual(x):
