@@ -13,11 +13,19 @@ from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .ops.conv import *
 from .ops.create import *
+from .ops.cumulative import *
+from .ops.differences import *
+from .ops.distances import *
 from .ops.elementwise import *
+from .ops.extremes import *
 from .ops.index import *
 from .ops.linalg import *
+from .ops.norms import *
+from .ops.products import *
 from .ops.reduce import *
 from .ops.shape import *
+from .ops.softmax import *
+from .ops.variance import *
 from .random import Generator, initial_seed, manual_seed
 from .tensor import Parameter, Tensor
 

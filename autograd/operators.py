@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import engine, inplace
+from .ops import cumulative, differences, extremes, index, linalg, norms, products, reduce, shape, softmax, variance
 from .ops import elementwise as ew
-from .ops import index, linalg, reduce, shape
 from .tensor import Tensor
 
 OPERATORS = {
@@ -26,11 +26,18 @@ OPERATORS = {
 # The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
 # which of those have a form that ends in "_".
 FAMILIES = (
+    cumulative,
+    differences,
     ew,
+    extremes,
     index,
     linalg,
+    norms,
+    products,
     reduce,
     shape,
+    softmax,
+    variance,
 )
 
 AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_"}
