@@ -8,7 +8,24 @@ from typing import Any
 import numpy as np
 
 from . import engine, inplace
-from .ops import cumulative, differences, extremes, index, linalg, norms, products, reduce, shape, softmax, variance
+from .ops import (
+    covariance,
+    cumulative,
+    differences,
+    extremes,
+    histograms,
+    index,
+    linalg,
+    norms,
+    products,
+    quantiles,
+    reduce,
+    sets,
+    shape,
+    softmax,
+    sorting,
+    variance,
+)
 from .ops import elementwise as ew
 from .tensor import Tensor
 
@@ -26,17 +43,22 @@ OPERATORS = {
 # The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
 # which of those have a form that ends in "_".
 FAMILIES = (
+    covariance,
     cumulative,
     differences,
     ew,
     extremes,
+    histograms,
     index,
     linalg,
     norms,
     products,
+    quantiles,
     reduce,
+    sets,
     shape,
     softmax,
+    sorting,
     variance,
 )
 

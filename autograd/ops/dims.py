@@ -7,6 +7,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
+from ..tensor import Tensor
 from ._out import takes_out
 from .shape import reshape, wrap_dim
 
@@ -68,6 +71,16 @@ def squeezed(x: Any, dim: int, keepdim: bool) -> Any:
     return x if keepdim else reshape(x, (*x.shape[:dim], *x.shape[dim + 1:]))
 
 
+def apart(out: Any, inputs: tuple[Any, ...]) -> None:
+    """RuntimeError if `out`, a Tensor or several, shares memory with an input."""
+    for o in out if isinstance(out, (tuple, list)) else (out,):
+        for x in inputs:
+            if isinstance(x, Tensor) and isinstance(o, Tensor) and np.may_share_memory(o.array, x.array):
+                raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor "
+                                   "refer to a single memory location. Please clone() the tensor before performing the "
+                                   f"operation. The shapes are {list(x.shape)} and {list(o.shape)}")
+
+
 def reduction(function: F) -> F:
     """Let a reduction take `out=`, and NumPy's names `axis` and `keepdims`."""
     writing = takes_out(function)
@@ -79,7 +92,8 @@ def reduction(function: F) -> F:
                 kwargs["dim"] = kwargs.pop("axis")
             if "keepdims" in kwargs:
                 kwargs["keepdim"] = kwargs.pop("keepdims")
-            if "out" in kwargs:
+            if kwargs.get("out") is not None:
+                apart(kwargs["out"], args)
                 return writing(*args, **kwargs)
         return function(*args, **kwargs)
 
