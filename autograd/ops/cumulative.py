@@ -95,9 +95,9 @@ class LogCumSumExp(Operation, name="Logcumsumexp"):
         n = x.shape[dim] - 1
         low = (z.array if isinstance(z, Tensor) else z) == -np.inf
         z = where(low, 0.0, z)
-        step = narrow(z, dim, 0, n) - narrow(z, dim, 1, n)
-        first = np.where(narrow(low, dim, 0, n), -np.inf, np.zeros((), x.dtype))
-        r = backwards(exp(step + first), g, dim)
+        top = narrow(z.array if isinstance(z, Tensor) else z, dim, 0, n) == np.inf
+        step = where(top, 0.0, narrow(z, dim, 0, n) - narrow(z, dim, 1, n))
+        r = backwards(where(narrow(low, dim, 0, n), 0.0, exp(step)), g, dim)
         return where(low, 0.0, exp(where(low, 0.0, x - z)) * r)
 
 

@@ -136,7 +136,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 def _arg(x: Any, dim: int | None, keepdim: bool, find: Any, name: str) -> Any:
     a = x.array
     if a.dtype.kind == "b":
-        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'; convert with .int()")
+        raise RuntimeError(f"\"{name}_cpu\" not implemented for 'Bool'; convert with .int()")
     if dim is None:
         if a.size == 0:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0, shape "

@@ -17,6 +17,8 @@ from .no_derivative import underived
 
 def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
     """Binary search in each row of edges for the row of values beside it."""
+    if edges.dtype.kind == "b":
+        raise NotImplementedError("\"searchsorted_out_cpu\" not implemented for 'Bool'; convert with .int()")
     side: Any = "right" if right else "left"
     if edges.ndim == 1:
         out = np.searchsorted(edges, values, side)
@@ -27,14 +29,11 @@ def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
     return result(np.asarray(out, int32 if out_int32 else int64))
 
 
-def _value(value: Any, dtype: Any, name: str) -> Any:
+def _value(value: Any, dtype: Any) -> Any:
     """What is searched for, as an array that can be compared with the edges."""
-    if not isinstance(value, Tensor):
-        return np.asarray(value, np.promote_types(dtype, float32) if isinstance(value, float) else dtype)
-    if value.dtype != dtype:
-        raise RuntimeError(f"{name}(): boundaries tensor and input value tensor should have same dtype, but got "
-                           f"boundaries tensor dtype {dtype} and input value tensor dtype {value.dtype}")
-    return value.array
+    if isinstance(value, Tensor):
+        return value.array
+    return np.asarray(value, float32 if isinstance(value, float) and dtype.kind != "f" else dtype)
 
 
 @takes_out
@@ -45,7 +44,7 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
     sorter: the order in which an unsorted sequence is to be read.
     """
     edges = sorted_sequence.array
-    values = _value(input, edges.dtype, "torch.searchsorted")
+    values = _value(input, edges.dtype)
     if side not in (None, "left", "right"):
         raise RuntimeError(f"torch.searchsorted(): side can only be 'left' or 'right' but got {side}")
     if side == "left" and right:
@@ -79,7 +78,7 @@ def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bo
     """The number of the bin between sorted `boundaries` that each element falls in; right: bins own their left edge."""
     if boundaries.ndim != 1:
         raise RuntimeError(f"bucketize(): boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
-    return _places(boundaries.array, _value(input, boundaries.dtype, "bucketize"), right, out_int32)
+    return _places(boundaries.array, _value(input, boundaries.dtype), right, out_int32)
 
 
 # --- counting --------------------------------------------------------------------------------------------------------
@@ -125,8 +124,10 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
         raise RuntimeError(f"torch.histc: max must be larger than min, got {low} and {high}")
     if low == high:
         low, high = low - 1, high + 1
-    flat = a.reshape(-1)
-    return result(np.histogram(flat[~np.isnan(flat)], bins, (low, high))[0].astype(a.dtype))
+    start, end = np.array(low, a.dtype), np.array(high, a.dtype)
+    inside = a[(a >= start) & (a <= end)]
+    place = ((inside - start) * np.array(bins, a.dtype) / (end - start)).astype(int64)      # rounded as the elements are
+    return result(np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(a.dtype))
 
 
 class Histogram(NamedTuple):

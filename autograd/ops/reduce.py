@@ -12,7 +12,7 @@ from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import into
 from .dims import Dims, count, dims_of, kept, reduction
-from .elementwise import cast, div, isnan, where
+from .elementwise import cast, div
 from .pick import Pick
 from .shape import expand, reshape, sizes, wrap_dim
 
@@ -94,12 +94,33 @@ def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = No
     return Mean.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim or keepdims)
 
 
+class NanSum(Operation, name="Nansum"):
+    """The sum over dims of what is not nan."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
+        """Zeros for the nans."""
+        present = ~np.isnan(x)
+        ctx.save(present)
+        ctx.dims = dims
+        return add_up(np.where(present, x, np.zeros((), x.dtype)), dims, keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Repeat, where there was no nan."""
+        (present,) = ctx.values
+        return reshape(g, kept(present.shape, ctx.dims)) * present
+
+
 @reduction
 def nansum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of the elements that are not nan."""
-    if input.dtype.kind == "f":
-        input = where(isnan(input), 0.0, input)
-    return sum(input, dim, keepdim, dtype=dtype)
+    if input.dtype.kind != "f":
+        return sum(input, dim, keepdim, dtype=dtype)
+    x = input if dtype is None else cast(input, dtype)
+    if x.dtype.kind != "f":
+        return sum(x, dim, keepdim, dtype=dtype)
+    return NanSum.apply(x, dims=dims_of(dim, x.ndim), keepdim=keepdim)
 
 
 @reduction
@@ -144,7 +165,9 @@ def sum_to_size(input: Any, *size: Any) -> Any:
     tail = input.shape[input.ndim - len(shape):] if len(shape) <= input.ndim else None
     if tail is None or not every([n in (1, have) for n, have in zip(shape, tail, strict=True)]):
         raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(input.shape)}}}.")
-    return input if shape == input.shape else SumTo.apply(input, shape=shape)
+    if shape == input.shape and shape:
+        return input
+    return SumTo.apply(cast(input, int64) if input.dtype.kind in "iub" else input, shape=shape)
 
 
 def gather(x: Any, dim: int, index: Any) -> Any:

@@ -71,6 +71,8 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
         raise TypeError(f"isin() needs at least one Tensor, got {type(elements).__name__} and "
                         f"{type(test_elements).__name__}")
     a, b = (x.array if isinstance(x, Tensor) else np.asarray(x) for x in (elements, test_elements))
+    if a.dtype.kind == "b" or b.dtype.kind == "b":
+        raise RuntimeError("Unsupported input type encountered for isin(): bool; convert with .int()")
     return result(np.isin(a, b, invert=invert))
 
 
