@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..dtypes import uint8
+from ..dtypes import bool_, uint8
 from ..tensor import Tensor
 from ._out import takes_out
 from .cumulative import cumsum
@@ -145,8 +145,8 @@ def _slope(x: Any, dim: int, places: Any, edge_order: int) -> Any:
 def gradient(input: Any, *, spacing: Any = 1, dim: int | Sequence[int] | None = None,
              edge_order: int = 1) -> tuple[Any, ...]:
     """The derivative of samples along each of `dim` (all), by central differences; edges of order 1 or 2."""
-    if input.dtype == uint8:
-        raise RuntimeError("torch.gradient does not support uint8 input; convert with .int()")
+    if input.dtype in (uint8, bool_):
+        raise RuntimeError(f"torch.gradient does not support {input.dtype} input; convert with .int()")
     dims = dims_of(dim, input.ndim)
     spacings = _spacings(1 if spacing is None else spacing, dims, dim is not None)
     if edge_order not in (1, 2):
