@@ -192,6 +192,8 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims = None, keepdim: b
 @takes_out
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The p-norm of input - other, which broadcast."""
+    if input.dtype.kind == "b" and other.dtype.kind == "b":
+        raise RuntimeError("dist: subtraction of two bool tensors is not supported; convert with .float()")
     return vector_norm(input - other, p)
 
 
