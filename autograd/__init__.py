@@ -4,6 +4,7 @@ import sys
 import warnings
 
 from . import dtypes, forward_ad, graph, lanes, mode, nn, operators, optim
+from . import dtypes, graph, lanes, nn, operators, optim
 from . import random as random
 from .dtypes import bool_ as bool
 from .dtypes import float16, float32, float64, int8, int16, int32, int64, uint8
@@ -12,12 +13,25 @@ from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .ops.conv import *
+from .ops.covariance import *
 from .ops.create import *
+from .ops.cumulative import *
+from .ops.differences import *
+from .ops.distances import *
 from .ops.elementwise import *
+from .ops.extremes import *
+from .ops.histograms import *
 from .ops.index import *
 from .ops.linalg import *
+from .ops.norms import *
+from .ops.products import *
+from .ops.quantiles import *
 from .ops.reduce import *
+from .ops.sets import *
 from .ops.shape import *
+from .ops.softmax import *
+from .ops.sorting import *
+from .ops.variance import *
 from .random import Generator, initial_seed, manual_seed
 from .size import Size
 from .tensor import Parameter, Tensor

@@ -8,8 +8,25 @@ from typing import Any
 import numpy as np
 
 from . import engine, inplace
+from .ops import (
+    covariance,
+    cumulative,
+    differences,
+    extremes,
+    histograms,
+    index,
+    linalg,
+    norms,
+    products,
+    quantiles,
+    reduce,
+    sets,
+    shape,
+    softmax,
+    sorting,
+    variance,
+)
 from .ops import elementwise as ew
-from .ops import index, linalg, reduce, shape
 from .tensor import Tensor
 
 OPERATORS = {
@@ -26,11 +43,23 @@ OPERATORS = {
 # The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
 # which of those have a form that ends in "_".
 FAMILIES = (
+    covariance,
+    cumulative,
+    differences,
     ew,
+    extremes,
+    histograms,
     index,
     linalg,
+    norms,
+    products,
+    quantiles,
     reduce,
+    sets,
     shape,
+    softmax,
+    sorting,
+    variance,
 )
 
 RESHAPING = ("squeeze", "unsqueeze", "transpose", "t")

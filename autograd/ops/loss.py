@@ -10,8 +10,9 @@ from ..tensor import Tensor
 from ._declare import Operation
 from .elementwise import abs as absolute
 from .elementwise import cast, exp, log, where
-from .reduce import log_softmax, mean, sum
+from .reduce import mean, sum
 from .shape import movedim, reshape
+from .softmax import log_softmax
 
 REDUCTIONS = ("none", "mean", "sum")
 

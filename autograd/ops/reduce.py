@@ -1,37 +1,31 @@
-"""Sums, means, extremes, and what is built of them: logsumexp, softmax."""
+"""Sums, means, counts and truth over dimensions."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..dtypes import int64
+from ..dtypes import bool_, float16, float32, int64, uint8
+from ..operation import SumTo
 from ..tensor import Tensor, result
 from ._declare import Operation
-from .elementwise import cast, div, exp, log, maximum, minimum, mul, sqrt
-from .shape import expand, reshape, wrap_dim
+from ._out import into
+from .dims import Dims, count, dims_of, kept, reduction
+from .elementwise import cast, div
+from .pick import Pick
+from .shape import expand, reshape, sizes, wrap_dim
 
-add_up: Any = np.add.reduce                          # half the overhead of x.sum()
 every: Any = np.logical_and.reduce
 some: Any = np.logical_or.reduce
-
-Dims = int | tuple[int, ...] | list[int] | None
-
-
-def dims_of(dim: Dims, ndim: int) -> tuple[int, ...]:
-    """The dimensions to reduce, from the front; None and () stand for all."""
-    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
-        return tuple(range(ndim))
-    dims = tuple(wrap_dim(d, ndim) for d in ((dim,) if isinstance(dim, int) else dim))
-    if len(set(dims)) != len(dims):
-        raise RuntimeError(f"dim {dim} appears multiple times in the list of dims")
-    return dims if ndim else ()
+accumulate: Any = np.add.reduce                      # half the overhead of x.sum()
 
 
-def kept(shape: tuple[int, ...], dims: tuple[int, ...]) -> tuple[int, ...]:
-    """`shape` with the reduced dimensions at size 1."""
-    return tuple(1 if i in dims else n for i, n in enumerate(shape))
+def add_up(x: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+    """The sum of an array over dims, in its dtype; half precision adds up in single."""
+    if x.dtype is float16:
+        return np.asarray(accumulate(x, axis=dims, dtype=float32, keepdims=keepdim)).astype(float16)
+    return accumulate(x, axis=dims, dtype=x.dtype, keepdims=keepdim)
 
 
 class Sum(Operation):
@@ -41,7 +35,7 @@ class Sum(Operation):
     def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
         """np.add.reduce, in x's dtype."""
         ctx.shape, ctx.dims = x.shape, dims
-        return add_up(x, axis=dims, dtype=x.dtype, keepdims=keepdim)
+        return add_up(x, dims, keepdim)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -49,13 +43,21 @@ class Sum(Operation):
         return expand(reshape(g, kept(ctx.shape, ctx.dims)), ctx.shape)
 
 
-def sum(x: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Dims = None,
+        keepdims: bool = False) -> Any:
     """The sum of all elements, or over the dimensions `dim`; integers and booleans add up in int64."""
-    if dtype is None and x.dtype.kind in "iub":
-        dtype = int64
-    if dtype is not None:
-        x = cast(x, dtype)
-    return Sum.apply(x, dims=dims_of(dim, x.ndim), keepdim=keepdim)
+    if axis is not None:
+        dim = axis
+    if out is not None:
+        return into(out, sum(input.detach(), dim, keepdim or keepdims, dtype=dtype), input)
+    if dtype is None:
+        if input.dtype.kind in "iub":
+            array = input.array if isinstance(input, Tensor) else input
+            total = accumulate(array, axis=dims_of(dim, array.ndim), dtype=int64, keepdims=keepdim or keepdims)
+            return result(total) if isinstance(input, Tensor) else total
+    else:
+        input = cast(input, dtype)
+    return Sum.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim or keepdims)
 
 
 class Mean(Operation):
@@ -66,9 +68,10 @@ class Mean(Operation):
         """The sum, divided by the count."""
         ctx.shape, ctx.dims = x.shape, dims
         ctx.count = count(x.shape, dims)
-        total = add_up(x, axis=dims, dtype=x.dtype, keepdims=keepdim)
+        wide = float32 if x.dtype is float16 else x.dtype
+        total = accumulate(x, axis=dims, dtype=wide, keepdims=keepdim)
         with np.errstate(invalid="ignore", divide="ignore"):      # the mean of nothing is nan, as in PyTorch
-            return np.true_divide(total, np.asarray(ctx.count, x.dtype))
+            return np.true_divide(total, np.asarray(ctx.count, wide)).astype(x.dtype, copy=False)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -76,116 +79,95 @@ class Mean(Operation):
         return expand(reshape(div(g, float(ctx.count)), kept(ctx.shape, ctx.dims)), ctx.shape)
 
 
-def count(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
-    """How many elements each result of a reduction takes in."""
-    n = 1
-    for d in dims:
-        n *= shape[d]
-    return n
-
-
-def mean(x: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Dims = None,
+         keepdims: bool = False) -> Any:
     """The mean of all elements, or over the dimensions `dim`; floating point only."""
+    if axis is not None:
+        dim = axis
+    if out is not None:
+        return into(out, mean(input.detach(), dim, keepdim or keepdims, dtype=dtype), input)
     if dtype is not None:
-        x = cast(x, dtype)
-    if x.dtype.kind not in "fc":
-        raise RuntimeError(f"mean(): could not infer output dtype. Input dtype must be either a floating point or "
-                           f"complex dtype. Got: {x.dtype}")
-    return Mean.apply(x, dims=dims_of(dim, x.ndim), keepdim=keepdim)
+        input = cast(input, dtype)
+    if input.dtype.kind not in "fc":
+        raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
+                           f"complex dtype. Got: {input.dtype}. Pass dtype=, or convert with .float()")
+    return Mean.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim or keepdims)
 
 
-def var(x: Any, dim: Dims = None, *, correction: float = 1, keepdim: bool = False, unbiased: bool | None = None) -> Any:
-    """The variance: squared distances from the mean, summed, over (count - correction)."""
-    if unbiased is not None:
-        correction = 1 if unbiased else 0
-    dims = dims_of(dim, x.ndim)
-    centred = x - mean(x, dims, keepdim=True)
-    n = count(x.shape, dims) - correction
-    total = sum(centred * centred, dims, keepdim=keepdim)
-    return total / float(n) if n > 0 else total * float("nan")
-
-
-def std(x: Any, dim: Dims = None, *, correction: float = 1, keepdim: bool = False, unbiased: bool | None = None) -> Any:
-    """The square root of the variance."""
-    return sqrt(var(x, dim, correction=correction, keepdim=keepdim, unbiased=unbiased))
-
-
-class Extreme(Operation):
-    """The largest (or smallest) element over dims; equal ones share the gradient, as PyTorch's amax."""
+class NanSum(Operation, name="Nansum"):
+    """The sum over dims of what is not nan."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, pick: Any) -> Any:
-        """np.maximum.reduce or np.minimum.reduce."""
-        ctx.shape, ctx.dims = x.shape, dims
-        out = np.asarray(pick.reduce(x, axis=dims, keepdims=keepdim))
-        ctx.save(x, out)
-        return out
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
+        """Zeros for the nans."""
+        present = ~np.isnan(x)
+        ctx.save(present)
+        ctx.dims = dims
+        return add_up(np.where(present, x, np.zeros((), x.dtype)), dims, keepdim)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """To the elements equal to the extreme, in equal parts."""
-        x, z = ctx.values
-        shape = kept(ctx.shape, ctx.dims)
-        chosen = cast(x == reshape(z, shape), x.dtype)
-        return chosen * reshape(g, shape) / sum(chosen, ctx.dims, keepdim=True)
+        """Repeat, where there was no nan."""
+        (present,) = ctx.values
+        return reshape(g, kept(present.shape, ctx.dims)) * present
 
 
-def _extreme(x: Any, dim: Dims, keepdim: bool, pick: Any, name: str) -> Any:
-    dims = dims_of(dim, x.ndim)
-    if count(x.shape, dims) == 0:
-        raise RuntimeError(f"{name}(): Expected reduction dim to have non-zero size, got shape {list(x.shape)}")
-    return Extreme.apply(x, dims=dims, keepdim=keepdim, pick=pick)
+@reduction
+def nansum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The sum of the elements that are not nan."""
+    if input.dtype.kind != "f":
+        return sum(input, dim, keepdim, dtype=dtype)
+    x = input if dtype is None else cast(input, dtype)
+    if x.dtype.kind != "f":
+        return sum(x, dim, keepdim, dtype=dtype)
+    return NanSum.apply(x, dims=dims_of(dim, x.ndim), keepdim=keepdim)
 
 
-def amax(x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-    """The largest element over `dim`; equal ones share the gradient."""
-    return _extreme(x, dim, keepdim, np.maximum, "amax")
+@reduction
+def nanmean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The mean of the elements that are not nan; nan where there are none."""
+    if input.dtype.kind not in "fc":
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
+    total = nansum(input, dim, keepdim, dtype=dtype)
+    present = sum(result(~np.isnan(input.array)), dim, keepdim)
+    return total / cast(present, total.dtype)
 
 
-def amin(x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-    """The smallest element over `dim`; equal ones share the gradient."""
-    return _extreme(x, dim, keepdim, np.minimum, "amin")
+@reduction
+def count_nonzero(input: Any, dim: Dims = None) -> Any:
+    """How many elements, of all or over `dim`, are not 0."""
+    return result(np.asarray(np.count_nonzero(input.array, axis=dims_of(dim, input.ndim)), int64))
 
 
-class Pick(Operation, name="Max"):
-    """The elements of x at `indices` along dim."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, indices: Any, *, dim: int) -> Any:
-        """np.take_along_axis."""
-        ctx.save(indices)
-        ctx.dim, ctx.size = dim, x.shape[dim]
-        return np.take_along_axis(x, indices, dim)
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """Put back where they were taken."""
-        (indices,) = ctx.values
-        return Put.apply(g, indices, dim=ctx.dim, size=ctx.size), None
+def _truth(x: Any, dim: Dims, keepdim: bool, reduce: Any) -> Any:
+    """all and any: bool, but uint8 for uint8. An empty list of dims reduces none, unlike in sum()."""
+    none = isinstance(dim, (tuple, list)) and not dim
+    dims = () if none else dims_of(dim, x.ndim)
+    out = np.asarray(reduce(x.array, axis=dims, keepdims=keepdim))
+    return result(out.astype(uint8 if x.dtype == uint8 else bool_, copy=False))
 
 
-class Put(Operation, name="Scatter"):
-    """Zeros of `size` along dim, with g added at `indices`; the adjoint of Pick."""
+@reduction
+def all(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    """Whether all elements are true."""
+    return _truth(input, dim, keepdim, every)
 
-    @staticmethod
-    def forward(ctx: Any, g: Any, indices: Any, *, dim: int, size: int) -> Any:
-        """np.put_along_axis; indices may repeat, and then add up."""
-        ctx.save(indices)
-        ctx.dim = dim
-        out = np.zeros((*g.shape[:dim], size, *g.shape[dim + 1:]), g.dtype)
-        if indices.shape[dim] == 1:
-            np.put_along_axis(out, indices, g, dim)
-        else:
-            places = list(np.indices(indices.shape, sparse=True))
-            places[dim] = indices
-            np.add.at(out, tuple(places), g)
-        return out
 
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """Pick again."""
-        (indices,) = ctx.values
-        return Pick.apply(g, indices, dim=ctx.dim), None
+@reduction
+def any(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    """Whether any element is true."""
+    return _truth(input, dim, keepdim, some)
+
+
+def sum_to_size(input: Any, *size: Any) -> Any:
+    """input summed over the dimensions that broadcasting would add to, or repeat in, a tensor of `size`."""
+    shape = sizes(size)
+    tail = input.shape[input.ndim - len(shape):] if len(shape) <= input.ndim else None
+    if tail is None or not every([n in (1, have) for n, have in zip(shape, tail, strict=True)]):
+        raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(input.shape)}}}.")
+    if shape == input.shape and shape:
+        return input
+    return SumTo.apply(cast(input, int64) if input.dtype.kind in "iub" else input, shape=shape)
 
 
 def gather(x: Any, dim: int, index: Any) -> Any:
@@ -193,140 +175,5 @@ def gather(x: Any, dim: int, index: Any) -> Any:
     return Pick.apply(x, index.array if isinstance(index, Tensor) else index, dim=wrap_dim(dim, x.ndim))
 
 
-def _arg(x: Any, dim: int | None, keepdim: bool, find: Any) -> Any:
-    a = x.array
-    out = find(a, None if dim is None else wrap_dim(dim, a.ndim))
-    if keepdim and dim is not None:
-        out = np.expand_dims(out, wrap_dim(dim, a.ndim))
-    return result(np.asarray(out))
-
-
-class ValuesIndices(NamedTuple):
-    """What max(dim) and min(dim) return."""
-
-    values: Any
-    indices: Any
-
-
-def _select(x: Any, dim: int, keepdim: bool, find: Any) -> tuple[Any, Any]:
-    """The extreme along dim and where it stands: the first of equal ones gets the whole gradient."""
-    if x.ndim == 0:
-        return ValuesIndices(x * 1, result(np.zeros((), int64)))
-    dim = wrap_dim(dim, x.ndim)
-    if x.shape[dim] == 0:
-        raise IndexError(f"max(): Expected reduction dim {dim} to have non-zero size.")
-    indices = np.expand_dims(find(x.array, dim), dim)
-    values = Pick.apply(x, indices, dim=dim)
-    if keepdim:
-        return ValuesIndices(values, result(indices))
-    shape = (*x.shape[:dim], *x.shape[dim + 1:])
-    return ValuesIndices(reshape(values, shape), result(indices.reshape(shape)))
-
-
-def max(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
-    if isinstance(dim, Tensor):
-        return maximum(x, dim)
-    return amax(x) if dim is None else _select(x, dim, keepdim, np.argmax)
-
-
-def min(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
-    if isinstance(dim, Tensor):
-        return minimum(x, dim)
-    return amin(x) if dim is None else _select(x, dim, keepdim, np.argmin)
-
-
-def logsumexp(x: Any, dim: Dims, keepdim: bool = False) -> Any:
-    """log of the sum of exp(x) over `dim`, without overflow."""
-    dims = dims_of(dim, x.ndim)
-    data = x.array if isinstance(x, Tensor) else x
-    top = np.maximum.reduce(data, axis=dims, keepdims=True)
-    top = np.where(np.isfinite(top), top, np.zeros((), top.dtype))
-    total = log(sum(exp(x - top), dims, keepdim=True)) + top
-    return total if keepdim else reshape(total, tuple(n for i, n in enumerate(x.shape) if i not in dims))
-
-
-class LogSoftmax(Operation):
-    """x - logsumexp(x) along dim."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
-        """Shifted by the largest element first."""
-        ctx.dim = dim
-        shifted = x - np.maximum.reduce(x, axis=dim, keepdims=True, initial=-np.inf)
-        out = shifted - np.log(add_up(np.exp(shifted), axis=dim, keepdims=True))
-        ctx.save(out)
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """g - softmax * sum(g)."""
-        (z,) = ctx.values
-        return g - exp(z) * sum(g, ctx.dim, keepdim=True)
-
-
-class Softmax(Operation):
-    """exp(x) / sum(exp(x)) along dim."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
-        """Shifted by the largest element first."""
-        ctx.dim = dim
-        out = np.exp(x - np.maximum.reduce(x, axis=dim, keepdims=True, initial=-np.inf))
-        out /= add_up(out, axis=dim, keepdims=True)
-        ctx.save(out)
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """z * (g - sum(g * z))."""
-        (z,) = ctx.values
-        return mul(z, g - sum(g * z, ctx.dim, keepdim=True))
-
-
-def _normalised(operation: Any, x: Any, dim: int, dtype: Any) -> Any:
-    if dtype is not None:
-        x = cast(x, dtype)
-    elif x.dtype.kind not in "fc":
-        raise RuntimeError(f"softmax is implemented for floating point, not for {x.dtype}")
-    if x.ndim == 0:
-        wrap_dim(dim, 0)
-        return reshape(operation.apply(reshape(x, 1), dim=0), ())
-    return operation.apply(x, dim=wrap_dim(dim, x.ndim))
-
-
-def softmax(x: Any, dim: int, dtype: Any = None) -> Any:
-    """exp(x) over its sum along `dim`: positive, adding up to 1."""
-    return _normalised(Softmax, x, dim, dtype)
-
-
-def log_softmax(x: Any, dim: int, dtype: Any = None) -> Any:
-    """log(softmax(x, dim)), computed without losing small ones."""
-    return _normalised(LogSoftmax, x, dim, dtype)
-
-
-def argmax(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The index of the largest element, of all or along `dim`."""
-    return _arg(x, dim, keepdim, np.argmax)
-
-
-def argmin(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The index of the smallest element, of all or along `dim`."""
-    return _arg(x, dim, keepdim, np.argmin)
-
-
-def all(x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-    """Whether all elements are true."""
-    return result(every(x.array, axis=dims_of(dim, x.ndim), keepdims=keepdim))
-
-
-def any(x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
-    """Whether any element is true."""
-    return result(some(x.array, axis=dims_of(dim, x.ndim), keepdims=keepdim))
-
-
-__all__ = ["all", "amax", "amin", "any", "argmax", "argmin", "gather", "log_softmax", "logsumexp", "max", "mean", "min",
-           "softmax", "std", "sum", "var"]
-METHODS = ["sum", "mean", "var", "std", "amax", "amin", "max", "min", "argmax", "argmin", "all", "any", "logsumexp",
-           "softmax", "log_softmax", "gather"]
+__all__ = ["all", "any", "count_nonzero", "gather", "mean", "nanmean", "nansum", "sum"]
+METHODS = ["sum", "mean", "nansum", "nanmean", "all", "any", "count_nonzero", "sum_to_size", "gather"]

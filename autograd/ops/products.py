@@ -1,0 +1,121 @@
+"""Products: of all elements, along a dimension, running. Zeros have their gradient too, in every order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import float16, float32, int64
+from ..tensor import Tensor
+from ._declare import Operation
+from ._out import takes_out
+from .cumulative import tail_sums
+from .dims import kept, one_dim, reduction
+from .elementwise import cast
+from .recurrence import backwards
+from .shape import cat, flip, narrow, reshape
+
+
+def _multiply(ufunc: Any, x: Any, **settings: Any) -> Any:
+    """Half precision multiplies in single."""
+    if x.dtype is float16:
+        return np.asarray(ufunc(x, dtype=float32, **settings)).astype(float16)
+    return ufunc(x, dtype=x.dtype, **settings)
+
+
+def _has_zero(x: Any) -> bool:
+    return not np.all(x.array if isinstance(x, Tensor) else x)
+
+
+def before(x: Any, dim: int) -> Any:
+    """For each element the product of those before it along dim."""
+    one = np.ones(kept(x.shape, (dim,)), x.dtype)
+    return cumulated(cat([one, narrow(x, dim, 0, x.shape[dim] - 1)], dim), dim)
+
+
+class Prod(Operation):
+    """The product along dim."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dim: int, keepdim: bool) -> Any:
+        """np.multiply.reduce."""
+        out = np.asarray(_multiply(np.multiply.reduce, x, axis=dim, keepdims=keepdim))
+        ctx.save(x, out)
+        ctx.dim = dim
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """g z / x; where x has a zero, g times the product of those before and that of those after."""
+        x, z = ctx.values
+        dim = ctx.dim
+        shape = kept(x.shape, (dim,))
+        g = reshape(g, shape)
+        if x.shape[dim] == 1:
+            return g
+        if not _has_zero(x):
+            return g * reshape(z, shape) / x
+        return g * (before(x, dim) * flip(before(flip(x, dim), dim), dim))
+
+
+class Cumprod(Operation):
+    """The running product along dim."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+        """np.multiply.accumulate."""
+        out = _multiply(np.multiply.accumulate, x, axis=dim)
+        ctx.save(x, out)
+        ctx.dim = dim
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """The sum of g z from each element on, over x; with zeros the same as a recurrence, without the division.
+
+        The product before x[i], times r[i] = g[i] + x[i + 1] r[i + 1].
+        """
+        x, z = ctx.values
+        dim = ctx.dim
+        if x.shape[dim] == 1:
+            return g
+        if not _has_zero(x):
+            return tail_sums(g * z, dim) / x
+        return before(x, dim) * backwards(narrow(x, dim, 1, x.shape[dim] - 1), g, dim)
+
+
+def cumulated(x: Any, dim: int) -> Any:
+    """cumprod of an array or a Tensor along a dimension counted from the front."""
+    return Cumprod.apply(x, dim=dim)
+
+
+def _in_dtype(x: Any, dtype: Any) -> Any:
+    if dtype is None and x.dtype.kind in "iub":
+        dtype = int64
+    return x if dtype is None else cast(x, dtype)
+
+
+@reduction
+def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The product of all elements, or along one `dim`; integers and booleans multiply in int64."""
+    x = _in_dtype(input, dtype)
+    if dim is None:
+        if keepdim:
+            raise TypeError("prod() takes keepdim only together with dim")
+        return Prod.apply(reshape(x, -1 if x.array.size else 0), dim=0, keepdim=False)
+    dim = one_dim(dim, x.ndim)
+    return Prod.apply(x if x.ndim else reshape(x, 1), dim=dim, keepdim=keepdim and x.ndim > 0)
+
+
+@takes_out
+def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The products of the first 1, 2, ... elements along `dim`; integers and booleans multiply in int64."""
+    x = _in_dtype(input, dtype)
+    dim = one_dim(dim, x.ndim)
+    return Cumprod.apply(x, dim=dim) if x.ndim else reshape(Cumprod.apply(reshape(x, 1), dim=0), ())
+
+
+__all__ = ["cumprod", "prod"]
+METHODS = ["prod", "cumprod"]
+IN_PLACE = ["cumprod"]

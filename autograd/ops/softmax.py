@@ -1,0 +1,152 @@
+"""Exponentials over their sum, and logarithms of sums of exponentials, without overflow."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import default, float16, float32
+from ._declare import Operation
+from ._out import into
+from .dims import Dims, dims_of, kept, one_dim, reduction
+from .elementwise import cast, exp, mul, where
+from .reduce import accumulate, sum
+from .shape import reshape
+
+
+def _wide(x: Any) -> Any:
+    """Half precision is computed with in single."""
+    return x.astype(float32) if x.dtype is float16 else x
+
+
+class LogSumExp(Operation, name="Logsumexp"):
+    """log(sum(exp(x))) over dims."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
+        """Shifted by the largest element first, unless that is infinite."""
+        ctx.shape, ctx.dims = x.shape, dims
+        a = _wide(x)
+        top = np.maximum.reduce(a, axis=dims, keepdims=True, initial=-np.inf)
+        top = np.where(np.isfinite(top), top, np.zeros((), a.dtype))
+        total = np.log(accumulate(np.exp(a - top), axis=dims, keepdims=True)) + top
+        out = np.asarray(total if keepdim else np.squeeze(total, dims), x.dtype)
+        ctx.save(x, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """g * exp(x - z)."""
+        x, z = ctx.values
+        shape = kept(ctx.shape, ctx.dims)
+        z = reshape(z, shape)
+        return reshape(g, shape) * exp(x - where(z == -np.inf, 0.0, z))
+
+
+@reduction
+def logsumexp(input: Any, dim: Dims, keepdim: bool = False) -> Any:
+    """log of the sum of exp(input) over `dim`, without overflow."""
+    if input.dtype.kind in "iub":
+        input = cast(input, default)
+    return LogSumExp.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim)
+
+
+class LogSoftmax(Operation):
+    """x - logsumexp(x) along dim."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+        """Shifted by the largest element first."""
+        ctx.dim = dim
+        a = _wide(x)
+        shifted = a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+        out = shifted - np.log(accumulate(np.exp(shifted), axis=dim, keepdims=True))
+        if a is not x:
+            out = out.astype(x.dtype)
+        ctx.save(out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """g - softmax * sum(g)."""
+        (z,) = ctx.values
+        return g - exp(z) * sum(g, ctx.dim, keepdim=True)
+
+
+class Softmax(Operation):
+    """exp(x) / sum(exp(x)) along dim."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+        """Shifted by the largest element first."""
+        ctx.dim = dim
+        a = _wide(x)
+        out = np.exp(a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf))
+        out /= accumulate(out, axis=dim, keepdims=True)
+        if a is not x:
+            out = out.astype(x.dtype)
+        ctx.save(out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """z * (g - sum(g * z))."""
+        (z,) = ctx.values
+        return mul(z, g - sum(g * z, ctx.dim, keepdim=True))
+
+
+def _normalised(operation: Any, x: Any, dim: int, dtype: Any) -> Any:
+    if dtype is not None:
+        x = cast(x, dtype)
+    if x.dtype.kind not in "fc":
+        raise NotImplementedError(f"\"softmax\" not implemented for '{x.dtype}'; pass dtype=, or convert with .float()")
+    if x.ndim == 0:
+        one_dim(dim, 0)
+        return reshape(operation.apply(reshape(x, 1), dim=0), ())
+    return operation.apply(x, dim=one_dim(dim, x.ndim))
+
+
+def softmax(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> Any:
+    """exp(input) over its sum along `dim`: positive, adding up to 1."""
+    if out is not None:
+        return into(out, softmax(input.detach(), dim, dtype), input)
+    return _normalised(Softmax, input, dim, dtype)
+
+
+def log_softmax(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> Any:
+    """log(softmax(input, dim)), computed without losing small ones."""
+    if out is not None:
+        return into(out, log_softmax(input.detach(), dim, dtype), input)
+    return _normalised(LogSoftmax, input, dim, dtype)
+
+
+# --- as nn.functional has them: dim may be left out ------------------------------------------------------------------
+
+def _dim(dim: int | None, ndim: int, name: str) -> int:
+    """The dimension, or PyTorch's old choice where none is given."""
+    if dim is not None:
+        return dim
+    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+                  "argument.", UserWarning, stacklevel=4)
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def functional_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """exp(input) over its sum along `dim`: positive, adding up to 1."""
+    return _normalised(Softmax, input, _dim(dim, input.ndim, "softmax"), dtype)
+
+
+def functional_log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """log(softmax(input, dim)), computed without losing small ones."""
+    return _normalised(LogSoftmax, input, _dim(dim, input.ndim, "log_softmax"), dtype)
+
+
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """softmax(-input, dim)."""
+    return _normalised(Softmax, -input, _dim(dim, input.ndim, "softmin"), dtype)
+
+
+__all__ = ["log_softmax", "logsumexp", "softmax"]
+METHODS = ["logsumexp", "softmax", "log_softmax"]

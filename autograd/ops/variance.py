@@ -1,0 +1,126 @@
+"""Variances and standard deviations."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import float16, float32
+from ._declare import Operation
+from .dims import Dims, count, dims_of, kept, reduction
+from .elementwise import where
+from .reduce import accumulate, mean
+from .shape import reshape
+
+
+def spread(x: Any, dims: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+    """The variance of an array: squared distances from the mean, added up, over max(0, count - correction)."""
+    a = x.astype(float32) if x.dtype is float16 else x
+    n = count(x.shape, dims)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centred = a - np.true_divide(accumulate(a, axis=dims, keepdims=True), np.asarray(n, a.dtype))
+        total = accumulate(centred * centred, axis=dims, keepdims=keepdim)
+        return np.true_divide(total, np.asarray(max(0.0, n - correction), a.dtype))
+
+
+def spread_gradient(g: Any, x: Any, dims: tuple[int, ...], correction: float, whole: bool) -> Any:
+    """2 g (x - mean) / (count - correction); without freedom nan at the mean, and infinite elsewhere."""
+    freedom = count(x.shape, dims) - correction
+    distance = x - mean(x, dims, keepdim=True)
+    g = reshape(g, kept(x.shape, dims))
+    if freedom <= 0 and whole:
+        return g * where(distance == 0, float("nan"), float("inf") + 0 * distance)
+    return g * distance * (2.0 / freedom if freedom else float("inf"))
+
+
+class Var(Operation):
+    """The variance over dims. whole: the caller named no dims."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+        """Two passes: the mean, then the squares."""
+        ctx.save(x)
+        ctx.settings = dims, correction, whole
+        return np.asarray(spread(x, dims, keepdim, correction), x.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """By distance from the mean."""
+        (x,) = ctx.values
+        return spread_gradient(g, x, *ctx.settings)
+
+
+class Std(Operation):
+    """The square root of the variance over dims; its gradient is 0 where it is 0."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+        """The root of the variance."""
+        out = np.asarray(np.sqrt(spread(x, dims, keepdim, correction)), x.dtype)
+        ctx.save(x, out)
+        ctx.settings = dims, correction, whole
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """The variance's gradient over twice the deviation."""
+        x, z = ctx.values
+        return spread_gradient(where(z == 0, 0.0, g / (2 * z)), x, *ctx.settings)
+
+
+def _settings(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any, name: str) -> dict[str, Any]:
+    """Of the forms (dim, unbiased, keepdim), (unbiased) and (dim, correction=, keepdim=)."""
+    if isinstance(dim, bool):
+        if unbiased is not None:
+            raise TypeError(f"{name}() received two values for unbiased: {dim} and {unbiased}")
+        dim, unbiased = None, dim
+    if unbiased is not None:
+        if correction is not None:
+            raise TypeError(f"{name}() takes unbiased or correction, not both (unbiased={unbiased}, "
+                            f"correction={correction})")
+        correction = int(unbiased)
+    if input.dtype.kind not in "fc":
+        raise RuntimeError(f"std and var only support floating point and complex dtypes, got {input.dtype}")
+    dims = dims_of(dim, input.ndim)
+    correction = 1 if correction is None else correction
+    if count(input.shape, dims) <= correction:
+        warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
+                      f"factor (input numel divided by output numel); got correction {correction} for "
+                      f"{count(input.shape, dims)} elements", UserWarning, stacklevel=4)
+    return {"dims": dims, "keepdim": keepdim, "correction": correction, "whole": dim is None or input.ndim == 0}
+
+
+@reduction
+def var(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+        correction: float | None = None) -> Any:
+    """The variance: squared distances from the mean, added up, over (count - correction)."""
+    return Var.apply(input, **_settings(input, dim, unbiased, keepdim, correction, "var"))
+
+
+@reduction
+def std(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+        correction: float | None = None) -> Any:
+    """The square root of the variance."""
+    return Std.apply(input, **_settings(input, dim, unbiased, keepdim, correction, "std"))
+
+
+@reduction
+def var_mean(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+             correction: float | None = None) -> tuple[Any, Any]:
+    """The variance and the mean."""
+    settings = _settings(input, dim, unbiased, keepdim, correction, "var_mean")
+    return Var.apply(input, **settings), mean(input, settings["dims"], keepdim)
+
+
+@reduction
+def std_mean(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+             correction: float | None = None) -> tuple[Any, Any]:
+    """The standard deviation and the mean."""
+    settings = _settings(input, dim, unbiased, keepdim, correction, "std_mean")
+    return Std.apply(input, **settings), mean(input, settings["dims"], keepdim)
+
+
+__all__ = ["std", "std_mean", "var", "var_mean"]
+METHODS = ["var", "std"]

@@ -1,0 +1,208 @@
+"""Reductions, sorting and selection: dtypes, odd forms, ties, nan, errors. Derivatives are in the table (cases/)."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import autograd as ag
+
+torch = pytest.importorskip("torch")
+
+NAN = float("nan")
+DTYPES = ("bool", "uint8", "int32", "int64", "float16", "float32", "float64")
+
+
+def arrays(value):
+    """The tensors of an answer as arrays; an error as its class."""
+    if isinstance(value, Exception):
+        return type(value).__name__
+    if isinstance(value, (tuple, list)):
+        return [arrays(v) for v in value]
+    return value.detach().numpy()
+
+
+def answer(call, t, *args):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return arrays(call(t, *args))
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        return arrays(error)
+
+
+def agree(mine, theirs):
+    assert type(mine) is type(theirs), (mine, theirs)
+    if isinstance(mine, list):
+        assert len(mine) == len(theirs)
+        for a, b in zip(mine, theirs):
+            agree(a, b)
+    elif isinstance(mine, str):
+        assert mine == theirs
+    else:
+        assert mine.dtype == theirs.dtype and mine.shape == theirs.shape
+        np.testing.assert_allclose(mine, theirs, rtol=5e-3 if mine.dtype == np.float16 else 1e-5)
+
+
+CALLS = {name: (lambda t, x, name=name: getattr(t, name)(x)) for name in (
+    "sum mean nansum nanmean prod var std var_mean std_mean amax amin aminmax max min median nanmedian mode argmax argmin all any "
+    "norm count_nonzero sort argsort msort unique unique_consecutive bincount histc cov corrcoef").split()}
+CALLS |= {f"{name} along": (lambda t, x, name=name: getattr(t, name)(x, 0)) for name in (
+    "sum mean nansum prod var std amax max min median nanmedian argmin all any logsumexp softmax log_softmax cumsum cumprod cummax "
+    "cummin logcumsumexp sort count_nonzero").split()}
+CALLS |= {"topk": lambda t, x: t.topk(x, 1), "kthvalue": lambda t, x: t.kthvalue(x, 1), "diff": lambda t, x: t.diff(x),
+          "quantile": lambda t, x: t.quantile(x, 0.5), "trapezoid": lambda t, x: t.trapezoid(x), "isin": lambda t, x: t.isin(x, 1),
+          "searchsorted": lambda t, x: t.searchsorted(x, x), "bucketize": lambda t, x: t.bucketize(x, x, out_int32=True, right=True),
+          "sum dtype": lambda t, x: x.sum(dtype=t.float64), "prod dtype": lambda t, x: x.prod(0, dtype=t.int32),
+          "cumsum dtype": lambda t, x: x.cumsum(0, dtype=t.float32), "softmax dtype": lambda t, x: x.softmax(0, dtype=t.float64),
+          "gradient": lambda t, x: t.gradient(x), "dist": lambda t, x: t.dist(x, x), "histogram": lambda t, x: t.histogram(x, 3),
+          "sum_to_size": lambda t, x: x.sum_to_size(1)}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dtypes_like_pytorch(dtype):
+    """The dtype of the answer, or the class of the error, for every function and dtype."""
+    data = np.array([0, 1] if dtype == "bool" else [1, 2, 4]).astype(dtype)
+    for name, call in CALLS.items():
+        mine, theirs = answer(call, ag, ag.from_numpy(data)), answer(call, torch, torch.from_numpy(data))
+        try:
+            agree(mine, theirs)
+        except AssertionError as error:
+            raise AssertionError(f"{name} of {dtype}: {error}") from None
+
+
+ODD = [
+    lambda t, x: x.all(dim=()), lambda t, x: x.any(dim=[]), lambda t, x: x.amax([]), lambda t, x: x.var(dim=()),
+    lambda t, x: x.var(correction=6), lambda t, x: x.std(0, correction=3), lambda t, x: x.var(correction=0, unbiased=True),
+    lambda t, x: x.sum(2), lambda t, x: x.sum((0, 0)), lambda t, x: x.sum("a"), lambda t, x: x.sum(1.5), lambda t, x: x.prod((0, 1)),
+    lambda t, x: x.prod(keepdim=True), lambda t, x: x.max(keepdim=True), lambda t, x: x.max(1.0), lambda t, x: x.argmax(keepdim=True),
+    lambda t, x: x[:0].amax(), lambda t, x: x[:0].amax(0), lambda t, x: x[:0].amax(1), lambda t, x: x[:0].max(),
+    lambda t, x: x[:0].max(0), lambda t, x: x[:0].max(1), lambda t, x: x[:0].argmax(), lambda t, x: x[:0].argmax(0),
+    lambda t, x: x[:0].aminmax(), lambda t, x: x[:0].aminmax(dim=0), lambda t, x: x[:0].median(), lambda t, x: x[:0].median(0),
+    lambda t, x: x[:0].mode(0), lambda t, x: x[:0].kthvalue(1, 0), lambda t, x: x[:0].cummax(0), lambda t, x: x[:0].sort(0),
+    lambda t, x: x[:0].quantile(0.5), lambda t, x: x[:0].mean(), lambda t, x: x[:0].prod(0), lambda t, x: x[:0].std(),
+    lambda t, x: x[:0].logsumexp(0), lambda t, x: x[:0].norm(float("inf")), lambda t, x: x[:0].norm(2, 0), lambda t, x: t.logsumexp(x),
+    lambda t, x: x.topk(4), lambda t, x: x.topk(0), lambda t, x: x.kthvalue(0), lambda t, x: x.sort(5), lambda t, x: t.norm(x, "what"),
+    lambda t, x: t.norm(x, 2, dtype=t.int64), lambda t, x: x.quantile(1.5), lambda t, x: x.quantile(t.tensor([[0.5]])),
+    lambda t, x: x.quantile(0.5, interpolation="x"), lambda t, x: x.quantile(t.tensor([0.5, 0.2]), keepdim=True),
+    lambda t, x: x.quantile(t.tensor([0.5, 0.2]), 1, True), lambda t, x: t.tensor(2.0).quantile(0.5, keepdim=True),
+    lambda t, x: t.tensor(3.0).max(0), lambda t, x: t.tensor(3.0).max(1), lambda t, x: t.tensor(3.0).topk(1),
+    lambda t, x: t.tensor(3.0).kthvalue(1), lambda t, x: t.tensor(3.0).mode(), lambda t, x: t.tensor(3.0).median(0),
+    lambda t, x: t.tensor(3.0).sort(), lambda t, x: t.tensor(3.0).cummax(0), lambda t, x: t.tensor(3.0).logcumsumexp(0),
+    lambda t, x: t.tensor(3.0).diff(), lambda t, x: t.cov(x[None]), lambda t, x: t.cov(t.tensor(1.0)), lambda t, x: t.corrcoef(x[0]),
+    lambda t, x: t.cov(x, aweights=t.tensor([0.0, 0, 0])), lambda t, x: t.cov(x[:, :0]), lambda t, x: t.cov(x, correction=5),
+    lambda t, x: t.renorm(x[0], 2, 0, 1), lambda t, x: t.renorm(x, 0, 0, 1), lambda t, x: t.renorm(x, 2, 0, -1),
+    lambda t, x: t.cdist(x, x[:, :2]), lambda t, x: t.cdist(x, x, -1), lambda t, x: t.cdist(x, x[0]), lambda t, x: t.cdist(x, x, compute_mode="x"),
+    lambda t, x: t.cdist(x[:0], x), lambda t, x: t.cdist(x[:, :0], x[:, :0]), lambda t, x: t.pdist(x[0]), lambda t, x: t.pdist(x[:1]),
+    lambda t, x: t.gradient(x, spacing=[1.0]), lambda t, x: t.gradient(x, edge_order=3), lambda t, x: t.gradient(x[:1]),
+    lambda t, x: t.diff(x, -1), lambda t, x: t.diff(x, 9), lambda t, x: t.diff(x, 1, 0, x[0]), lambda t, x: x.sum_to_size(4, 3),
+    lambda t, x: t.trapezoid(x, x[:1], dim=0), lambda t, x: t.isin(1, 2), lambda t, x: t.isin(1, x), lambda t, x: t.isin(x, x[0], invert=True),
+    lambda t, x: t.searchsorted(x, x[0]), lambda t, x: t.searchsorted(x[0], 2), lambda t, x: t.searchsorted(x[0], x.double()),
+    lambda t, x: t.searchsorted(x[0], 2, side="left", right=True), lambda t, x: t.searchsorted(x[0], 2.0, side="right"),
+    lambda t, x: t.searchsorted(x[0].flip(0), 2.0, sorter=t.tensor([2, 1, 0])), lambda t, x: t.bucketize(1.5, x[0]),
+    lambda t, x: t.bucketize(x, x), lambda t, x: t.bincount(t.tensor([-1])), lambda t, x: t.bincount(t.tensor([1, 2]), minlength=-1),
+    lambda t, x: t.bincount(t.tensor([1, 1, 4]), x[1], 7), lambda t, x: t.bincount(t.tensor([1, 1, 4]), t.tensor([1, 2, 3])),
+    lambda t, x: t.histc(x, 0), lambda t, x: t.histc(x, 3, 2, 1), lambda t, x: t.histc(x, 4), lambda t, x: t.histc(x, 4, 1, 3),
+    lambda t, x: t.histogram(x, 3), lambda t, x: t.histogram(x, t.tensor([0.0, 1, 4, 5]), density=True),
+    lambda t, x: t.histogram(x, 3, range=(0.0, 2.0), weight=x), lambda t, x: t.histogram(x, 0), lambda t, x: t.histogram(x, 3, weight=x[0]),
+    lambda t, x: t.unique(x % 2, return_inverse=True, return_counts=True), lambda t, x: t.unique(x % 3, dim=1, return_inverse=True),
+    lambda t, x: t.unique(x[:0], dim=1), lambda t, x: t.unique(t.tensor([NAN, 1, NAN]), return_counts=True),
+    lambda t, x: t.unique_consecutive(t.tensor([1, 1, 2, 1]), True, True), lambda t, x: t.unique_consecutive(x % 3 * 0, dim=0),
+    lambda t, x: x.softmax(4), lambda t, x: x.norm(2, (0, 1, 1)), lambda t, x: t.nansum(x, ()), lambda t, x: x.count_nonzero((0, 1)),
+    lambda t, x: t.std_mean(x, False), lambda t, x: t.var_mean(x, [0], True, True), lambda t, x: x.cumsum(2), lambda t, x: x.cumprod(-3),
+    lambda t, x: t.max(x, other=x.flip(0)), lambda t, x: t.min(x, x.flip(0)), lambda t, x: t.max(2, x), lambda t, x: t.sum(input=x, dim=0),
+    lambda t, x: t.histogramdd(x, [2, 3])[0], lambda t, x: t.histogramdd(x, 2, density=True, weight=x[:, 0])[1]]
+
+
+@pytest.mark.parametrize("number", range(len(ODD)))
+def test_odd_forms_like_pytorch(number):
+    data = np.arange(6, dtype=np.float32).reshape(2, 3)
+    agree(answer(ODD[number], ag, ag.from_numpy(data)), answer(ODD[number], torch, torch.from_numpy(data)))
+
+
+@pytest.mark.parametrize("data", [[1.0, NAN, 2, 2], [2.0, 2, 1, 2], [NAN, NAN, 1, 1], [3.0, 0, 0, 3], [-np.inf, 1, np.inf, 1], [NAN] * 3])
+@pytest.mark.parametrize("name", ["max", "min", "amax", "amin", "argmax", "sort", "sort descending", "cummax", "cummin", "mode", "logsumexp",
+                                  "nansum", "nanmean", "median all", "nanmedian all", "max all", "unique", "prod", "logcumsumexp"])
+def test_ties_and_nan_like_pytorch(name, data):
+    """Values, indices, and who gets the gradient."""
+    got = []
+    for t in (ag, torch):
+        x = t.tensor(data, dtype=t.float64, requires_grad=name != "argmax")
+        parts = name.split()
+        out = getattr(x, parts[0])(*[] if parts[-1] == "all" or name in ("unique", "prod", "nansum") else [0],
+                                   **{"descending": True} if "descending" in name else {})
+        out = list(out) if isinstance(out, tuple) else [out]
+        if name not in ("argmax", "unique"):
+            out[0].sum().backward()
+            out.append(x.grad)
+        got.append(arrays(out))
+    if name == "logcumsumexp" and -np.inf in data:
+        got = [a[:1] for a in got]                   # PyTorch's gradient at -inf is nan, ours 0
+    for mine, theirs in zip(*got, strict=True):
+        np.testing.assert_allclose(mine, theirs)
+
+
+def test_out():
+    x = ag.tensor([[1.0, 5, 2], [3, 0, 4]])
+    values, indices = ag.empty(2), ag.empty(2, dtype=ag.int64)
+    got = ag.max(x, 1, out=(values, indices))
+    assert got.values is values and values.tolist() == [5, 4] and indices.tolist() == [1, 2]
+    total = ag.empty(3)
+    assert ag.sum(x, 0, out=total) is total and total.tolist() == [4, 5, 6]
+    with pytest.raises(RuntimeError, match="single memory location"):
+        ag.prod(x, 0, out=x[0])
+    with pytest.raises(RuntimeError, match="have dtype float32"):
+        ag.aminmax(x, out=(ag.empty((), dtype=ag.float64), ag.empty(())))
+
+
+def test_in_place():
+    x = ag.tensor([[1.0, 2], [3, 4]])
+    assert x.cumsum_(0) is x and x.tolist() == [[1, 2], [4, 6]]
+    assert x.cumprod_(1).tolist() == [[1, 2], [4, 24]]
+    assert x.renorm_(1, 0, 3.0).sum(1).tolist() == pytest.approx([3, 3], abs=1e-5)
+
+
+@pytest.mark.parametrize("call, error", [
+    (lambda x: ag.unique(x), NotImplementedError), (lambda x: ag.unique_consecutive(x), NotImplementedError),
+    (lambda x: ag.histogram(x, 2).hist, RuntimeError), (lambda x: ag.bincount(ag.tensor([0, 1]), x), RuntimeError)])
+def test_without_derivative(call, error):
+    """The result requires grad, and backward says what is missing."""
+    out = call(ag.tensor([1.0, 2.0], requires_grad=True))
+    assert out.requires_grad
+    with pytest.raises(error, match="derivative for"):
+        out.sum().backward()
+
+
+@pytest.mark.parametrize("call", [
+    lambda t, x, y: t.cdist(x, y), lambda t, x, y: t.cdist(x, y, 1), lambda t, x, y: t.cdist(x, y, 3.0), lambda t, x, y: t.cdist(x, y, 0.5),
+    lambda t, x, y: t.cdist(x, y, float("inf")), lambda t, x, y: t.cdist(x[None], y.reshape(2, 1, 3), 2.0), lambda t, x, y: t.norm(x, 0) + y + 0 * x[:2],
+    lambda t, x, y: t.cdist(x, y, compute_mode="use_mm_for_euclid_dist"), lambda t, x, y: t.pdist(x) + y[0, 0],
+    lambda t, x, y: t.pdist(x, 1.5) + y[0, 0], lambda t, x, y: t.nn.functional.pdist(t.cat([x, x]), 2.0) + y[0, 0]])
+def test_distances_like_pytorch(call):
+    """Values and gradients; PyTorch has no second derivatives of these."""
+    rng = np.random.default_rng(0)
+    one, two = rng.standard_normal((4, 3)), rng.standard_normal((2, 3))
+    got = []
+    for t in (ag, torch):
+        x, y = t.tensor(one, requires_grad=True), t.tensor(two, requires_grad=True)
+        d = call(t, x, y)
+        (d * t.tensor(np.random.default_rng(1).standard_normal(tuple(d.shape)))).sum().backward()
+        got.append((d.detach().numpy(), np.zeros(3) if x.grad is None else x.grad.numpy(), y.grad.numpy()))
+    for mine, theirs in zip(*got, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
+
+
+def test_far_apart_rows_by_product():
+    """cdist of many rows goes by a matrix product; the gradient is 0 between equal rows."""
+    data = np.random.default_rng(0).standard_normal((30, 4))
+    weights = np.random.default_rng(1).standard_normal((30, 28))
+    got = []
+    for t in (ag, torch):
+        x, y = t.tensor(data, requires_grad=True), t.tensor(data[:28], requires_grad=True)
+        d = t.cdist(x, y)
+        (d * t.tensor(weights)).sum().backward()
+        got.append((d.detach().numpy(), x.grad.numpy(), y.grad.numpy()))
+    off = ~np.eye(30, 28, dtype=bool)
+    np.testing.assert_allclose(got[0][0][off], got[1][0][off], rtol=1e-9)
+    assert np.abs(np.diag(got[0][0])).max() < 1e-6
+    assert all(np.isfinite(g).all() for g in got[0])
