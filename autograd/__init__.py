@@ -16,6 +16,7 @@ from .ops.create import *
 from .ops.elementwise import *
 from .ops.index import *
 from .ops.linalg import *
+from .ops.pad import *
 from .ops.reduce import *
 from .ops.shape import *
 from .random import Generator, initial_seed, manual_seed

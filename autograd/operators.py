@@ -91,9 +91,8 @@ def bind() -> None:
                  cpu=lambda self: self, type_as=lambda self, other: ew.cast(self, other.dtype))
     for name, value in table.items():
         setattr(Tensor, name, value)
-    properties: dict[str, Any] = {"T": shape.t, "mT": shape.mT}
-    for name, function in properties.items():
-        setattr(Tensor, name, property(function))
+    for name in shape.PROPERTIES:
+        setattr(Tensor, name, property(getattr(shape, name)))
 
 
 bind()

@@ -188,11 +188,6 @@ class Put(Operation, name="Scatter"):
         return Pick.apply(g, indices, dim=ctx.dim), None
 
 
-def gather(x: Any, dim: int, index: Any) -> Any:
-    """out[i, j] = x[index[i, j], j] for dim 0, and so on; index has the shape of the result."""
-    return Pick.apply(x, index.array if isinstance(index, Tensor) else index, dim=wrap_dim(dim, x.ndim))
-
-
 def _arg(x: Any, dim: int | None, keepdim: bool, find: Any) -> Any:
     a = x.array
     out = find(a, None if dim is None else wrap_dim(dim, a.ndim))
@@ -326,7 +321,7 @@ def any(x: Any, dim: Dims = None, keepdim: bool = False) -> Any:
     return result(some(x.array, axis=dims_of(dim, x.ndim), keepdims=keepdim))
 
 
-__all__ = ["all", "amax", "amin", "any", "argmax", "argmin", "gather", "log_softmax", "logsumexp", "max", "mean", "min",
+__all__ = ["all", "amax", "amin", "any", "argmax", "argmin", "log_softmax", "logsumexp", "max", "mean", "min",
            "softmax", "std", "sum", "var"]
 METHODS = ["sum", "mean", "var", "std", "amax", "amin", "max", "min", "argmax", "argmin", "all", "any", "logsumexp",
-           "softmax", "log_softmax", "gather"]
+           "softmax", "log_softmax"]
