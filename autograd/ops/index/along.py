@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...tensor import Tensor
-from .._out import takes_out
+from .._out import into, takes_out
 from ..shape import broadcast_shapes, clone, expand, reshape, wrap_dim
 from .getitem import getitem
 from .reduction import ScatterReduce
@@ -58,11 +58,14 @@ def row(x: Any) -> Any:
     return x if not isinstance(x, (Tensor, np.ndarray)) or x.ndim else reshape(x, 1)
 
 
-@takes_out
-def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
     """out[i, j] = input[index[i, j], j] for dim 0, and so on; index has the shape of the result."""
     if sparse_grad:
         raise NotImplementedError("gather(sparse_grad=True): gradients are dense here; leave it out")
+    if out is not None:
+        if out.dtype != input.dtype:
+            raise RuntimeError(f"Expected out tensor to have dtype {input.dtype}, but got {out.dtype} instead")
+        return into(out, gather(input.detach(), dim, index), input)
     dim, index = checked("gather", input, dim, index)
     if 0 in index.shape:
         return reshape(input, -1)[:0].reshape(index.shape)

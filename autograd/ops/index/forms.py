@@ -92,10 +92,11 @@ def located(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...], l
     basic: list[Any] = []
     dims: list[int] = []
     arrays: list[Any] = []
-    dim = place = 0                                  # in x, in x[basic]
+    dim = place = dots = 0                           # in x, in x[basic]; how many Ellipses
     for p in parts:
         if p is Ellipsis:
-            fill, taken = len(shape) - taken, len(shape)
+            fill = 0 if dots else len(shape) - taken
+            dots += 1
             basic += [EVERYTHING] * fill
             dim, place = dim + fill, place + fill
         elif p is True or p is False:
@@ -113,6 +114,9 @@ def located(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...], l
             basic.append(p)
             dim += p is not None
             place += p.__class__ is not int
+    last: Any = parts[-1] if dots > 1 else None
+    if dots > 1 and taken < len(shape) and last is not Ellipsis and not (last.__class__ is slice and last == EVERYTHING):
+        raise IndexError(f"an index can have one Ellipsis ('...') only: {index}")
     trivial = all(p is EVERYTHING for p in basic)
     return None if trivial else tuple(basic), tuple(dims), arrays
 

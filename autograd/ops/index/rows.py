@@ -119,7 +119,8 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     full = input if input.ndim else reshape(input, 1)
     check_range(rows, full.shape[dim], IndexError, negative=True)
     value = value if isinstance(value, Tensor) else np.asarray(value).astype(input.dtype)
-    return reshape(IndexPut.apply(full, value, index=(*[COLON] * dim, rows)), input.shape)
+    once = np.unique(rows.array if isinstance(rows, Tensor) else rows)         # or value's gradient would count twice
+    return reshape(IndexPut.apply(full, value, index=(*[COLON] * dim, once)), input.shape)
 
 
 @takes_out

@@ -18,9 +18,12 @@ from .getitem import Index, IndexAdd
 
 def memory_of(a: Any) -> tuple[Any, int]:
     """The whole memory that an array lies in, flat, and the number of the element at which the array begins."""
-    owner = a
-    while isinstance(owner.base, np.ndarray) and owner.base.dtype == a.dtype:
-        owner = owner.base
+    owner = holder = a
+    while (holder := getattr(holder, "base", None)) is not None:     # NumPy's as_strided puts an object in between
+        if isinstance(holder, np.ndarray):
+            if holder.dtype != a.dtype:
+                break
+            owner = holder
     flat = np.lib.stride_tricks.as_strided(owner, (owner.size,), (a.itemsize,), writeable=a.flags.writeable)
     return flat, (a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // a.itemsize
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._declare import linear
 from .._out import takes_out
-from . import cut, order, views, windows
+from . import broadcast, cut, order, views, windows
 
 
 class memory_format:
@@ -91,7 +91,7 @@ def _copying(name: str, see: Callable[..., Any]) -> Callable[..., Any]:
 
 
 alias_copy = _copying("alias_copy", lambda input: input)
-expand_copy = _copying("expand_copy", views.expand)
+expand_copy = _copying("expand_copy", broadcast.expand)
 narrow_copy = _copying("narrow_copy", cut.narrow)
 permute_copy = _copying("permute_copy", order.permute)
 select_copy = _copying("select_copy", cut.select)

@@ -9,9 +9,10 @@ import numpy as np
 
 from ...operation import Cast
 from ...tensor import Tensor
+from .broadcast import expand
 from .join import common, stack
 from .order import transpose
-from .views import expand, reshape
+from .views import reshape
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
@@ -27,16 +28,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got shape {list(x.shape)}")
         if x.dtype != xs[0].dtype:
             raise RuntimeError(f"torch.meshgrid expects all tensors to have the same dtype, not {x.dtype} and {xs[0].dtype}")
-    swapped = indexing == "xy" and len(xs) > 1
-    if swapped:
-        xs[:2] = xs[1::-1]
     shape = tuple([x.shape[0] if x.ndim else 1 for x in xs])
     grids = [expand(reshape(x, (*(1,) * i, -1, *(1,) * (len(xs) - 1 - i))) if x.array.size else
                     reshape(x, (*(1,) * i, 0, *(1,) * (len(xs) - 1 - i))), shape) for i, x in enumerate(xs)]
-    if swapped:
-        grids = [transpose(x, 0, 1) for x in grids]
-        grids[:2] = grids[1::-1]
-    return tuple(grids)
+    return tuple([transpose(x, 0, 1) for x in grids] if indexing == "xy" and len(xs) > 1 else grids)
 
 
 def cartesian_prod(*tensors: Any) -> Any:

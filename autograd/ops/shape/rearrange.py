@@ -20,8 +20,6 @@ _roll: Any = linear("Roll", lambda x, shifts, dims: np.roll(x, shifts, dims),
 def _fold_copies(g: Any, was: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
     """The adjoint of repeat: the sum over the copies."""
     full = (1,) * (len(repeats) - len(was)) + was
-    if 0 in repeats:
-        return np.zeros(was, g.dtype)
     apart = [n for pair in zip(repeats, full, strict=True) for n in pair]
     once = tuple([n for size in full for n in (1, size)])
     return reshape(SumTo.apply(reshape(g, apart), shape=once), was)
