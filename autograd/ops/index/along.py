@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...tensor import Tensor
-from .._out import into, takes_out
+from .._out import check_apart, into, takes_out
 from ..shape import broadcast_shapes, clone, expand, reshape, wrap_dim
 from .getitem import getitem
 from .reduction import ScatterReduce
@@ -65,6 +65,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
     if out is not None:
         if out.dtype != input.dtype:
             raise RuntimeError(f"Expected out tensor to have dtype {input.dtype}, but got {out.dtype} instead")
+        check_apart(out, input, index)
         return into(out, gather(input.detach(), dim, index), input)
     dim, index = checked("gather", input, dim, index)
     if 0 in index.shape:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...tensor import Tensor
-from .._out import takes_out
+from .._out import takes_out, takes_out_apart
 from ..shape import reshape
 from .assignment import IndexPut
 from .getitem import Index
@@ -25,7 +25,7 @@ def _checked(name: str, index: Any, size: int) -> None:
         raise IndexError(f"out of range: tried to access index {bad} on a tensor of {size} elements.")
 
 
-@takes_out
+@takes_out_apart
 def take(input: Any, index: Any) -> Any:
     """The elements of input that index numbers, as if it were one row; the result has index's shape."""
     row = reshape(input, -1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...operation import Operation
 from ...tensor import Tensor
-from .._out import takes_out
+from .._out import takes_out, takes_out_apart
 from ..shape import broadcast_shapes, expand, pad_constant, reshape
 from .getitem import Masked
 
@@ -94,7 +94,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     return MaskedScatter.apply(x, mask, source)
 
 
-@takes_out
+@takes_out_apart
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements of input where the mask holds, in one dimension; the two broadcast."""
     x, mask = _together("masked_select", input, mask)

@@ -9,7 +9,7 @@ import numpy as np
 from ...kernels.scatter import add_along
 from ...operation import Operation
 from ...tensor import Tensor
-from .._out import takes_out
+from .._out import takes_out, takes_out_apart
 from ..shape import broadcast_to, expand, flatten, reshape, unsqueeze, wrap_dim
 from .along import scatter_reduce
 from .assignment import IndexPut
@@ -59,7 +59,7 @@ def check_range(index: Any, size: int, error: type[Exception], negative: bool = 
         raise error(f"index out of range in self: {bad} is out of bounds for a dimension of size {size}")
 
 
-@takes_out
+@takes_out_apart
 def index_select(input: Any, dim: int, index: Any) -> Any:
     """The slices of input along `dim` that the vector `index` names, in its order."""
     dim = wrap_dim(dim, input.ndim)

@@ -11,7 +11,7 @@ import numpy as np
 from ...dtypes import promote
 from ...operation import Cast, Operation
 from ...tensor import Tensor, result
-from .._out import into
+from .._out import check_apart, into
 from .borders import pad_constant
 from .cut import narrow, unbind
 from .dims import wrap_dim
@@ -101,9 +101,7 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, out: Any = None) -> Any:
                     raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {a} but got "
                                        f"size {b} for tensor number {number} in the list.")
     if out is not None:
-        if any(out is x or np.may_share_memory(out.array, x.array) for x in xs):
-            raise RuntimeError("unsupported operation: the input tensors cannot refer to any of the output memory "
-                               "locations.")
+        check_apart(out, *xs)
         return into(out, Cat.apply(*[x.detach() for x in xs], dim=dim), *xs)
     return Cat.apply(*xs, dim=dim)
 
