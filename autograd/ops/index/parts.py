@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...operation import Operation
-from ..shape import diagonal, select, wrap_dim
+from .._out import takes_out
+from ..shape import clone, diagonal, select, wrap_dim
 from .getitem import getitem
 
 
@@ -56,10 +57,16 @@ def slice_scatter(input: Any, src: Any, dim: int = 0, start: int | None = None, 
     return _replace(input, src, lambda x: getitem(x, at))
 
 
+@takes_out
+def slice_copy(input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+    """A copy of input's slices start to end along `dim`, each step-th."""
+    return clone(getitem(input, (*[slice(None)] * wrap_dim(dim, input.ndim), slice(start, end, step))))
+
+
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """input with a diagonal replaced by src."""
     return _replace(input, src, lambda x: diagonal(x, offset, dim1, dim2))
 
 
-__all__ = ["diagonal_scatter", "select_scatter", "slice_scatter"]
-METHODS = __all__
+__all__ = ["diagonal_scatter", "select_scatter", "slice_copy", "slice_scatter"]
+METHODS = ["diagonal_scatter", "select_scatter", "slice_scatter"]

@@ -20,30 +20,30 @@ class ScatterReduce(Operation):
     def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int, reduce: str, include_self: bool) -> Any:
         """See kernels.scatter."""
         out = reduce_at(x, dim, index, src, reduce, include_self)
-        ctx.save(x, index, src, out)
-        ctx.dim, ctx.reduce, ctx.include = dim, reduce, include_self
+        ctx.save(*(index,) if reduce in ("sum", "mean") else (index, x, src, out))
+        ctx.dim, ctx.reduce, ctx.include, ctx.shape = dim, reduce, include_self, x.shape
         return out
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Each reduction's own rule; what was replaced gets nothing."""
-        x, index, src, z = ctx.values
-        gx, gs = RULES[ctx.reduce](g, x, index, src, z, ctx)
+        index, *rest = ctx.values
+        gx, gs = RULES[ctx.reduce](ctx, g, index, *rest)
         if not ctx.include and ctx.needs(0):
             gx = Scatter.apply(gx, index, 0, dim=ctx.dim)
         return gx, None, gs
 
 
-def _sum(g: Any, x: Any, index: Any, src: Any, z: Any, ctx: Any) -> tuple[Any, Any]:
+def _sum(ctx: Any, g: Any, index: Any) -> tuple[Any, Any]:
     return g, Gather.apply(g, index, dim=ctx.dim)
 
 
-def _mean(g: Any, x: Any, index: Any, src: Any, z: Any, ctx: Any) -> tuple[Any, Any]:
-    share = g / np.maximum(coming(index, ctx.dim, x.shape) + ctx.include, 1).astype(g.dtype)
+def _mean(ctx: Any, g: Any, index: Any) -> tuple[Any, Any]:
+    share = g / np.maximum(coming(index, ctx.dim, ctx.shape) + ctx.include, 1).astype(g.dtype)
     return share, Gather.apply(share, index, dim=ctx.dim)
 
 
-def _prod(g: Any, x: Any, index: Any, src: Any, z: Any, ctx: Any) -> tuple[Any, Any]:
+def _prod(ctx: Any, g: Any, index: Any, x: Any, src: Any, z: Any) -> tuple[Any, Any]:
     """For x the product of what comes; for src the product over itself, or, where it is the one zero, of the others."""
     dim, plain = ctx.dim, {"dim": ctx.dim, "reduce": "prod"}
     gx = gs = None
@@ -63,7 +63,7 @@ def _prod(g: Any, x: Any, index: Any, src: Any, z: Any, ctx: Any) -> tuple[Any, 
     return gx, gs
 
 
-def _extreme(g: Any, x: Any, index: Any, src: Any, z: Any, ctx: Any) -> tuple[Any, Any]:
+def _extreme(ctx: Any, g: Any, index: Any, x: Any, src: Any, z: Any) -> tuple[Any, Any]:
     """Equal shares for all that are equal to the result."""
     dim, dtype = ctx.dim, g.dtype
     own = cast(array_of(x) == array_of(z), dtype)

@@ -91,6 +91,7 @@ def _copying(name: str, see: Callable[..., Any]) -> Callable[..., Any]:
 
 
 alias_copy = _copying("alias_copy", lambda input: input)
+detach_copy = _copying("detach_copy", lambda input: input.detach())
 expand_copy = _copying("expand_copy", broadcast.expand)
 narrow_copy = _copying("narrow_copy", cut.narrow)
 permute_copy = _copying("permute_copy", order.permute)
@@ -105,8 +106,8 @@ unfold_copy = _copying("unfold_copy", windows.unfold)
 unsqueeze_copy = _copying("unsqueeze_copy", views.unsqueeze)
 view_copy = _copying("view_copy", views.view)
 
-__all__ = ["alias_copy", "channels_last", "channels_last_3d", "clone", "contiguous_format", "expand_copy", "memory_format",
-           "narrow_copy", "permute_copy", "preserve_format", "resolve_conj", "resolve_neg", "select_copy", "split_copy",
+__all__ = ["alias_copy", "channels_last", "channels_last_3d", "clone", "contiguous_format", "detach_copy", "expand_copy",
+           "memory_format", "narrow_copy", "permute_copy", "preserve_format", "resolve_conj", "resolve_neg", "select_copy", "split_copy",
            "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
            "unsqueeze_copy", "view_copy"]
 METHODS = ["clone", "contiguous", "narrow_copy", "resolve_conj", "resolve_neg"]
