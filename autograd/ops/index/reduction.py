@@ -72,7 +72,7 @@ def _extreme(ctx: Any, g: Any, index: Any, x: Any, src: Any, z: Any) -> tuple[An
     return share * own, Gather.apply(share, index, dim=dim) * coming_ones
 
 
-RULES = {"sum": _sum, "mean": _mean, "prod": _prod, "amax": _extreme, "amin": _extreme}
+RULES: dict[str, Any] = {"sum": _sum, "mean": _mean, "prod": _prod, "amax": _extreme, "amin": _extreme}
 
 
 def array_of(x: Any) -> Any:

@@ -107,7 +107,7 @@ unsqueeze_copy = _copying("unsqueeze_copy", views.unsqueeze)
 view_copy = _copying("view_copy", views.view)
 
 __all__ = ["alias_copy", "channels_last", "channels_last_3d", "clone", "contiguous_format", "detach_copy", "expand_copy",
-           "memory_format", "narrow_copy", "permute_copy", "preserve_format", "resolve_conj", "resolve_neg", "select_copy", "split_copy",
-           "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
+           "memory_format", "narrow_copy", "permute_copy", "preserve_format", "resolve_conj", "resolve_neg", "select_copy",
+           "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
            "unsqueeze_copy", "view_copy"]
 METHODS = ["clone", "contiguous", "narrow_copy", "resolve_conj", "resolve_neg"]
