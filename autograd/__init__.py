@@ -23,6 +23,7 @@ from .ops.histograms import *
 from .ops.index import *
 from .ops.linalg import *
 from .ops.norms import *
+from .ops.pad import *
 from .ops.products import *
 from .ops.quantiles import *
 from .ops.reduce import *

@@ -62,7 +62,8 @@ FAMILIES = (
     variance,
 )
 
-RESHAPING = ("squeeze", "unsqueeze", "transpose", "t")
+RESHAPING = {"squeeze": shape, "unsqueeze": shape, "transpose": shape, "t": shape, "swapaxes": shape, "swapdims": shape,
+             "as_strided": index}
 
 AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_"}
 
@@ -118,14 +119,13 @@ def bind() -> None:
             table[name + "_"] = inplace.in_place(getattr(family, name), name + "_")
     for name, target in AUGMENTED.items():
         table[name] = table[target]
-    table.update({name + "_": inplace.reshaping(getattr(shape, name), name + "_") for name in RESHAPING})
-    table.update(copy_=inplace.copy_, fill_=inplace.fill_, zero_=inplace.zero_, detach_=inplace.detach_,
-                 cpu=lambda self: self, type_as=lambda self, other: ew.cast(self, other.dtype))
+    table.update({name + "_": inplace.reshaping(getattr(family, name), name + "_") for name, family in RESHAPING.items()})
+    table.update({name: getattr(inplace, name) for name in inplace.METHODS})
+    table.update(cpu=lambda self: self, type_as=lambda self, other: ew.cast(self, other.dtype))
     for name, value in table.items():
         setattr(Tensor, name, value)
-    properties: dict[str, Any] = {"T": shape.t, "mT": shape.mT}
-    for name, function in properties.items():
-        setattr(Tensor, name, property(function))
+    for name in shape.PROPERTIES:
+        setattr(Tensor, name, property(getattr(shape, name)))
 
 
 bind()

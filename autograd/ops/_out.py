@@ -56,3 +56,28 @@ def takes_out(operation: F) -> F:
         return type(value)(*outs) if hasattr(value, "_fields") else tuple(outs)
 
     return wrapped  # type: ignore[return-value]
+
+
+def check_apart(out: Any, *inputs: Any) -> None:
+    """RuntimeError if `out` shares memory with an input, or has two elements in one place: writing would go wrong."""
+    if isinstance(out, Tensor):
+        if any(s == 0 and n > 1 for n, s in zip(out.array.shape, out.array.strides, strict=True)):
+            raise RuntimeError("unsupported operation: more than one element of the written-to tensor refer to a single "
+                               "memory location. Please clone() the tensor before performing the operation.")
+        if any(x is out or (isinstance(x, Tensor) and np.may_share_memory(out.array, x.array)) for x in inputs):
+            raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
+                               "to a single memory location. Please clone() the tensor before performing the operation.")
+
+
+def takes_out_apart(operation: F) -> F:
+    """takes_out() for operations that read their inputs while they write: `out=` must share no memory with them."""
+    writing = takes_out(operation)
+
+    @functools.wraps(operation)
+    def wrapped(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return operation(*args, **kwargs)
+        check_apart(out, *args, *kwargs.values())
+        return writing(*args, out=out, **kwargs)
+
+    return wrapped  # type: ignore[return-value]

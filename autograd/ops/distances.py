@@ -9,7 +9,7 @@ import numpy as np
 from ..dtypes import promote
 from ._declare import Operation
 from .elementwise import cast, where
-from .index import Index
+from .index import getitem
 from .linalg import matrices
 from .norms import vector_norm
 from .reduce import sum
@@ -80,7 +80,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     if p < 0:
         raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
     i, j = np.triu_indices(len(input), 1)
-    return _norm_of_last(Index.apply(input, index=i) - Index.apply(input, index=j), p)
+    return _norm_of_last(getitem(input, i) - getitem(input, j), p)
 
 
 __all__ = ["cdist", "pdist"]

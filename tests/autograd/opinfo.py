@@ -26,6 +26,7 @@ import autograd as ag
 with contextlib.redirect_stderr(io.StringIO()):
     from torch.testing._internal.common_methods_invocations import op_db
 
+STORAGES = {}                                            # while error inputs are made: PyTorch's storages and our copies
 DTYPES = {getattr(torch, name): name for name in (
     "bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128").split()}
 PLAIN = [op for op in op_db if not op.name.startswith(("_refs", "torch.ops", "jiterator", "sparse"))]
@@ -34,7 +35,8 @@ PLAIN = [op for op in op_db if not op.name.startswith(("_refs", "torch.ops", "ji
 def ours(value, requires_grad=None):
     """A PyTorch argument as ours."""
     if isinstance(value, torch.Tensor):
-        array = value.detach().resolve_conj().resolve_neg().numpy().copy(order="K")
+        array = value.detach().resolve_conj().resolve_neg().numpy()
+        array = in_storage(value.detach()) if STORAGES and value.numel() else array.copy(order="K")
         tensor = ag.from_numpy(array)
         if value.requires_grad if requires_grad is None else requires_grad and array.dtype.kind in "fc":
             tensor.requires_grad_()
@@ -54,6 +56,15 @@ def ours(value, requires_grad=None):
     if isinstance(value, slice):
         return slice(*(ours(v) for v in (value.start, value.stop, value.step)))
     return value
+
+
+def in_storage(value):
+    """The tensor's copy, sharing memory with the copies of those that share it: some errors are about that."""
+    key, width = value.untyped_storage().data_ptr(), value.element_size()
+    if (key, value.dtype) not in STORAGES:
+        STORAGES[key, value.dtype] = value.as_strided((value.untyped_storage().nbytes() // width,), (1,), 0).numpy().copy()
+    memory = STORAGES[key, value.dtype][value.storage_offset():]
+    return np.lib.stride_tricks.as_strided(memory, tuple(value.shape), [s * width for s in value.stride()])
 
 
 def flat(value, kind):
@@ -226,6 +237,7 @@ def errors(op):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
+                STORAGES["on"] = True
                 args, kwargs = ours([s.input, *s.args]), ours(s.kwargs)
                 function(*args, **kwargs)
         except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError):
@@ -234,6 +246,8 @@ def errors(op):
             silent.append(("error", f"#{number} {brief(s)}", f"{type(error).__name__}: {error}"))
         else:
             silent.append(("error", f"#{number} {brief(s)}", f"no error, where PyTorch says: {str(bad.error_regex)[:80]}"))
+        finally:
+            STORAGES.clear()
     return silent
 
 
