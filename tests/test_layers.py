@@ -12,11 +12,13 @@ PACKAGES = ("autograd", "dparallel", "launch")
 # Every module belongs to the longest prefix that matches. A module may import from its own layer's prefix or from lower
 # layers of what it names here.
 LAYER = {
-    "autograd.kernels": 0, "autograd.dtypes": 0, "autograd.random": 0, "dparallel.comm": 0,
+    "autograd.kernels": 0, "autograd.dtypes": 0, "autograd.devices": 0, "dparallel.comm": 0,
     "autograd.mode": 1, "autograd.lanes": 2, "autograd.graph": 2, "autograd.tensor": 3, "autograd.saved": 4,
-    "autograd.hooks": 4, "autograd.operation": 5, "autograd.function": 6, "autograd.walk": 6, "autograd.engine": 7,
-    "autograd.ops": 8, "autograd.inplace": 9, "autograd.operators": 10, "autograd.gradcheck": 10,
-    "autograd.nn": 11, "autograd.optim": 11, "autograd.utils": 11, "autograd": 12,
+    "autograd.hooks": 4, "autograd.random": 4, "autograd.operation": 5, "autograd.function": 6, "autograd.walk": 6, "autograd.engine": 7,
+    "autograd.ops": 8, "autograd.inplace": 9, "autograd.attributes": 9, "autograd.numpy_functions": 4,
+    "autograd.numpy_protocol": 9,
+    "autograd.printing": 9, "autograd.drawing": 9, "autograd.operators": 10, "autograd.gradcheck": 10,
+    "autograd.nn": 11, "autograd.signal": 11, "autograd.optim": 11, "autograd.utils": 11, "autograd": 12,
     "dparallel.functions": 13, "dparallel.tree": 13,
     "dparallel.replicate": 14, "dparallel.parallel_apply": 14, "dparallel.buckets": 14, "dparallel.reducer": 15,
     "dparallel.data_parallel": 16, "dparallel.testing": 16, "dparallel": 17, "launch": 0,
