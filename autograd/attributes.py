@@ -203,7 +203,8 @@ TYPES = {"FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTen
 def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """PyTorch's name of the type, such as "torch.FloatTensor"; with `dtype` (a dtype or such a name) the tensor as that."""
     if dtype is None:
-        name = next((name for name, known in TYPES.items() if known == self.dtype), f"{self.dtype}Tensor")
+        other = "BFloat16Tensor" if self.dtype.kind == "V" else f"{self.dtype}Tensor"
+        name = next((name for name, known in TYPES.items() if known == self.dtype), other)
         return f"torch.{name}"
     if isinstance(dtype, str):
         name = dtype.split(".")[-1]

@@ -10,13 +10,15 @@ from .saved import Output
 from .tensor import Tensor
 
 Place = tuple[Node, int]                             # a node and one of its outputs
+REDUCTIONS = ("Sum", "Mean", "Extreme")              # operations whose ctx.shape is their input's
 
 
 def draw(y: Any, params: Any = None, format: str = "text") -> str:
     """The graph behind y (a Tensor or several), from y down to the leaves.
 
-    params: names of leaves, as a dict, pairs (name, tensor), or a Module. format="text": a node's inputs stand below it,
-    further in where there are several; "(above)" marks a node shown before. format="dot": for Graphviz.
+    params: names of leaves, as a dict, pairs (name, tensor), or a Module. format="text": a node's one input stands below
+    it, several as a list with dashes; "(above, #1)" is the node marked #1. Shapes are shown where nodes tell them.
+    format="dot": for Graphviz.
 
     >>> print(draw(loss, model))
     """
@@ -79,6 +81,9 @@ def input_shapes(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]]) -> 
         return [None if meta is None else meta[0] for meta in node.meta]
     if declared == "LinearNode":
         return [node.given[0]]                       # type: ignore[attr-defined]
+    operation: Any = getattr(node, "operation", None)
+    if operation is not None and operation.__name__ in REDUCTIONS:
+        return [node.shape]                          # type: ignore[attr-defined]
     if declared in ("UnaryNode", "BinaryNode"):      # elementwise, without broadcasting
         return [shapes.get((id(node), 0))] * len(node.edges)
     return []
@@ -103,19 +108,19 @@ def as_text(outputs: list[Tensor], nodes: list[Node], labels: dict[int, str]) ->
                 several[id(edge[0])] += 1
     numbers: dict[int, int] = {}
     lines = [f"(no graph) {list(out.shape)}" for out in outputs if out.edge is None]
-    stack: list[tuple[Node, int]] = [(out.edge[0], 0) for out in reversed(outputs) if out.edge is not None]
+    stack: list[tuple[Node, int, str]] = [(out.edge[0], 0, "") for out in reversed(outputs) if out.edge is not None]
     while stack:
-        node, depth = stack.pop()
-        text = "  " * depth + labels[id(node)]
+        node, column, mark = stack.pop()
+        text = " " * min(column - len(mark), 100) + mark + labels[id(node)]      # limited, or deep graphs fill the memory
         if id(node) in numbers:
             lines.append(text + f" (above, #{numbers[id(node)]})")
             continue
-        shared = several[id(node)] > 1
-        if shared or not node.is_leaf:
+        if several[id(node)] > 1:
             numbers[id(node)] = len(numbers) + 1
-        lines.append(text + (f" #{numbers[id(node)]}" if shared else ""))
+            text += f" #{numbers[id(node)]}"
+        lines.append(text)
         inputs = [edge[0] for edge in reversed(node.edges) if edge is not None]
-        stack += [(source, depth + (len(inputs) > 1)) for source in inputs]
+        stack += [(inputs[0], column, "")] if len(inputs) == 1 else [(source, column + 2, "- ") for source in inputs]
     return "\n".join(lines)
 
 

@@ -44,6 +44,8 @@ def result_type(a: Any, b: Any) -> np.dtype[Any]:
     if (a.ndim == 0) == (b.ndim == 0):
         return promote(a.dtype, b.dtype)
     whole, zero = (b, a) if a.ndim == 0 else (a, b)
+    if zero.dtype.kind == "c" and category(whole.dtype) == 2:
+        return to_complex(whole.dtype)
     return whole.dtype if category(whole.dtype) >= category(zero.dtype) else promote(whole.dtype, zero.dtype)
 
 
@@ -93,10 +95,10 @@ def set_default_dtype(d: Any, /) -> None:
     global default
     if not isinstance(d, np.dtype) or category(d) != 2:
         raise TypeError(f"only floating-point types are supported as the default type, not {d!r}")
+    old, default = default, d
     for name, module in list(sys.modules.items()):   # modules that imported `default` by name, to have it at hand
-        if name.startswith(__name__.split(".")[0] + ".") and getattr(module, "default", None) is default:
+        if name.startswith(__name__.split(".")[0] + ".") and getattr(module, "default", None) is old:
             module.default = d                       # type: ignore[attr-defined]
-    default = d
 
 
 def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:

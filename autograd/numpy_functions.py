@@ -75,6 +75,15 @@ def where(condition: Any, *xy: Any) -> Any:
     return ag.where(condition, *xy)
 
 
+def dot(a: Any, b: Any) -> Any:
+    """Of numbers, vectors and matrices; the product over the last dimension of a and the last but one of b."""
+    if a.ndim == 0 or b.ndim == 0:
+        return a * b
+    if b.ndim > 2:
+        raise TypeError(f"numpy.dot on Tensors is not supported for a second factor of {b.ndim} dimensions")
+    return ag.matmul(*tensors([a, b]))
+
+
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
     """Under the old names of the limits and the new."""
     return ag.clamp(a, a_min if min is None else min, a_max if max is None else max)
@@ -106,7 +115,7 @@ def same(name: str) -> Callable[..., Any]:
     return lambda *args: operations.named(name, f"numpy.{name}")(*args)
 
 
-SAME = """atleast_1d atleast_2d atleast_3d argwhere diagonal dot einsum imag inner isreal kron outer real tile trace
+SAME = """atleast_1d atleast_2d atleast_3d argwhere diagonal einsum imag inner isreal kron real tile trace
     linalg.cholesky linalg.det linalg.inv linalg.pinv linalg.slogdet linalg.solve"""
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -130,6 +139,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cumsum": cumulative("cumsum"),
     "diag": lambda v, k=0: ag.diag(v, k),
     "diff": lambda a, n=1, axis=-1: ag.diff(a, n, axis),
+    "dot": dot,
     "dstack": lambda tup: ag.dstack(tensors(tup)),
     "empty_like": lambda prototype, dtype=None: ag.empty_like(prototype, dtype=dtype),
     "expand_dims": lambda a, axis: ag.unsqueeze(a, axis),
@@ -148,6 +158,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "nansum": lambda a, axis=None, dtype=None, *, keepdims=False: ag.nansum(a, axis, keepdims, dtype=dtype),
     "nonzero": lambda a: ag.nonzero(a, as_tuple=True),
     "ones_like": lambda a, dtype=None: ag.ones_like(a, dtype=dtype),
+    "outer": lambda a, b: ag.outer(*(ag.reshape(x, -1) for x in tensors([a, b]))),
     "prod": prod,
     "ravel": lambda a: ag.reshape(a, -1),
     "repeat": lambda a, repeats, axis=None: ag.repeat_interleave(a, repeats, axis),
@@ -172,4 +183,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "zeros_like": lambda a, dtype=None: ag.zeros_like(a, dtype=dtype),
 }
 for _name, _function in FUNCTIONS.items():           # what Python's errors about arguments begin with
-    _function.__qualname__ = f"numpy.{_name} on Tensors: "
+    _function.__qualname__ = f"numpy.{_name} on Tensors"

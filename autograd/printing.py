@@ -63,11 +63,11 @@ class Format:
             low, high = sizes.min(), sizes.max()
             self.whole = bool(np.all(telling == np.ceil(telling)))
             self.scientific = bool(high / low > 1000 or high > 1e8 or (low < 1e-4 and not self.whole))
-            pattern = (f".{options.precision}e" if self.scientific else ".0f" if self.whole else f".{options.precision}f")
+            if options.sci_mode is not None:
+                self.scientific = options.sci_mode
+            pattern = f".{options.precision}e" if self.scientific else ".0f" if self.whole else f".{options.precision}f"
             dot = self.whole and not self.scientific
             self.width = max(1, *(len(format(v, pattern)) + dot for v in telling.tolist()))
-        if options.sci_mode is not None:
-            self.scientific = options.sci_mode
 
     def __call__(self, value: Any) -> str:
         if not self.floating:
@@ -150,13 +150,16 @@ def text_of(tensor: Tensor) -> str:
             notes.append(f"dtype={array.dtype}")
     else:
         text = elements(array, len(prefix))
+        if not options.edgeitems:
+            notes.append(f"size={tuple(array.shape)}")
         if array.dtype not in usual:
             notes.append(f"dtype={array.dtype}")
     if tensor.edge is not None:
         notes.append(f"grad_fn=<{tensor.edge[0].name()}>")
     elif tensor.tracked:
         notes.append("requires_grad=True")
-    length = len(prefix) + len(text) - text.rfind("\n") + 1 - len(prefix)
+    text = prefix + text
+    length = len(text) - text.rfind("\n") + 1        # of the last line, with what separates a note from it
     for note in notes:
         if length + len(note) + 2 > options.linewidth:
             text += ",\n" + " " * len(prefix) + note
@@ -164,7 +167,7 @@ def text_of(tensor: Tensor) -> str:
         else:
             text += ", " + note
             length += len(note) + 2
-    return prefix + text + ")"
+    return text + ")"
 
 
 def format_of(tensor: Tensor, spec: str) -> str:
