@@ -20,7 +20,7 @@ from .devices import (
     strided,
 )
 from .operation import Cast, Operation
-from .ops.shape import clone, wrap_dim
+from .ops.shape import clone, flip, wrap_dim
 from .tensor import Tensor
 
 # --- where and how it lies in memory -----------------------------------------------------------------------------------
@@ -97,6 +97,27 @@ def is_pinned(self: Tensor) -> bool:
 def is_shared(self: Tensor) -> bool:
     """False: no other process sees this memory."""
     return False
+
+
+def dense_dim(self: Tensor) -> int:
+    """The number of dimensions: all are dense."""
+    return self.array.ndim
+
+
+def sparse_dim(self: Tensor) -> int:
+    """0: no dimension is sparse."""
+    return 0
+
+
+def dim_order(self: Tensor) -> tuple[int, ...]:
+    """The dimensions from the one with the largest step in memory to the one with the smallest."""
+    strides = stride(self)
+    return tuple(sorted(range(self.array.ndim), key=lambda d: -strides[d]))
+
+
+def itself(self: Tensor, *args: Any) -> Tensor:
+    """The tensor itself: it is dense, and conjugates and negatives are computed at once."""
+    return self
 
 
 def cpu(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
@@ -237,7 +258,9 @@ METHODS = {
     "to": to, "type": type_, "type_as": type_as, "cpu": cpu, "cuda": cuda, "pin_memory": pin_memory, "stride": stride,
     "data_ptr": data_ptr, "storage_offset": storage_offset, "is_contiguous": is_contiguous, "is_set_to": is_set_to,
     "element_size": element_size, "nelement": nelement, "ndimension": ndimension, "get_device": get_device,
-    "is_pinned": is_pinned, "is_shared": is_shared, "untyped_storage": untyped_storage, "__dlpack__": dlpack,
+    "is_pinned": is_pinned, "is_shared": is_shared, "untyped_storage": untyped_storage, "dense_dim": dense_dim,
+    "sparse_dim": sparse_dim, "dim_order": dim_order, "to_dense": itself, "resolve_conj": itself, "resolve_neg": itself,
+    "__reversed__": lambda self: flip(self, 0) if self.array.ndim else self, "__dlpack__": dlpack,
     "__dlpack_device__": dlpack_device, "__complex__": lambda self: complex(self.item()),
 }
 ABSENT = ("cuda", "ipu", "maia", "meta", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse", "sparse_csr", "vulkan",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import attributes, engine, inplace, numpy_protocol, printing
-from .ops import create, draw, fill, index, linalg, redraw, reduce, shape, types
+from .ops import by_element, create, draw, fill, index, linalg, redraw, reduce, shape, types
 from .ops import elementwise as ew
 from .tensor import Tensor
 
@@ -24,6 +24,7 @@ OPERATORS = {
 # The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
 # which of those have a form that ends in "_".
 FAMILIES = (
+    by_element,
     create,
     draw,
     ew,

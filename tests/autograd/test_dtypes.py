@@ -88,6 +88,11 @@ t.device('cpu:0'), t.device('cpu', 0), str(t.device('cpu:0')), t.device('cuda', 
 t.finfo(t.int32) | t.iinfo(t.float32) | t.iinfo(t.bool) | t.zero_(t.ones(2)).tolist() | t.int is t.int32, t.short is t.int16, t.cfloat is t.complex64, t.half is t.float16, t.long is t.int64, t.double is t.float64
 f'{t.tensor(1.2345):.2f}', f'{t.tensor(7):3d}' | f'{x:.2f}' | t.pi, t.inf, t.e, t.newaxis"""
 
+TEXTS += """
+x.dense_dim(), x.sparse_dim(), x.dim_order(), x.t().dim_order(), x.to_dense() is x | list(reversed(i.tolist())) | reversed(x + i).tolist() | x.resolve_conj() is x
+i.clone().apply_(lambda v: v * 2).tolist() | t.ones(2, 3).map_(t.arange(3.), lambda a, b: a + b).tolist() | t.ones(2, requires_grad=True).apply_(abs) | x.apply_(3)
+t.add(t.ones(3), 1, out=t.zeros(1).expand(3))"""
+
 
 @pytest.mark.parametrize("text", TEXTS.replace("\n", " | ").split(" | "))
 def test_tensors_say_of_themselves_what_pytorch_says(text):
