@@ -26,6 +26,8 @@ from .ops import (
     sorting,
     variance,
 )
+from . import attributes, engine, inplace, numpy_protocol, printing
+from .ops import by_element, create, draw, fill, index, linalg, redraw, reduce, shape, types
 from .ops import elementwise as ew
 from .tensor import Tensor
 
@@ -54,12 +56,21 @@ FAMILIES = (
     norms,
     products,
     quantiles,
+    by_element,
+    create,
+    draw,
+    ew,
+    fill,
+    index,
+    linalg,
+    redraw,
     reduce,
     sets,
     shape,
     softmax,
     sorting,
     variance,
+    types,
 )
 
 RESHAPING = {"squeeze": shape, "unsqueeze": shape, "transpose": shape, "t": shape, "swapaxes": shape, "swapdims": shape,
@@ -74,22 +85,6 @@ def backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | 
     engine.backward([self], [gradient], retain_graph, create_graph, inputs)
 
 
-def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
-       copy: bool = False) -> Tensor:
-    """This tensor in another dtype, or with the dtype of another tensor; device can only be "cpu"."""
-    for arg in args:
-        if isinstance(arg, Tensor):
-            dtype = arg.dtype
-        elif isinstance(arg, str) and arg.split(":")[0] in ("cpu", "cuda", "mps", "meta"):
-            device = arg
-        else:
-            dtype = arg
-    if device is not None and str(device).split(":")[0] != "cpu":
-        raise NotImplementedError(f"to(device={device!r}): tensors live in the CPU's memory")
-    out = self if dtype is None else ew.cast(self, dtype)
-    return shape.clone(out) if copy and out is self else out
-
-
 def iterate(self: Tensor) -> Iterator[Tensor]:
     """The slices along the first dimension."""
     if self.ndim == 0:
@@ -97,22 +92,11 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
     return iter(shape.unbind(self, 0))
 
 
-CASTS = {"float": np.float32, "double": np.float64, "half": np.float16, "long": np.int64, "int": np.int32,
-         "bool": np.bool_}
-
-
-def _cast_to(dtype: Any) -> Any:
-    def method(self: Tensor) -> Tensor:
-        return ew.cast(self, dtype)
-
-    method.__doc__ = f"This tensor as {np.dtype(dtype)}."
-    return method
-
-
 def bind() -> None:
     """Set all of it on Tensor."""
-    table: dict[str, Any] = {**OPERATORS, "backward": backward, "to": to, "__iter__": iterate}
-    table.update({name: _cast_to(dtype) for name, dtype in CASTS.items()})
+    table: dict[str, Any] = {**OPERATORS, "backward": backward, "__iter__": iterate}
+    for source in (attributes, printing, numpy_protocol):
+        table.update(source.METHODS)
     for family in FAMILIES:
         table.update({name: getattr(family, name) for name in family.METHODS})
         for name in getattr(family, "IN_PLACE", ()):
@@ -126,6 +110,12 @@ def bind() -> None:
         setattr(Tensor, name, value)
     for name in shape.PROPERTIES:
         setattr(Tensor, name, property(getattr(shape, name)))
+    table.update(copy_=inplace.copy_, fill_=inplace.fill_, zero_=inplace.zero_, detach_=inplace.detach_)
+    for name, value in table.items():
+        setattr(Tensor, name, value)
+    properties: dict[str, Any] = {"T": shape.t, "mT": shape.mT, **attributes.PROPERTIES}
+    for name, function in properties.items():
+        setattr(Tensor, name, property(function))
 
 
 bind()

@@ -31,6 +31,9 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
     array = value.array
     if not np.can_cast(array.dtype, out.array.dtype, "same_kind"):
         raise RuntimeError(f"result type {array.dtype} can't be cast to the desired output type {out.dtype}")
+    if 0 in out.array.strides and any(s == 0 and n > 1 for s, n in zip(out.array.strides, out.shape, strict=True)):
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
+                           "memory location. Please clone() the tensor before performing the operation.")
     if out.array.shape != array.shape:
         if out.array.size:
             warnings.warn(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which "
