@@ -4,10 +4,9 @@ import sys
 import warnings
 from math import e, inf, nan, pi
 
-from . import dtypes, forward_ad, graph, lanes, nn, operators, optim
 from numpy import dtype
 
-from . import dtypes, graph, lanes, mode, nn, operators, optim, signal
+from . import dtypes, forward_ad, graph, lanes, nn, operators, optim, signal
 from . import random as random
 from .devices import (
     channels_last,
@@ -57,12 +56,11 @@ from .ops.create import *
 from .ops.cumulative import *
 from .ops.differences import *
 from .ops.distances import *
-from .ops.elementwise import *
-from .ops.extremes import *
-from .ops.histograms import *
 from .ops.draw import *
 from .ops.elementwise import *
+from .ops.extremes import *
 from .ops.fill import *
+from .ops.histograms import *
 from .ops.index import *
 from .ops.linalg import *
 from .ops.norms import *
@@ -70,19 +68,17 @@ from .ops.pad import *
 from .ops.products import *
 from .ops.quantiles import *
 from .ops.reduce import *
+from .ops.sequence import *
 from .ops.sets import *
 from .ops.shape import *
 from .ops.softmax import *
 from .ops.sorting import *
-from .ops.variance import *
-from .random import Generator, initial_seed, manual_seed
-from .size import Size
-from .ops.sequence import *
-from .ops.shape import *
 from .ops.types import *
+from .ops.variance import *
 from .ops.windows import *
 from .printing import get_printoptions, set_printoptions
 from .random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .size import Size
 from .tensor import Parameter, Tensor
 
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16

@@ -5,29 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from . import engine, inplace
+from . import attributes, engine, inplace, numpy_protocol, printing
 from .ops import (
+    by_element,
     covariance,
+    create,
     cumulative,
     differences,
+    draw,
     extremes,
+    fill,
     histograms,
     index,
     linalg,
     norms,
     products,
     quantiles,
+    redraw,
     reduce,
     sets,
     shape,
     softmax,
     sorting,
+    types,
     variance,
 )
-from . import attributes, engine, inplace, numpy_protocol, printing
-from .ops import by_element, create, draw, fill, index, linalg, redraw, reduce, shape, types
 from .ops import elementwise as ew
 from .tensor import Tensor
 

@@ -7,26 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...devices import contiguous_format
 from .._declare import linear
 from .._out import takes_out
 from . import broadcast, cut, order, views, windows
-
-
-class memory_format:
-    """How a tensor's elements follow one another in memory."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"torch.{self.name}"
-
-    def __reduce__(self) -> str:
-        return self.name
-
-
-contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
-channels_last, channels_last_3d = memory_format("channels_last"), memory_format("channels_last_3d")
 
 
 def _laid(x: Any, order: str) -> Any:
@@ -106,8 +90,7 @@ unfold_copy = _copying("unfold_copy", windows.unfold)
 unsqueeze_copy = _copying("unsqueeze_copy", views.unsqueeze)
 view_copy = _copying("view_copy", views.view)
 
-__all__ = ["alias_copy", "channels_last", "channels_last_3d", "clone", "contiguous_format", "detach_copy", "expand_copy",
-           "memory_format", "narrow_copy", "permute_copy", "preserve_format", "resolve_conj", "resolve_neg", "select_copy",
-           "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy", "transpose_copy", "unbind_copy", "unfold_copy",
-           "unsqueeze_copy", "view_copy"]
+__all__ = ["alias_copy", "clone", "detach_copy", "expand_copy", "narrow_copy", "permute_copy", "resolve_conj",
+           "resolve_neg", "select_copy", "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy",
+           "transpose_copy", "unbind_copy", "unfold_copy", "unsqueeze_copy", "view_copy"]
 METHODS = ["clone", "contiguous", "narrow_copy", "resolve_conj", "resolve_neg"]
