@@ -11,12 +11,17 @@ from .engine import backward, grad
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from .ops.conv import *
+from .ops.average_pooling import *
+from .ops.convolution import *
 from .ops.create import *
 from .ops.elementwise import *
 from .ops.index import *
 from .ops.linalg import *
+from .ops.max_pooling import *
+from .ops.pooling_pairs import *
+from .ops.rearranging import *
 from .ops.reduce import *
+from .ops.sampling import *
 from .ops.shape import *
 from .random import Generator, initial_seed, manual_seed
 from .tensor import Parameter, Tensor
