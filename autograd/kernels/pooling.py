@@ -75,7 +75,8 @@ def max_windows(x: Array, slide: Slide) -> tuple[Array, Array]:
     room = padded(x.astype(wide(x.dtype), copy=False), slide, least)
     best, codes = winners(room, slide)
     if (room is not x and (best == least).any()) or (best != best).any():
-        return max_spans(x, tables(slide, plane))
+        best, places = max_spans(x, tables(slide, plane))
+        return np.where(beyond(slide, plane), np.asarray(least, x.dtype), best), places
     steps = [prod(plane[d + 1:]) for d in range(len(plane))]
     offsets, base = np.zeros((), np.int64), np.zeros((), np.int64)
     for d, step in enumerate(steps):
@@ -93,8 +94,19 @@ def tables(slide: Slide, plane: Sizes) -> list[Array]:
         first = np.arange(out) * stride - before
         low = np.maximum(0, -(first // dilation))                # the first place of the kernel that is not padding
         high = np.minimum(kernel - 1, (size - 1 - first) // dilation)
-        found.append(first + np.clip(np.arange(kernel)[:, None], low, np.maximum(low, high)) * dilation)
+        index = first + np.clip(np.arange(kernel)[:, None], low, np.maximum(low, high)) * dilation
+        found.append(np.clip(index, 0, size - 1))
     return found
+
+
+def beyond(slide: Slide, plane: Sizes) -> Array:
+    """Which windows hold nothing but padding."""
+    empty = np.zeros(slide.out, bool)
+    for d, (kernel, stride, before, dilation, out, size) in enumerate(zip(*slide, plane, strict=True)):
+        index = np.arange(out) * stride - before + np.arange(kernel)[:, None] * dilation
+        none = ~((index >= 0) & (index < size)).any(0)
+        empty |= none.reshape(-1, *(1,) * (len(plane) - 1 - d))
+    return empty
 
 
 def spans(sizes: Sizes, outs: Sizes) -> list[tuple[Array, Array]]:
@@ -137,12 +149,12 @@ def max_spans(x: Array, under: list[Array]) -> tuple[Array, Array]:
 def max_scattered(x: Array, starts: list[Array], kernel: Sizes) -> tuple[Array, Array]:
     """max_windows for windows of one size that begin at starts[d] (n, c, out), different in every plane."""
     n, c, *plane = x.shape
-    flat = x.reshape(n * c, -1)
+    flat = x.reshape(n * c, prod(plane))
     corner = np.zeros((n * c,), np.int64)
     for d, start in enumerate(starts):
-        corner = corner[..., None] + (start.reshape(n * c, *(1,) * d, -1) * prod(plane[d + 1:]))
+        corner = corner[..., None] + (start.reshape(n * c, *(1,) * d, start.shape[-1]) * prod(plane[d + 1:]))
     shape = (n, c, *corner.shape[1:])
-    corner = corner.reshape(n * c, -1)
+    corner = corner.reshape(n * c, prod(shape[2:]))
     best: Any = None
     for place in product(*map(range, kernel)):
         here = corner + sum(p * prod(plane[d + 1:]) for d, p in enumerate(place))
@@ -159,7 +171,7 @@ def flat_places(places: Array, size: int) -> Array:
     """Places in planes of `size` (n, c, ...) as places in all of memory, one vector."""
     n, c = places.shape[:2]
     begin = np.arange(n * c) * size
-    return (places.reshape(n * c, -1) + begin[:, None]).reshape(-1)
+    return (places.reshape(n * c, prod(places.shape[2:])) + begin[:, None]).reshape(-1)
 
 
 def take_places(x: Array, places: Array) -> Array:

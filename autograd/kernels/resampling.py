@@ -98,6 +98,27 @@ def resample(x: Array, maps: tuple[Along, ...]) -> Array:
     return out.astype(x.dtype, copy=out is x)
 
 
+def in_bytes(along: Along) -> tuple[Along, int]:
+    """A map with its weights as integers of at most 15 bits, and how many bits of them are fraction."""
+    weight = np.ones(along.to.size) if along.weight is None else along.weight
+    top = float(weight.max())
+    bits = 0
+    while bits < 22 and int(0.5 + top * (1 << (bits + 1))) < 1 << 15:
+        bits += 1
+    scaled = np.trunc(weight * (1 << bits) + np.where(weight < 0, -0.5, 0.5))
+    return Along(along.rows, along.columns, along.to, along.origin, scaled), bits
+
+
+def resample_bytes(x: Array, maps: tuple[Along, ...]) -> Array:
+    """resample for uint8 as image libraries do it: in integers, the last dimension first, rounded after each."""
+    out = x.astype(np.int64)
+    for d in reversed(range(len(maps))):
+        if maps[d].rows != maps[d].columns:
+            whole, bits = in_bytes(maps[d])
+            out = np.clip((whole(out, d + 2) + (1 << (bits - 1))) >> bits, 0, 255)
+    return out.astype(np.uint8)
+
+
 # --- sums over windows -----------------------------------------------------------------------------------------------
 
 @lru_cache(maxsize=256)

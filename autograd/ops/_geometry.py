@@ -48,12 +48,12 @@ def full_sizes(name: str, input: Any, output_size: Any, dims: int) -> Sizes:
     """The output sizes of adaptive pooling: None stands for the input's."""
     if input.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(f"{name}: Expected {dims + 1}D or {dims + 2}D tensor, but got {list(input.shape)}")
-    if 0 in input.shape[input.ndim - dims - 1:]:
+    if 0 in input.shape[-dims:]:
         raise RuntimeError(f"{name}: Expected input to have non-zero size for non-batch dimensions, but input has sizes "
                            f"{list(input.shape)}")
+    if output_size is None:
+        raise TypeError(f"{name}: output_size must be an int or {dims} of them, of which some may be None, not None")
     given = list(output_size) if isinstance(output_size, Sequence) else [output_size] * dims
-    if len(given) == 1:
-        given *= dims
     if len(given) != dims:
         raise RuntimeError(f"{name}: output_size must be a single int or {dims} of them, but got {output_size}")
     sizes = tuple([n if g is None else operator.index(g) for g, n in zip(given, input.shape[-dims:], strict=True)])

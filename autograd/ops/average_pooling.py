@@ -50,7 +50,7 @@ def avg_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, pa
     padding = pool_ints(name, "padding", padding, dims)
     check_pool_input(name, input, dims)
     if input.dtype.kind in "bc":
-        raise RuntimeError(f"{name}: not implemented for {input.dtype}")
+        raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
     if divisor_override is not None and divisor_override == 0:
         raise RuntimeError(f"{name}: divisor must be not zero, got divisor_override=0")
     if min(kernel) < 1 or min(stride) < 1:
@@ -108,7 +108,7 @@ def adaptive_avg_pool(name: str, dims: int, input: Any, output_size: Any) -> Any
     """adaptive_avg_pool1d, 2d, 3d: they differ in `dims`."""
     outs = full_sizes(name, input, output_size, dims)
     if input.dtype.kind != "f":
-        raise RuntimeError(f"{name}: not implemented for {input.dtype}")
+        raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
     plane = tuple(input.shape[-dims:])
     maps = tuple([kernels.span_sums(n, o) for n, o in zip(plane, outs, strict=True)])
     return pooled(input, dims, maps, kernels.span_counts(plane, outs))

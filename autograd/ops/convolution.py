@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..kernels import convolution as kernels
 from ..kernels.windows import Slide
 from ..operation import SumTo
-from ._declare import Operation
+from ._declare import Operation, elementwise
 from ._geometry import Sizes, by, ints
 from .shape import permute, reshape, unsqueeze
+
+conj: Any = elementwise("Conj", np.conj, lambda g: conj(g))
+
+
+def bar(x: Any) -> Any:
+    """x, or its conjugate where it is complex: the factor of a gradient."""
+    return conj(x) if x.dtype.kind == "c" else x
 
 
 class Conv(Operation, name="Convolution"):
@@ -27,8 +36,8 @@ class Conv(Operation, name="Convolution"):
         """Its two adjoints, and a sum for the bias."""
         x, weight = ctx.values
         how = {"slide": ctx.slide, "groups": ctx.groups}
-        return (ConvInput.apply(g, weight, None, plane=x.shape[2:], **how) if ctx.needs(0) else None,
-                ConvWeight.apply(g, x, **how) if ctx.needs(1) else None,
+        return (ConvInput.apply(g, bar(weight), None, plane=x.shape[2:], **how) if ctx.needs(0) else None,
+                ConvWeight.apply(g, bar(x), **how) if ctx.needs(1) else None,
                 per_channel(g) if ctx.needs(2) else None)
 
 
@@ -48,8 +57,8 @@ class ConvInput(Operation, name="ConvolutionBackwardInput"):
         """Linear in g with adjoint Conv, linear in weight."""
         g, weight = ctx.values
         how = {"slide": ctx.slide, "groups": ctx.groups}
-        return (Conv.apply(u, weight, None, **how) if ctx.needs(0) else None,
-                ConvWeight.apply(g, u, **how) if ctx.needs(1) else None,
+        return (Conv.apply(u, bar(weight), None, **how) if ctx.needs(0) else None,
+                ConvWeight.apply(bar(g), u, **how) if ctx.needs(1) else None,
                 per_channel(u) if ctx.needs(2) else None)
 
 
@@ -72,8 +81,8 @@ class ConvWeight(Operation, name="ConvolutionBackwardWeight"):
         """Linear in g with adjoint Conv, linear in x."""
         g, x = ctx.values
         how = {"slide": ctx.slide, "groups": ctx.groups}
-        return (Conv.apply(x, u, None, **how) if ctx.needs(0) else None,
-                ConvInput.apply(g, u, None, plane=x.shape[2:], **how) if ctx.needs(1) else None)
+        return (Conv.apply(bar(x), u, None, **how) if ctx.needs(0) else None,
+                ConvInput.apply(bar(g), u, None, plane=x.shape[2:], **how) if ctx.needs(1) else None)
 
 
 def per_channel(g: Any) -> Any:
@@ -95,10 +104,10 @@ def check_operands(name: str, dims: int, input: Any, weight: Any, bias: Any) -> 
                            f"size: {list(input.shape)}")
     if input.dtype != weight.dtype:
         raise RuntimeError(f"Input type ({input.dtype}) and weight type ({weight.dtype}) should be the same")
+    if input.dtype.kind == "b":
+        raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
     if bias is not None and bias.dtype != input.dtype:
         raise RuntimeError(f"Input type ({input.dtype}) and bias type ({bias.dtype}) should be the same")
-    if input.dtype.kind == "c" and any(getattr(t, "tracked", False) for t in (input, weight, bias)):
-        raise NotImplementedError(f"{name}: gradients of {input.dtype} convolutions are not implemented")
 
 
 def check_bias(weight: Any, bias: Any, channels: int) -> None:
@@ -170,6 +179,8 @@ def convolve(name: str, dims: int, input: Any, weight: Any, bias: Any, stride: A
     if any(n < s for n, s in zip(sizes, spans, strict=True)):
         raise RuntimeError(f"Calculated padded input size per channel: ({' x '.join(map(str, sizes))}). Kernel size: "
                            f"({' x '.join(map(str, spans))}). Kernel size can't be greater than actual input size")
+    if 0 in plane:
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(input.shape)}")
     if 0 in kernel:
         raise RuntimeError(f"kernel size should be greater than zero, but got kernel: {by(kernel)}")
     out = tuple([(n - s) // t + 1 for n, s, t in zip(sizes, spans, stride, strict=True)])

@@ -99,8 +99,7 @@ def resized(input: Any, plane: tuple[int, ...], outs: tuple[int, ...], scales: S
         maps = [(kernels.cubic if mode == "bicubic" else kernels.linear)(*n, corners) for n in numbers]
     if input.dtype == np.uint8 and mode in SMOOTH:
         data = input.array if isinstance(input, Tensor) else input
-        out = kernels.resample(data.astype(np.float64), tuple(maps))
-        return result(np.clip(np.floor(out + 0.5), 0, 255).astype(np.uint8))
+        return result(kernels.resample_bytes(data, tuple(maps)))
     return Resample.apply(input, maps=tuple(maps))
 
 

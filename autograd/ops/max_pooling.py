@@ -116,15 +116,15 @@ def max_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, pa
     padding, dilation = pool_ints(name, "padding", padding, dims), pool_ints(name, "dilation", dilation, dims)
     check_pool_input(name, input, dims)
     if input.dtype.kind in "bc":
-        raise RuntimeError(f"{name}: not implemented for {input.dtype}")
+        raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
     if min(kernel) < 1 or min(stride) < 1 or min(dilation) < 1:
         raise RuntimeError(f"{name}: kernel_size, stride and dilation must be greater than zero, but got kernel_size="
                            f"{list(kernel)}, stride={list(stride)}, dilation={list(dilation)}")
     if min(padding) < 0:
         raise RuntimeError(f"{name}: pad must be non-negative, but got pad={list(padding)}")
-    if any(p > (d * (k - 1) + 1) // 2 for p, k, d in zip(padding, kernel, dilation, strict=True)):
-        raise RuntimeError(f"{name}: pad should be at most half of effective kernel size, but got pad={list(padding)}, "
-                           f"kernel_size={list(kernel)} and dilation={list(dilation)}")
+    if any(p > k // 2 for p, k in zip(padding, kernel, strict=True)):
+        raise RuntimeError(f"{name}: pad should be at most half of kernel size, but got pad={list(padding)} and kernel_size="
+                           f"{list(kernel)}")
     plane = input.shape[-dims:]
     outs = tuple([kernels.pooled_size(n, k, s, p, d, ceil_mode)
                   for n, k, s, p, d in zip(plane, kernel, stride, padding, dilation, strict=True)])
@@ -170,8 +170,11 @@ def max_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 def adaptive_max_pool(name: str, dims: int, input: Any, output_size: Any) -> tuple[Any, Any]:
     """adaptive_max_pool1d, 2d, 3d with their places: they differ in `dims`."""
     outs = full_sizes(name, input, output_size, dims)
+    if input.shape[-dims - 1] == 0:
+        raise RuntimeError(f"{name}: Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                           f"{list(input.shape)}")
     if input.dtype.kind != "f":
-        raise RuntimeError(f"{name}: not implemented for {input.dtype}")
+        raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
     return both(input, dims, kernels.max_spans, (kernels.adaptive_tables(input.shape[-dims:], outs),))
 
 
@@ -215,13 +218,14 @@ def fractional_max_pool(name: str, dims: int, input: Any, kernel_size: Any, outp
     check_pool_input(name, input, dims)
     kernel = ints(kernel_size, dims, "kernel_size")
     if input.dtype.kind != "f":
-        raise RuntimeError(f"{name}: not implemented for {input.dtype}")
+        raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
     if min(kernel) < 1 or min(outs) < 1:
         raise RuntimeError(f"{name}: kernel_size and output_size must be greater than zero, but got kernel_size="
                            f"{list(kernel)} and output_size={list(outs)}")
-    if any(o + k - 1 > n for o, k, n in zip(outs, kernel, plane, strict=True)):
+    spare = 1 if dims == 3 else 0                                    # as in PyTorch
+    if any(o + k - 1 + spare > n for o, k, n in zip(outs, kernel, plane, strict=True)):
         raise RuntimeError(f"{name}(): pool size {list(kernel)} too large relative to input size {list(plane)} and output "
-                           f"size {list(outs)}: output + pool - 1 must not exceed the input")
+                           f"size {list(outs)}: output + pool - 1 must be at most the input's{' - 1' * spare}")
     n = 1 if input.ndim == dims + 1 else input.shape[0]
     shape = (n, input.shape[-dims - 1], dims)
     if samples is None:

@@ -121,6 +121,8 @@ def check_grid(input: Any, grid: Any, mode: str) -> None:
     if input.dtype != grid.dtype:
         raise RuntimeError(f"grid_sampler(): expected input and grid to have same dtype, but input has {input.dtype} and "
                            f"grid has {grid.dtype}")
+    if input.dtype.kind != "f":
+        raise NotImplementedError(f"grid_sampler(): not implemented for {input.dtype}")
     if input.ndim not in (4, 5) or grid.ndim != input.ndim:
         raise RuntimeError(f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got "
                            f"{shapes}")
