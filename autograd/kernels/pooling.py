@@ -7,6 +7,7 @@ in memory wins. Which element won is a small integer, found by the same vector a
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -77,14 +78,21 @@ def max_windows(x: Array, slide: Slide) -> tuple[Array, Array]:
     if (room is not x and (best == least).any()) or (best != best).any():
         best, places = max_spans(x, tables(slide, plane))
         return np.where(beyond(slide, plane), np.asarray(least, x.dtype), best), places
-    steps = [prod(plane[d + 1:]) for d in range(len(plane))]
-    offsets, base = np.zeros((), np.int64), np.zeros((), np.int64)
-    for d, step in enumerate(steps):
-        offsets = offsets[..., None] + np.arange(slide.kernel[d]) * (slide.dilation[d] * step)
-        base = base[..., None] + (np.arange(slide.out[d]) * slide.stride[d] - slide.before[d]) * step
-    places = offsets.reshape(-1).take(codes)
-    places += base
+    begin, offsets = numbering(slide, plane)
+    places = offsets.take(codes)
+    places += begin
     return best.astype(x.dtype, copy=False), places
+
+
+@lru_cache(maxsize=256)
+def numbering(slide: Slide, plane: Sizes) -> tuple[Array, Array]:
+    """Where each window begins in the flat plane, and how far from there each place of the kernel is."""
+    begin, offsets = np.zeros((), np.int64), np.zeros((), np.int64)
+    for d, (kernel, stride, before, dilation, out) in enumerate(zip(*slide, strict=True)):
+        step = prod(plane[d + 1:])
+        begin = begin[..., None] + (np.arange(out) * stride - before) * step
+        offsets = offsets[..., None] + np.arange(kernel) * (dilation * step)
+    return begin, offsets.reshape(-1)
 
 
 def tables(slide: Slide, plane: Sizes) -> list[Array]:
