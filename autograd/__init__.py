@@ -50,10 +50,9 @@ from .engine import backward, grad
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from .ops.conv import *
-from .ops.covariance import *
 from .ops.average_pooling import *
 from .ops.convolution import *
+from .ops.covariance import *
 from .ops.create import *
 from .ops.cumulative import *
 from .ops.differences import *
@@ -65,18 +64,17 @@ from .ops.fill import *
 from .ops.histograms import *
 from .ops.index import *
 from .ops.linalg import *
+from .ops.max_pooling import *
 from .ops.norms import *
 from .ops.pad import *
+from .ops.pooling_pairs import *
 from .ops.products import *
 from .ops.quantiles import *
-from .ops.reduce import *
-from .ops.sequence import *
-from .ops.sets import *
-from .ops.max_pooling import *
-from .ops.pooling_pairs import *
 from .ops.rearranging import *
 from .ops.reduce import *
 from .ops.sampling import *
+from .ops.sequence import *
+from .ops.sets import *
 from .ops.shape import *
 from .ops.softmax import *
 from .ops.sorting import *
