@@ -11,11 +11,18 @@ from .engine import backward, grad
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .ops.activation import *
+from .ops.bilinear import *
 from .ops.conv import *
 from .ops.create import *
+from .ops.distance import *
+from .ops.dropout import *
 from .ops.elementwise import *
 from .ops.index import *
 from .ops.linalg import *
+from .ops.low_level import *
+from .ops.normalization import *
+from .ops.piecewise import *
 from .ops.reduce import *
 from .ops.shape import *
 from .random import Generator, initial_seed, manual_seed

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import engine, inplace
 from .ops import elementwise as ew
-from .ops import index, linalg, reduce, shape
+from .ops import index, linalg, piecewise, reduce, shape
 from .tensor import Tensor
 
 OPERATORS = {
@@ -29,6 +29,7 @@ FAMILIES = (
     ew,
     index,
     linalg,
+    piecewise,
     reduce,
     shape,
 )

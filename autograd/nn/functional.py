@@ -1,11 +1,67 @@
 """The operations of layers as functions, under PyTorch's names."""
 
+from ..ops.activation import (
+    celu,
+    celu_,
+    elu,
+    elu_,
+    gelu,
+    glu,
+    logsigmoid,
+    mish,
+    selu,
+    selu_,
+    silu,
+    softplus,
+    softsign,
+    tanhshrink,
+)
+from ..ops.attention import scaled_dot_product_attention
+from ..ops.bilinear import bilinear
 from ..ops.conv import conv2d, max_pool2d
-from ..ops.elementwise import leaky_relu, relu, sigmoid, silu, softplus, tanh
+from ..ops.distance import cosine_similarity, pairwise_distance
+from ..ops.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from ..ops.elementwise import sigmoid, tanh
+from ..ops.embedding import embedding, embedding_bag
+from ..ops.functional_softmax import gumbel_softmax, log_softmax, softmax, softmin
 from ..ops.linalg import linear
-from ..ops.loss import binary_cross_entropy_with_logits, cross_entropy, l1_loss, mse_loss, nll_loss
-from ..ops.reduce import log_softmax, softmax
+from ..ops.loss import cross_entropy, linear_cross_entropy, nll_loss
+from ..ops.loss_binary import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
+)
+from ..ops.loss_ctc import ctc_loss
+from ..ops.loss_margin import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
+)
+from ..ops.loss_regression import gaussian_nll_loss, huber_loss, kl_div, l1_loss, mse_loss, poisson_nll_loss, smooth_l1_loss
+from ..ops.multi_head import multi_head_attention_forward
+from ..ops.normalization import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, normalize, rms_norm
+from ..ops.piecewise import (
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    hardtanh_,
+    leaky_relu,
+    leaky_relu_,
+    prelu,
+    relu,
+    relu6,
+    relu_,
+    rrelu,
+    rrelu_,
+    softshrink,
+    threshold,
+    threshold_,
+)
 
-__all__ = ["binary_cross_entropy_with_logits", "conv2d", "cross_entropy", "l1_loss", "leaky_relu", "linear",
-           "log_softmax", "max_pool2d", "mse_loss", "nll_loss", "relu", "sigmoid", "silu", "softmax", "softplus",
-           "tanh"]
+__all__ = [name for name, value in sorted(globals().items()) if callable(value) and not name.startswith("__")]

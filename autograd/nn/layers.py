@@ -9,7 +9,8 @@ from ..ops.conv import conv2d, max_pool2d, pair
 from ..ops.create import empty
 from ..ops.elementwise import relu, sigmoid, tanh
 from ..ops.linalg import linear
-from ..ops.loss import cross_entropy, mse_loss
+from ..ops.loss import cross_entropy
+from ..ops.loss_regression import mse_loss
 from ..ops.shape import flatten
 from ..tensor import Parameter, Tensor
 from . import init

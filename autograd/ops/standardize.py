@@ -1,0 +1,125 @@
+"""Mean 0 and variance 1 over some dimensions, then a weight and a bias: what all normalizations are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..operation import fit
+from ..tensor import Tensor
+from ._declare import Operation
+from .elementwise import rsqrt
+from .reduce import mean
+from .shape import reshape
+
+add_up: Any = np.add.reduce
+
+
+class Standardize(Operation):
+    """(x - mean) / sqrt(variance + eps) * weight + bias, mean and variance over `dims`.
+
+    weight and bias are taken in the shape `form`, or left out. centre=False leaves the mean in (root mean square).
+    observe(mean, variance) is told what was computed.
+    """
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],
+                centre: bool = True, observe: Any = None) -> Any:
+        """Kept for an ordinary backward pass: the mean and 1 / sqrt(variance + eps). Half precision in single."""
+        ctx.save(x, weight, bias)
+        ctx.given = dims, eps, form, centre
+        out = x.astype(np.float32) if x.dtype == np.float16 else x
+        n = 1
+        for d in dims:
+            n *= x.shape[d]
+        ctx.mean = None
+        if centre:
+            ctx.mean = add_up(out, axis=dims, keepdims=True)
+            ctx.mean /= max(n, 1)
+            out = out - ctx.mean
+        var = variance(out, dims, max(n, 1))
+        if observe is not None:
+            observe(ctx.mean, var, n)
+        ctx.scale = 1 / np.sqrt(var + eps)
+        out = np.multiply(out, ctx.scale, out=out if centre else None)
+        if weight is not None:
+            out *= weight.reshape(form)
+        if bias is not None:
+            out += bias.reshape(form)
+        return np.asarray(out, x.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """With h = g * weight and z the standardized x: (h - mean(h) - z mean(h z)) / sqrt(variance + eps)."""
+        x, weight, bias = ctx.values
+        dims, eps, form, centre = ctx.given
+        if not isinstance(g, Tensor):
+            return _backward_of_arrays(ctx, g, x, weight, bias)
+        centred = x - mean(x, dims, keepdim=True) if centre else x
+        scale = rsqrt(mean(centred * centred, dims, keepdim=True) + eps)
+        z = centred * scale
+        gx = gw = gb = None
+        if ctx.needs(0):
+            h = g if weight is None else g * reshape(weight, form)
+            inner = h - z * mean(h * z, dims, keepdim=True)
+            gx = scale * (inner - mean(h, dims, keepdim=True) if centre else inner)
+        if ctx.needs(1):
+            gw = reshape(fit(g * z, form, weight.dtype), weight.shape)
+        if ctx.needs(2):
+            gb = reshape(fit(g, form, bias.dtype), bias.shape)
+        return gx, gw, gb
+
+
+def variance(centred: Any, dims: tuple[int, ...], n: int) -> Any:
+    """The mean square over dims, kept as dimensions of size 1."""
+    if dims == (centred.ndim - 1,):
+        out = np.vecdot(centred, centred)[..., None]
+        return out / np.asarray(n, out.dtype)
+    return add_up(np.square(centred), axis=dims, keepdims=True) / np.asarray(n, centred.dtype)
+
+
+def _backward_of_arrays(ctx: Any, g: Any, x: Any, weight: Any, bias: Any) -> Any:
+    """The same rule on arrays, in place where it can be."""
+    dims, _, form, centre = ctx.given
+    z = np.multiply(x - ctx.mean if centre else x, ctx.scale)
+    gx = gw = gb = None
+    if ctx.needs(2):
+        gb = fit(g, form, bias.dtype).reshape(bias.shape)
+    product = g * z if ctx.needs(1) or weight is None else None
+    if ctx.needs(1):
+        gw = fit(product, form, weight.dtype).reshape(weight.shape)
+    if ctx.needs(0):
+        h = g if weight is None else g * weight.reshape(form)
+        n = np.asarray(max(x.size // max(ctx.scale.size, 1), 1), h.dtype)
+        if len(dims) == 1 and dims[0] == x.ndim - 1:
+            along = np.vecdot(h, z)[..., None]
+        else:
+            along = add_up(product if weight is None else h * z, axis=dims, keepdims=True)
+        z *= along / n
+        gx = np.subtract(h, z, out=z)
+        if centre:
+            gx -= add_up(h, axis=dims, keepdims=True) / n
+        gx *= ctx.scale
+    return gx, gw, gb
+
+
+class BatchNorm(Standardize, name="NativeBatchNorm"):
+    """Over all dimensions but the channels."""
+
+
+class LayerNorm(Standardize, name="NativeLayerNorm"):
+    """Over the last dimensions."""
+
+
+class GroupNorm(Standardize, name="NativeGroupNorm"):
+    """Over groups of channels."""
+
+
+class RmsNorm(Standardize, name="FusedRmsNorm"):
+    """Over the last dimensions, the mean left in."""
+
+
+__all__: list[str] = []
