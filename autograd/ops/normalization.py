@@ -167,6 +167,8 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
     total = around[:, :input.shape[1]]
     for start in range(1, size):
         total = total + around[:, start:start + input.shape[1]]
+    if input.dtype.kind in "iu":                     # PyTorch's mean of integers is one
+        return input / pow(total // size * alpha + k, beta)
     return input / pow(total * (alpha / size) + k, beta)
 
 

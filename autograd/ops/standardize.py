@@ -9,7 +9,7 @@ import numpy as np
 from ..operation import fit
 from ..tensor import Tensor
 from ._declare import Operation
-from .elementwise import rsqrt
+from .elementwise import cast, rsqrt
 from .reduce import mean
 from .shape import reshape
 
@@ -58,7 +58,8 @@ class Standardize(Operation):
         dims, eps, form, centre = ctx.given
         if not isinstance(g, Tensor):
             return _backward_of_arrays(ctx, g, x, weight, bias)
-        centred = x - mean(x, dims, keepdim=True) if centre else x
+        wide = cast(x, np.float32) if x.dtype == np.float16 else x
+        centred = wide - mean(wide, dims, keepdim=True) if centre else wide
         scale = rsqrt(mean(centred * centred, dims, keepdim=True) + eps)
         z = centred * scale
         gx = gw = gb = None
