@@ -104,7 +104,7 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     if dropout_p:
         keep = default_generator().numpy.random((*batch, query.shape[-2], key.shape[-2]), np.float32) >= dropout_p
     factor = (1 / math.sqrt(query.shape[-1]) if query.shape[-1] else 1.0) if scale is None else float(scale)
-    given = query, key, value, bias
+    given: Any = query, key, value, bias
     if query.dtype == np.float16:                    # half precision is computed in single
         given = tuple(None if x is None else cast(x, np.float32) for x in given)
     out = Attention.apply(*given, allowed, keep, scale=factor, kept=1 / (1 - dropout_p) if dropout_p < 1 else 0.0)
