@@ -12,7 +12,7 @@ from ..tensor import Tensor
 from ._declare import Operation, elementwise
 from ._pointwise import overwrite, pointwise
 from .elementwise import abs as absolute
-from .elementwise import exp, sigmoid, tanh, where
+from .elementwise import clamp, exp, sigmoid, tanh, where
 from .shape import clone, narrow, wrap_dim
 
 DENSITY = 1 / math.sqrt(2 * math.pi)
@@ -134,13 +134,13 @@ def tanhshrink(input: Any) -> Any:
 # --- elu and its relatives -------------------------------------------------------------------------------------------
 
 def _elu_forward(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    return np.where(x > 0, scale * x, scale * alpha * np.expm1(np.minimum(x, 0) * input_scale))
+    return scale * np.maximum(x, 0) + scale * alpha * np.expm1(np.minimum(x, 0) * input_scale)
 
 
 def _elu_rule(g: Any, x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     below = x <= 0
-    slope = exp(where(below, x * input_scale, 0.0))               # no overflow above 0
-    return g * where(below, scale * alpha * input_scale * slope, scale)
+    slope = exp(clamp(x, max=0.0) * input_scale)                  # no overflow above 0
+    return g * ((scale * alpha * input_scale) * slope * below) + (g * scale) * ~below
 
 
 _elu = pointwise("Elu", _elu_forward, _elu_rule)

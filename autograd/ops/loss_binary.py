@@ -8,7 +8,7 @@ import numpy as np
 
 from ._declare import Operation
 from .activation import logsigmoid, softplus
-from .elementwise import log, where
+from .elementwise import log, sigmoid, where
 from .loss_reduction import chosen, reduced
 from .reduce import mean
 from .shape import expand
@@ -64,16 +64,40 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_avera
     return reduced(losses, reduction)
 
 
+class BinaryCrossEntropyWithLogits(Operation):
+    """-(t log s + (1 - t) log(1 - s)), s = sigmoid(x), without overflow."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, t: Any) -> Any:
+        """max(x, 0) - x t + log(1 + exp(-|x|))."""
+        ctx.save(x, t)
+        out = np.asarray(-np.abs(x))
+        np.exp(out, out=out)
+        np.log1p(out, out=out)
+        out += np.maximum(x, 0)
+        out -= x * t
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """sigmoid(x) - t, and -x."""
+        x, t = ctx.values
+        return g * (sigmoid(x) - t) if ctx.needs(0) else None, -g * x if ctx.needs(1) else None
+
+
 def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, size_average: Any = None,
                                      reduce: Any = None, reduction: str = "mean", pos_weight: Any = None) -> Any:
     """binary_cross_entropy(sigmoid(input), target), without overflow; pos_weight multiplies the part of target."""
     reduction = chosen(reduction, size_average, reduce)
     if target.shape != input.shape:
         raise ValueError(f"Target size ({list(target.shape)}) must be the same as input size ({list(input.shape)})")
-    missed = softplus(-input, 1, np.inf)             # -log(sigmoid(input))
     if pos_weight is not None:
-        missed = missed * ((pos_weight - 1) * target + 1)
-    losses = (1 - target) * input + missed
+        missed = softplus(-input, 1, np.inf)         # -log(sigmoid(input))
+        losses = (1 - target) * input + missed * ((pos_weight - 1) * target + 1)
+    elif input.dtype == target.dtype and input.dtype.kind == "f":
+        losses = BinaryCrossEntropyWithLogits.apply(input, target)
+    else:
+        losses = (1 - target) * input + softplus(-input, 1, np.inf)
     if weight is not None:
         losses = losses * weight
     return reduced(losses, reduction)

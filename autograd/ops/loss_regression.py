@@ -12,7 +12,7 @@ from ..tensor import Tensor
 from ._declare import Operation
 from ._pointwise import pointwise
 from .elementwise import abs as absolute
-from .elementwise import exp, log, mul, sign, where
+from .elementwise import clamp, exp, log, mul, where
 from .loss_reduction import alike, chosen, reduced
 from .reduce import sum
 from .shape import expand
@@ -79,19 +79,13 @@ def l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = Non
 
 
 def _huber_forward(d: Any, delta: float) -> Any:
-    size = np.abs(d)
-    return np.where(size < delta, 0.5 * d * d, delta * (size - 0.5 * delta))
+    inner = np.clip(d, -delta, delta)                # d within, delta with d's sign beyond: the derivative, too
+    return inner * (d - 0.5 * inner)
 
 
-def _smooth_forward(d: Any, beta: float) -> Any:
-    size = np.abs(d)
-    return np.where(size < beta, 0.5 * d * d / beta, size - 0.5 * beta)
-
-
-_huber = pointwise("HuberLoss", _huber_forward, lambda g, d, delta: where(
-    absolute(d) < delta, g * d, g * (delta * sign(d))))
-_smooth = pointwise("SmoothL1Loss", _smooth_forward, lambda g, d, beta: where(
-    absolute(d) < beta, g * d / beta, g * sign(d)))
+_huber = pointwise("HuberLoss", _huber_forward, lambda g, d, delta: g * clamp(d, -delta, delta))
+_smooth = pointwise("SmoothL1Loss", lambda d, beta: _huber_forward(d, beta) / beta,
+                    lambda g, d, beta: g * (clamp(d, -beta, beta) / beta))
 
 
 def smooth_l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -37,10 +38,11 @@ class Standardize(Operation):
             n *= x.shape[d]
         ctx.mean = None
         if centre:
-            ctx.mean = add_up(out, axis=dims, keepdims=True)
+            ctx.mean = total(out, None, dims)
             ctx.mean /= max(n, 1)
             out = out - ctx.mean
-        var = variance(out, dims, max(n, 1))
+        var = total(out, out, dims)
+        var /= max(n, 1)
         if observe is not None:
             observe(ctx.mean, var, n)
         ctx.scale = 1 / np.sqrt(var + eps)
@@ -74,12 +76,22 @@ class Standardize(Operation):
         return gx, gw, gb
 
 
-def variance(centred: Any, dims: tuple[int, ...], n: int) -> Any:
-    """The mean square over dims, kept as dimensions of size 1."""
-    if dims == (centred.ndim - 1,):
-        out = np.vecdot(centred, centred)[..., None]
-        return out / np.asarray(n, out.dtype)
-    return add_up(np.square(centred), axis=dims, keepdims=True) / np.asarray(n, centred.dtype)
+def total(x: Any, y: Any, dims: tuple[int, ...]) -> Any:
+    """The sum of x * y (of x, if y is None) over dims, kept as dimensions of size 1.
+
+    The last dimensions go first, as one: NumPy is quickest there, and needs no memory for the product.
+    """
+    lead = x.ndim
+    while lead and lead - 1 in dims:
+        lead -= 1
+    if lead == x.ndim:
+        return add_up(x if y is None else x * y, axis=dims, keepdims=True)
+    shape = (*x.shape[:lead], math.prod(x.shape[lead:]))
+    part = add_up(x.reshape(shape), axis=-1) if y is None else np.vecdot(x.reshape(shape), y.reshape(shape))
+    rest = tuple(d for d in dims if d < lead)
+    if rest:
+        part = add_up(part, axis=rest, keepdims=True)
+    return np.asarray(part).reshape(*np.shape(part), *[1] * (x.ndim - lead))
 
 
 def _backward_of_arrays(ctx: Any, g: Any, x: Any, weight: Any, bias: Any) -> Any:
@@ -87,22 +99,19 @@ def _backward_of_arrays(ctx: Any, g: Any, x: Any, weight: Any, bias: Any) -> Any
     dims, _, form, centre = ctx.given
     z = np.multiply(x - ctx.mean if centre else x, ctx.scale)
     gx = gw = gb = None
+    extra = x.ndim - len(form)
+    others = (*range(extra), *[d + extra for d, size in enumerate(form) if size == 1])
     if ctx.needs(2):
-        gb = fit(g, form, bias.dtype).reshape(bias.shape)
-    product = g * z if ctx.needs(1) or weight is None else None
+        gb = total(g, None, others).reshape(bias.shape)
     if ctx.needs(1):
-        gw = fit(product, form, weight.dtype).reshape(weight.shape)
+        gw = total(g, z, others).reshape(weight.shape)
     if ctx.needs(0):
         h = g if weight is None else g * weight.reshape(form)
         n = np.asarray(max(x.size // max(ctx.scale.size, 1), 1), h.dtype)
-        if len(dims) == 1 and dims[0] == x.ndim - 1:
-            along = np.vecdot(h, z)[..., None]
-        else:
-            along = add_up(product if weight is None else h * z, axis=dims, keepdims=True)
-        z *= along / n
+        z *= total(h, z, dims) / n
         gx = np.subtract(h, z, out=z)
         if centre:
-            gx -= add_up(h, axis=dims, keepdims=True) / n
+            gx -= total(h, None, dims) / n
         gx *= ctx.scale
     return gx, gw, gb
 
