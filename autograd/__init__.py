@@ -16,7 +16,6 @@ from .ops.bilinear import *
 from .ops.conv import *
 from .ops.create import *
 from .ops.distance import *
-from .ops.dropout import *
 from .ops.elementwise import *
 from .ops.index import *
 from .ops.linalg import *

@@ -141,33 +141,11 @@ def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, in
     return _alpha(input, p, training, inplace, _channels(input) if training else input.shape)
 
 
-def dropout_(input: Any, p: float, training: bool) -> Any:
-    """dropout, in place."""
-    return dropout(input, p, training, True)
-
-
-def alpha_dropout_(input: Any, p: float, training: bool) -> Any:
-    """alpha_dropout, in place."""
-    return alpha_dropout(input, p, training, True)
-
-
-def feature_alpha_dropout_(input: Any, p: float, training: bool) -> Any:
-    """feature_alpha_dropout, in place."""
-    return feature_alpha_dropout(input, p, training, True)
-
-
-def feature_dropout(input: Any, p: float, training: bool) -> Any:
+def feature_dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
     """dropout of whole channels, dimension 1."""
     _checked(p)
-    return _dropped(input, p, training, False, _channels(input))
+    return _dropped(input, p, training, inplace, _channels(input))
 
 
-def feature_dropout_(input: Any, p: float, training: bool) -> Any:
-    """feature_dropout, in place."""
-    _checked(p)
-    return _dropped(input, p, training, True, _channels(input))
-
-
-__all__ = ["alpha_dropout", "alpha_dropout_", "dropout", "dropout_", "feature_alpha_dropout", "feature_alpha_dropout_",
-           "feature_dropout", "feature_dropout_"]
+__all__: list[str] = []
 METHODS: list[str] = []

@@ -132,13 +132,17 @@ def _total(weights: Any, t: Any) -> Any:
 def _rows(input: Any, target: Any) -> Any:
     """input (n, c, ...) or (c,) as a matrix of a row for each target."""
     if input.ndim < 2:
-        if input.ndim == 0 or target.array.size != 1:
-            raise ValueError(f"Expected target of shape [] for input of shape {list(input.shape)}, got {list(target.shape)}")
+        if input.ndim == 0:
+            raise ValueError("Expected 1 or more dimensions (got 0)")
+        if target.ndim:
+            raise RuntimeError(f"size mismatch: expected target of shape [] for input of shape {list(input.shape)}, got "
+                               f"{list(target.shape)}")
         return reshape(input, (1, input.shape[0]))
     expected = (input.shape[0], *input.shape[2:])
     if target.shape != expected:
-        raise ValueError(f"Expected target of shape {list(expected)} for input of shape {list(input.shape)}, "
-                         f"got {list(target.shape)}")
+        error = RuntimeError if target.shape[:1] == expected[:1] and input.ndim > 2 else ValueError
+        raise error(f"Expected target of shape {list(expected)} for input of shape {list(input.shape)}, got "
+                    f"{list(target.shape)}")
     if input.ndim == 2:
         return input
     return reshape(movedim(input, 1, -1), (target.array.size, input.shape[1]))
@@ -147,8 +151,8 @@ def _rows(input: Any, target: Any) -> Any:
 def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: Any) -> tuple[Any, Any]:
     """The targets as a vector, ignored ones as 0, and what each counts; None for 1."""
     t = target.array.reshape(-1)
-    if t.dtype.kind not in "iu":
-        raise RuntimeError(f"targets are class numbers of an integer dtype, not {t.dtype}")
+    if t.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(f"expected targets (class numbers) of dtype int64 or uint8, but got {t.dtype}; use target.long()")
     if weight is not None:
         if weight.shape != (classes,):
             raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but "

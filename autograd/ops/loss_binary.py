@@ -36,13 +36,8 @@ class BinaryCrossEntropy(Operation):
             spread = x * (1 - x)
             gx = g * (x - t) / where(spread < 1e-12, 1e-12, spread)
         if ctx.needs(1):
-            gt = g * (_limited_log(1 - x) - _limited_log(x))
+            gt = g * (log(1 - x) - log(x))
         return gx, gt
-
-
-def _limited_log(x: Any) -> Any:
-    value = log(x)
-    return where(value < SMALLEST_LOG, SMALLEST_LOG, value)
 
 
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,

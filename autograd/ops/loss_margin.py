@@ -20,7 +20,7 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_aver
     """input where target is 1, max(0, margin - input) where it is -1."""
     reduction = chosen(reduction, size_average, reduce)
     t = target.array
-    losses = where(t != 1, relu(margin - input), 0.0) + where(t != -1, input, 0.0)
+    losses = where(t != 1, _above_zero(margin - input), 0.0) + where(t != -1, input, 0.0)
     return reduced(losses, reduction)
 
 

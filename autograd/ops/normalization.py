@@ -120,8 +120,7 @@ def _trailing(name: str, input: Any, normalized_shape: Sequence[int], weight: An
     return {"dims": tuple(range(input.ndim - len(shape), input.ndim)), "form": shape}
 
 
-def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-05,
-               cudnn_enable: bool = True) -> Any:
+def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-05) -> Any:
     """The last dimensions, of `normalized_shape`, standardized together; times weight, plus bias."""
     settings = _trailing("layer_norm", input, normalized_shape, weight, bias)
     return LayerNorm.apply(input, weight, bias, eps=eps, **settings)
@@ -134,8 +133,7 @@ def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, ep
     return RmsNorm.apply(input, weight, None, eps=eps, centre=False, **settings)
 
 
-def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-05,
-               cudnn_enabled: bool = True) -> Any:
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-05) -> Any:
     """The channels (dimension 1) in `num_groups` groups, each standardized with all its positions, sample by sample."""
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
@@ -181,5 +179,5 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> A
     return input / length.clamp(min=eps)
 
 
-__all__ = ["group_norm", "layer_norm", "rms_norm"]
+__all__ = ["rms_norm"]
 METHODS: list[str] = []
