@@ -28,14 +28,14 @@ class Gelu(Operation):
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
         """The probability is kept for an ordinary backward pass."""
-        ctx.save(x)
-        ctx.cdf = normal_cdf(x)
-        return np.asarray(x * ctx.cdf)
+        p = normal_cdf(x)
+        ctx.save(x, (p,))                            # in a tuple: a number to the graph, freed with the rest
+        return np.asarray(x * p)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """cdf(x) + x density(x)."""
-        (x,) = ctx.values
+        x, (p,) = ctx.values
         if isinstance(g, Tensor):
             return g * (cdf(x) + x * (DENSITY * exp(-0.5 * x * x)))
         out = np.multiply(x, x, out=np.empty_like(x))
@@ -43,7 +43,7 @@ class Gelu(Operation):
         np.exp(out, out=out)
         out *= x
         out *= DENSITY
-        out += ctx.cdf
+        out += p
         out *= g
         return out
 
@@ -54,15 +54,15 @@ class GeluTanh(Operation, name="Gelu"):
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
         """Kept for an ordinary backward pass: the tanh."""
-        ctx.save(x)
-        ctx.tanh = np.tanh(TANH_SCALE * (x + TANH_CUBE * (x * x * x)))
-        return np.asarray(0.5 * x * (1 + ctx.tanh), x.dtype)
+        t = np.tanh(TANH_SCALE * (x + TANH_CUBE * (x * x * x)))
+        ctx.save(x, (t,))
+        return np.asarray(0.5 * x * (1 + t), x.dtype)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """The product rule."""
-        (x,) = ctx.values
-        t = tanh(TANH_SCALE * (x + TANH_CUBE * (x * x * x))) if isinstance(g, Tensor) else ctx.tanh
+        x, (t,) = ctx.values
+        t = tanh(TANH_SCALE * (x + TANH_CUBE * (x * x * x))) if isinstance(g, Tensor) else t
         inner = TANH_SCALE * (1 + 3 * TANH_CUBE * (x * x))
         return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)
 

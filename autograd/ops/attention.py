@@ -24,7 +24,6 @@ class Attention(Operation, name="ScaledDotProductAttention"):
     @staticmethod
     def forward(ctx: Any, q: Any, k: Any, v: Any, bias: Any, allowed: Any, keep: Any, *, scale: float, kept: float) -> Any:
         """The probabilities are kept for an ordinary backward pass."""
-        ctx.save(q, k, v, bias, allowed, keep)
         ctx.scales = scale, kept
         p = np.matmul(q * np.asarray(scale, q.dtype), np.swapaxes(k, -1, -2))
         if bias is not None:
@@ -36,15 +35,15 @@ class Attention(Operation, name="ScaledDotProductAttention"):
         total = np.add.reduce(p, axis=-1, keepdims=True)
         total[total == 0] = 1
         p /= total
-        ctx.probabilities = p
+        ctx.save(q, k, v, bias, allowed, keep, (p,))     # in a tuple: a number to the graph, freed with the rest
         return np.matmul(p if keep is None else p * (keep * np.asarray(kept, p.dtype)), v)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Through the sum to the probabilities, through the softmax to the scores, through the product to q and k."""
-        q, k, v, bias, allowed, keep = ctx.values
+        q, k, v, bias, allowed, keep, (p,) = ctx.values
         scale, kept = ctx.scales
-        p = _probabilities(q, k, bias, allowed, scale) if isinstance(g, Tensor) else ctx.probabilities
+        p = _probabilities(q, k, bias, allowed, scale) if isinstance(g, Tensor) else p
         mask = None if keep is None else keep * np.asarray(kept, q.dtype)
         gq = gk = gv = gs = None
         if ctx.needs(2):

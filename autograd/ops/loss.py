@@ -76,13 +76,13 @@ class CrossEntropy(Operation):
     @staticmethod
     def forward(ctx: Any, x: Any, target: Any, *, weights: Any, total: Any) -> Any:
         """Kept for an ordinary backward pass: the exponentials and their sums. Half precision in single."""
-        ctx.save(x, target)
         wide = x.astype(np.float32) if x.dtype == np.float16 else x
         top = np.maximum.reduce(wide, axis=1, keepdims=True)
         powers = np.subtract(wide, top)
         np.exp(powers, out=powers)
         sums = np.add.reduce(powers, axis=1)
-        ctx.kept, ctx.given = (powers, sums), (weights, total)
+        ctx.save(x, target, (powers, sums))          # a tuple: numbers to the graph, freed with the rest
+        ctx.given = weights, total
         out = np.log(sums)
         out += top[:, 0]
         out -= wide[np.arange(len(x)), target]
@@ -93,7 +93,7 @@ class CrossEntropy(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """(softmax - one hot), each row times its part of g."""
-        x, target = ctx.values
+        x, target, (powers, sums) = ctx.values
         weights, total = ctx.given
         n = len(target)
         share = np.ones(n, x.dtype) if weights is None else weights
@@ -102,7 +102,6 @@ class CrossEntropy(Operation):
             one_hot = PutRows.apply(np.ones(n, x.dtype), target, shape=x.shape)
             return (softmax(x, 1) - one_hot) * reshape(g * share, (n, 1)), None
         share = g * share
-        powers, sums = ctx.kept
         out = powers * (share / sums)[:, None]
         out[np.arange(n), target] -= share
         return out.astype(x.dtype, copy=False), None

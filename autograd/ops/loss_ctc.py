@@ -21,15 +21,15 @@ class CtcLoss(Operation):
     def forward(ctx: Any, log_probs: Any, *, labels: Any, lengths: Any, label_lengths: Any, blank: int,
                 zero_infinity: bool) -> Any:
         """The forward recursion."""
-        ctx.save(log_probs)
         out, kept = ctc.losses(log_probs, labels, lengths, label_lengths, blank)
-        ctx.given = lengths, label_lengths, out, kept, zero_infinity
+        ctx.save(log_probs, (lengths, label_lengths, out, kept, zero_infinity))
         return np.where(np.isinf(out), np.zeros((), out.dtype), out) if zero_infinity else out
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """The backward recursion."""
-        return CtcGradient.apply(g, ctx.values[0], given=ctx.given)
+        log_probs, given = ctx.values
+        return CtcGradient.apply(g, log_probs, given=given)
 
 
 class CtcGradient(Operation, name="CtcLossBackward"):

@@ -30,23 +30,23 @@ class Standardize(Operation):
     def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],
                 centre: bool = True, observe: Any = None) -> Any:
         """Kept for an ordinary backward pass: the mean and 1 / sqrt(variance + eps). Half precision in single."""
-        ctx.save(x, weight, bias)
         ctx.given = dims, eps, form, centre
         out = x.astype(np.float32) if x.dtype == np.float16 else x
         n = 1
         for d in dims:
             n *= x.shape[d]
-        ctx.mean = None
+        mean_of = None
         if centre:
-            ctx.mean = total(out, None, dims)
-            ctx.mean /= max(n, 1)
-            out = out - ctx.mean
+            mean_of = total(out, None, dims)
+            mean_of /= max(n, 1)
+            out = out - mean_of
         var = total(out, out, dims)
         var /= max(n, 1)
         if observe is not None:
-            observe(ctx.mean, var, n)
-        ctx.scale = 1 / np.sqrt(var + eps)
-        out = np.multiply(out, ctx.scale, out=out if centre else None)
+            observe(mean_of, var, n)
+        scale = 1 / np.sqrt(var + eps)
+        ctx.save(x, weight, bias, (mean_of, scale))  # a tuple: numbers to the graph, freed with the rest
+        out = np.multiply(out, scale, out=out if centre else None)
         if weight is not None:
             out *= weight.reshape(form)
         if bias is not None:
@@ -56,10 +56,10 @@ class Standardize(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """With h = g * weight and z the standardized x: (h - mean(h) - z mean(h z)) / sqrt(variance + eps)."""
-        x, weight, bias = ctx.values
+        x, weight, bias, kept = ctx.values
         dims, eps, form, centre = ctx.given
         if not isinstance(g, Tensor):
-            return _backward_of_arrays(ctx, g, x, weight, bias)
+            return _backward_of_arrays(ctx, g, x, weight, bias, *kept)
         wide = cast(x, np.float32) if x.dtype == np.float16 else x
         centred = wide - mean(wide, dims, keepdim=True) if centre else wide
         scale = rsqrt(mean(centred * centred, dims, keepdim=True) + eps)
@@ -94,10 +94,10 @@ def total(x: Any, y: Any, dims: tuple[int, ...]) -> Any:
     return np.asarray(part).reshape(*np.shape(part), *[1] * (x.ndim - lead))
 
 
-def _backward_of_arrays(ctx: Any, g: Any, x: Any, weight: Any, bias: Any) -> Any:
+def _backward_of_arrays(ctx: Any, g: Any, x: Any, weight: Any, bias: Any, mean_of: Any, scale: Any) -> Any:
     """The same rule on arrays, in place where it can be."""
     dims, _, form, centre = ctx.given
-    z = np.multiply(x - ctx.mean if centre else x, ctx.scale)
+    z = np.multiply(x - mean_of if centre else x, scale)
     gx = gw = gb = None
     extra = x.ndim - len(form)
     others = (*range(extra), *[d + extra for d, size in enumerate(form) if size == 1])
@@ -107,12 +107,12 @@ def _backward_of_arrays(ctx: Any, g: Any, x: Any, weight: Any, bias: Any) -> Any
         gw = total(g, z, others).reshape(weight.shape)
     if ctx.needs(0):
         h = g if weight is None else g * weight.reshape(form)
-        n = np.asarray(max(x.size // max(ctx.scale.size, 1), 1), h.dtype)
+        n = np.asarray(max(x.size // max(scale.size, 1), 1), h.dtype)
         z *= total(h, z, dims) / n
         gx = np.subtract(h, z, out=z)
         if centre:
             gx -= total(h, None, dims) / n
-        gx *= ctx.scale
+        gx *= scale
     return gx, gw, gb
 
 
