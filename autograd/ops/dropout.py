@@ -72,7 +72,7 @@ def _channels(input: Any) -> tuple[int, ...]:
     return (*input.shape[:2], *[1] * (input.ndim - 2))
 
 
-def _feature_dropout(input: Any, p: float, training: bool, inplace: bool, batched: int, name: str) -> Any:
+def _feature_dropout(input: Any, p: float, training: bool, inplace: bool, batched: int) -> Any:
     """Whole channels; `batched` is the number of dimensions with a batch, one fewer is one sample."""
     _checked(p)
     if input.ndim == batched - 1:
@@ -88,7 +88,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
         raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input. Note that dropout1d "
                            "exists to provide channel-wise dropout on inputs with 1 spatial dimension, a channel "
                            "dimension, and an optional batch dimension.")
-    return _feature_dropout(input, p, training, inplace, 3, "dropout1d")
+    return _feature_dropout(input, p, training, inplace, 3)
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -112,7 +112,7 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
         warnings.warn(f"dropout3d: Received a {input.ndim}-D input to dropout3d, which is deprecated and will result in an "
                       "error in a future release. To retain the behavior and silence this warning, please use dropout "
                       "instead.", UserWarning, stacklevel=2)
-    return _feature_dropout(input, p, training, inplace, 5, "dropout3d")
+    return _feature_dropout(input, p, training, inplace, 5)
 
 
 def _alpha(input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:

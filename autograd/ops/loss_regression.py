@@ -15,7 +15,6 @@ from .elementwise import abs as absolute
 from .elementwise import clamp, exp, log, mul, where
 from .loss_reduction import alike, chosen, reduced
 from .reduce import sum
-from .shape import expand
 
 
 class MseLoss(Operation):
@@ -187,11 +186,6 @@ def kl_div(input: Any, target: Any, size_average: Any = None, reduce: Any = None
         losses = XLogX.apply(target) - mul(target, input)
     out = reduced(losses, reduction)
     return out / input.shape[0] if batch and input.ndim else out
-
-
-def broadcast_weight(weight: Any, shape: tuple[int, ...]) -> Any:
-    """A weight repeated to `shape`."""
-    return weight if weight.shape == shape else expand(weight, shape)
 
 
 __all__: list[str] = []
