@@ -50,12 +50,15 @@ from .engine import backward, grad
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .ops.activation import *
 from .ops.average_pooling import *
+from .ops.bilinear import *
 from .ops.convolution import *
 from .ops.covariance import *
 from .ops.create import *
 from .ops.cumulative import *
 from .ops.differences import *
+from .ops.distance import *
 from .ops.distances import *
 from .ops.draw import *
 from .ops.elementwise import *
@@ -64,9 +67,12 @@ from .ops.fill import *
 from .ops.histograms import *
 from .ops.index import *
 from .ops.linalg import *
+from .ops.low_level import *
 from .ops.max_pooling import *
+from .ops.normalization import *
 from .ops.norms import *
 from .ops.pad import *
+from .ops.piecewise import *
 from .ops.pooling_pairs import *
 from .ops.products import *
 from .ops.quantiles import *

@@ -48,8 +48,6 @@ sigmoid = elementwise("Sigmoid", _sigmoid, lambda g, z: g * (z * (1 - z)), float
 # --- activations -----------------------------------------------------------------------------------------------------
 
 relu = elementwise("Relu", lambda x: np.maximum(x, 0), lambda g, z: g * (z > 0))  # 0 at 0, as PyTorch
-silu = elementwise("Silu", lambda x: x * _sigmoid(x), lambda g, x: g * (sigmoid(x) * (1 + x * (1 - sigmoid(x)))))
-softplus = elementwise("Softplus", lambda x: np.logaddexp(x, np.zeros((), x.dtype)), lambda g, x: g * sigmoid(x))
 
 # --- without derivatives ---------------------------------------------------------------------------------------------
 
@@ -198,11 +196,6 @@ def clamp(x: Any, min: Any = None, max: Any = None) -> Any:
         x = x if min is None else maximum(x, min)
         return x if max is None else minimum(x, max)
     return Clamp.apply(x, min, max)
-
-
-def leaky_relu(x: Any, negative_slope: float = 0.01) -> Any:
-    """x where positive, negative_slope * x elsewhere."""
-    return where(x > 0, x, x * negative_slope)
 
 
 def cast(x: Any, dtype: Any) -> Any:

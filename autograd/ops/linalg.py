@@ -84,14 +84,17 @@ class Linear(Operation, name="Addmm"):
                 sum(g, 0) if ctx.needs(2) else None)
 
 
-def linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    """x @ weight^T + bias: x (..., k), weight (m, k), bias (m,) -> (..., m)."""
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """input @ weight^T + bias: input (..., k), weight (m, k), bias (m,) -> (..., m)."""
+    x = input
     if x.ndim == 0 or x.shape[-1] != weight.shape[-1]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_size(x)} and "
                            f"{'x'.join(map(str, weight.shape[::-1]))})")
     if bias is None or weight.ndim == 1 or not (x.dtype == weight.dtype == bias.dtype) or bias.ndim != 1:
         out = matmul(x, weight if weight.ndim == 1 else mT(weight))
         return out if bias is None else out + bias
+    if bias.shape[0] == 1:
+        return matmul(x, mT(weight)) + bias
     if bias.shape[0] != weight.shape[0]:
         raise RuntimeError(f"linear: bias has {bias.shape[0]} elements, weight {weight.shape[0]} rows")
     if x.ndim == 2:
