@@ -6,18 +6,23 @@ import warnings
 from . import dtypes, graph, lanes, mode, nn, operators, optim
 from . import random as random
 from .dtypes import bool_ as bool
-from .dtypes import float16, float32, float64, int8, int16, int32, int64, uint8
+from .dtypes import complex64, complex128, float16, float32, float64, int8, int16, int32, int64, uint8
 from .engine import backward, grad
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .ops.addmm import *
+from .ops.complex import *
 from .ops.conv import *
 from .ops.create import *
+from .ops.einsum import *
 from .ops.elementwise import *
 from .ops.index import *
-from .ops.linalg import *
+from .ops.matmul import *
+from .ops.products import *
 from .ops.reduce import *
 from .ops.shape import *
+from .ops.triangle import *
 from .random import Generator, initial_seed, manual_seed
 from .tensor import Parameter, Tensor
 

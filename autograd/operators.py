@@ -8,29 +8,33 @@ from typing import Any
 import numpy as np
 
 from . import engine, inplace
+from .ops import addmm, complex, index, matmul, products, reduce, shape, triangle
 from .ops import elementwise as ew
-from .ops import index, linalg, reduce, shape
 from .tensor import Tensor
 
 OPERATORS = {
     "__add__": ew.plus, "__radd__": ew.plus, "__sub__": ew.minus, "__mul__": ew.mul, "__rmul__": ew.mul,
     "__truediv__": ew.quotient, "__pow__": ew.pow, "__floordiv__": ew.floor_divide, "__mod__": ew.remainder,
-    "__matmul__": linalg.matmul, "__neg__": ew.neg, "__abs__": ew.abs,
+    "__matmul__": matmul.matmul, "__neg__": ew.neg, "__abs__": ew.abs,
     "__eq__": ew.eq, "__ne__": ew.ne, "__lt__": ew.lt, "__le__": ew.le, "__gt__": ew.gt, "__ge__": ew.ge,
     "__and__": ew.bitwise_and, "__or__": ew.bitwise_or, "__invert__": ew.bitwise_not,
     "__getitem__": index.getitem, "__setitem__": inplace.setitem,
     "__rsub__": lambda x, y: ew.minus(y, x), "__rtruediv__": lambda x, y: ew.quotient(y, x),
-    "__rpow__": lambda x, y: ew.pow(y, x), "__rmatmul__": lambda x, y: linalg.matmul(y, x),
+    "__rpow__": lambda x, y: ew.pow(y, x), "__rmatmul__": lambda x, y: matmul.matmul(y, x),
 }
 
 # The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
 # which of those have a form that ends in "_".
 FAMILIES = (
+    addmm,
+    complex,
     ew,
     index,
-    linalg,
+    matmul,
+    products,
     reduce,
     shape,
+    triangle,
 )
 
 AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_"}
@@ -91,7 +95,8 @@ def bind() -> None:
                  cpu=lambda self: self, type_as=lambda self, other: ew.cast(self, other.dtype))
     for name, value in table.items():
         setattr(Tensor, name, value)
-    properties: dict[str, Any] = {"T": shape.t, "mT": shape.mT}
+    properties: dict[str, Any] = {"T": shape.t, "mT": shape.mT, "H": complex.property_H, "mH": complex.property_mH,
+                                  "real": complex.real, "imag": complex.imag}
     for name, function in properties.items():
         setattr(Tensor, name, property(function))
 

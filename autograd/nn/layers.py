@@ -8,8 +8,8 @@ from typing import Any
 from ..ops.conv import conv2d, max_pool2d, pair
 from ..ops.create import empty
 from ..ops.elementwise import relu, sigmoid, tanh
-from ..ops.linalg import linear
 from ..ops.loss import cross_entropy, mse_loss
+from ..ops.matmul import linear
 from ..ops.shape import flatten
 from ..tensor import Parameter, Tensor
 from . import init
