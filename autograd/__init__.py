@@ -3,7 +3,7 @@
 import sys
 import warnings
 
-from . import dtypes, graph, lanes, mode, nn, operators, optim
+from . import dtypes, fft, graph, lanes, linalg, mode, nn, operators, optim
 from . import random as random
 from .dtypes import bool_ as bool
 from .dtypes import complex64, complex128, float16, float32, float64, int8, int16, int32, int64, uint8
@@ -12,16 +12,24 @@ from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .ops.addmm import *
+from .ops.cholesky import *
 from .ops.complex import *
 from .ops.conv import *
 from .ops.create import *
+from .ops.determinant import *
 from .ops.einsum import *
 from .ops.elementwise import *
 from .ops.index import *
+from .ops.lu import *
 from .ops.matmul import *
+from .ops.matrix_functions import *
+from .ops.pinv import *
 from .ops.products import *
+from .ops.qr import *
 from .ops.reduce import *
 from .ops.shape import *
+from .ops.solve import *
+from .ops.svd import *
 from .ops.triangle import *
 from .random import Generator, initial_seed, manual_seed
 from .tensor import Parameter, Tensor

@@ -8,7 +8,24 @@ from typing import Any
 import numpy as np
 
 from . import engine, inplace
-from .ops import addmm, complex, index, matmul, products, reduce, shape, triangle
+from .ops import (
+    addmm,
+    cholesky,
+    complex,
+    determinant,
+    index,
+    lu,
+    matmul,
+    matrix_functions,
+    pinv,
+    products,
+    qr,
+    reduce,
+    shape,
+    solve,
+    svd,
+    triangle,
+)
 from .ops import elementwise as ew
 from .tensor import Tensor
 
@@ -27,13 +44,21 @@ OPERATORS = {
 # which of those have a form that ends in "_".
 FAMILIES = (
     addmm,
+    cholesky,
     complex,
+    determinant,
     ew,
     index,
+    lu,
     matmul,
+    matrix_functions,
+    pinv,
     products,
+    qr,
     reduce,
     shape,
+    solve,
+    svd,
     triangle,
 )
 

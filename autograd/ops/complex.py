@@ -119,6 +119,7 @@ def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
     for name, part in (("real", real), ("imag", imag)):
         if not isinstance(part, (Tensor, np.ndarray, np.generic)):
             raise TypeError(f"complex(): argument '{name}' must be Tensor, not {type(part).__name__}")
+    for part in (real, imag):
         if part.dtype not in (np.float16, np.float32, np.float64):
             raise RuntimeError(f"Expected both inputs to be Half, Float or Double tensors but got {real.dtype} "
                                f"and {imag.dtype}")

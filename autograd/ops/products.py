@@ -130,8 +130,10 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
 @takes_out
 def vander(x: Any, *, N: int | None = None) -> Any:
     """The powers 0 to N - 1 of x along a new last dimension; N is by default the size of x's last one."""
+    if x.ndim == 0 and N is None:
+        raise RuntimeError("linalg.vander: The input tensor must have at least one dimension, or N must be given.")
     if x.ndim == 0:
-        raise RuntimeError("linalg.vander: The input tensor must have at least one dimension.")
+        x = reshape(x, 1)
     n = x.shape[-1] if N is None else N
     if n <= 1 and N is not None:
         raise RuntimeError(f"N must be greater than 1, got {N}.")

@@ -63,6 +63,11 @@ def diagonal_of(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     return Diagonal.apply(x, offset=offset, dim1=first, dim2=second)
 
 
+def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """The diagonal of each matrix, a view."""
+    return diagonal_of(A, offset, dim1, dim2)
+
+
 def on_diagonal(x: Any) -> Any:
     """Square matrices with the vectors x[..., :] on their diagonal."""
     return OnDiagonal.apply(x, shape=(*x.shape, x.shape[-1]), place=(0, x.ndim - 1, x.ndim))
