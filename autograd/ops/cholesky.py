@@ -23,7 +23,6 @@ from .matrices import (
     no_info,
 )
 from .solve import triangular
-from .triangle import halved_diagonal
 
 
 class CholeskyEx(NamedTuple):
@@ -51,12 +50,12 @@ class Cholesky(Operation, name="LinalgCholeskyEx"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """L^-H P L^-1, made Hermitian, where P is the lower triangle of L^H g with half its diagonal."""
+        """L^-H P L^-1 / 2, where P is the lower triangle of L^H g, mirrored (I. Murray, arXiv:1602.07527, (8))."""
         (z,) = ctx.values
         upper = mH(z)
-        p = triangular(upper, halved_diagonal(matrices(upper, g)), True)
-        p = mH(triangular(upper, mH(p), True))
-        return 0.5 * (p + mH(p))
+        p = lower_part(matrices(upper, g), 0)
+        p = triangular(upper, p + mH(lower_part(p, -1)), True)
+        return 0.5 * mH(triangular(upper, mH(p), True))
 
 
 def failed_minors(x: Any) -> Any:

@@ -46,14 +46,13 @@ def _norm_of(size: Any, ord: float, dims: tuple[int, ...], keepdim: bool) -> Any
         return np.min(size, **settings)
     if ord == 0:
         return np.sum(size != 0, dtype=size.dtype, **settings)
-    wide = np.float32 if size.dtype == np.float16 else size.dtype
+    wide = np.float32 if size.dtype == np.float16 else size.dtype.type
     if ord == 1:
         return np.sum(size, dtype=wide, **settings)
     if ord == 2:
         return np.sqrt(np.sum(np.square(size, dtype=wide), dtype=wide, **settings))
     with np.errstate(all="ignore"):
-        return np.sum(np.power(size, ord, dtype=wide), dtype=wide, **settings) ** wide(1 / ord) \
-            if wide == np.float32 else np.sum(np.power(size, ord), **settings) ** (1 / ord)
+        return np.sum(np.power(size, ord, dtype=wide), **settings) ** wide(1 / ord)
 
 
 def norm_gradient(x: Any, z: Any, g: Any, ord: float, dims: tuple[int, ...]) -> Any:
@@ -85,7 +84,7 @@ def direction(x: Any) -> Any:
     if x.dtype.kind != "c":
         return sign(x)
     size = abs(x)
-    return x * safe_ratio(np.ones((), array_of(size).dtype), size)
+    return where(size == 0, 0.0, x / where(size == 0, 1.0, size))
 
 
 def _norm_dtype(name: str, x: Any, dtype: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import takes_out
-from .complex import mH
+from .complex import conj, mH, real
 from .matmul import matrices
 from .matrices import array_of, attempt, demand_alike, demand_matrices, demand_square
 from .reduce import sum
@@ -142,10 +142,10 @@ def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None) -> An
     x = matrices(Pinv.apply(A, atol=None, rtol=rcond, hermitian=False), b)
     rank, sizes = _rank(array_of(A), rcond, batch)
     m, n = A.shape[-2:]
-    residuals: Any = reshape(narrow(x, 0, 0, 0), 0)
+    residuals: Any = reshape(narrow(real(x), 0, 0, 0), 0)
     if m > n and driver not in (None, "gelsy") and (driver == "gels" or (rank == n).all()):
         misfit = matrices(A, x) - b
-        residuals = sum((misfit * misfit) if A.dtype.kind != "c" else abs(misfit) ** 2, -2)
+        residuals = sum(real(misfit * conj(misfit)), -2)
     none = np.zeros(0, sizes.dtype)
     return Lstsq(squeeze(x, -1) if vectors else x, residuals,
                  result(np.zeros(0, np.int64) if driver == "gels" else rank),

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ._declare import Operation, linear
-from .elementwise import cast
 from .reduce import sum
 from .shape import wrap_dim
 
@@ -78,16 +77,6 @@ def trace(input: Any) -> Any:
     if input.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     return sum(diagonal_of(input))
-
-
-def identity(n: int, dtype: Any) -> Any:
-    """The unit matrix, as an array: it has no derivative."""
-    return np.eye(n, dtype=dtype)
-
-
-def halved_diagonal(x: Any) -> Any:
-    """The lower triangle of x with half its diagonal."""
-    return lower_part(x, 0) - on_diagonal(cast(0.5 * diagonal_of(x), x.dtype))
 
 
 __all__ = ["trace"]
