@@ -23,6 +23,7 @@ from .matrices import (
     no_info,
 )
 from .solve import triangular
+from .triangle import lower_part
 
 
 class CholeskyEx(NamedTuple):
