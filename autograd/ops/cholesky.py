@@ -34,11 +34,12 @@ class CholeskyEx(NamedTuple):
 
 
 class Cholesky(Operation, name="LinalgCholeskyEx"):
-    """The lower triangular L with L @ L^H = A, of which the lower triangle is read."""
+    """The lower triangular L with L @ L^H = A, of which the lower (or upper) triangle is read."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Any, x: Any, *, upper: bool) -> Any:
         """NumPy's cholesky."""
+        x = mH(x) if upper else x
         try:
             out = np.linalg.cholesky(x)
         except np.linalg.LinAlgError:
@@ -102,7 +103,8 @@ class CholeskySolve(Operation):
 def linalg_cholesky(A: Any, *, upper: bool = False) -> Any:
     """The triangular L with L @ L^H = A (or U^H @ U = A) for positive definite A, of which one triangle is read."""
     demand_square("linalg.cholesky", A)
-    return mH(Cholesky.apply(mH(A))) if upper else Cholesky.apply(A)
+    factor = Cholesky.apply(A, upper=upper)
+    return mH(factor) if upper else factor
 
 
 @takes_out
