@@ -218,7 +218,7 @@ def run(op, dtype, orders, forward, limit, kinds):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    check(kind, theirs, mine, sample, dtype, orders, free=op.name.endswith(("eig", "eigh", "svd")))
+                    check(kind, theirs, mine, sample, dtype, orders, free=op.name.endswith(("eig", "eigh", "svd", "lowrank")))
                     if forward and kind == "function" and orders and op.supports_forward_ad:
                         check_forward_mode(theirs, mine, sample, dtype)
             except KeyboardInterrupt:
