@@ -20,6 +20,7 @@ from .ops.determinant import *
 from .ops.einsum import *
 from .ops.elementwise import *
 from .ops.index import *
+from .ops.lowrank import *
 from .ops.lu import *
 from .ops.matmul import *
 from .ops.matrix_functions import *

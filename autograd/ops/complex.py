@@ -88,6 +88,16 @@ def resolve_neg(input: Any) -> Any:
     return input
 
 
+def is_conj(input: Any) -> bool:
+    """False: there is no lazy conjugate bit here."""
+    return False
+
+
+def is_neg(input: Any) -> bool:
+    """False: there is no lazy negative bit here."""
+    return False
+
+
 def real(input: Any) -> Any:
     """The real part, a view; a real tensor as it is."""
     return input if input.dtype.kind != "c" else _real(input)
@@ -205,7 +215,8 @@ def view_as_complex(input: Any) -> Any:
     return _as_complex(input)
 
 
-__all__ = ["adjoint", "angle", "complex", "conj", "conj_physical", "imag", "is_complex", "isreal", "polar", "real",
-           "resolve_conj", "resolve_neg", "view_as_complex", "view_as_real"]
-METHODS = ["adjoint", "angle", "conj", "conj_physical", "is_complex", "isreal", "resolve_conj", "resolve_neg"]
+__all__ = ["adjoint", "angle", "complex", "conj", "conj_physical", "imag", "is_complex", "is_conj", "is_neg", "isreal",
+           "polar", "real", "resolve_conj", "resolve_neg", "view_as_complex", "view_as_real"]
+METHODS = ["adjoint", "angle", "conj", "conj_physical", "is_complex", "is_conj", "is_neg", "isreal", "resolve_conj",
+           "resolve_neg"]
 IN_PLACE = ["conj_physical"]

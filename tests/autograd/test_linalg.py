@@ -191,3 +191,14 @@ def test_views_of_complex_numbers():
     assert not ag.is_complex(z.real) and ag.is_complex(z)
     assert ag.angle(ag.tensor([-1.0, 2.0])).tolist() == [pytest.approx(np.pi), 0]
     assert random(2, 3).mH.shape == (3, 2) and random(2, 3).H.shape == (3, 2)
+
+
+def test_low_rank_factors_of_a_matrix_of_low_rank():
+    a = random(6, 2) @ random(2, 5, seed=1)
+    for x in (a, a.mT):
+        u, s, v = ag.svd_lowrank(x, q=3)
+        np.testing.assert_allclose(((u * s) @ v.mT).numpy(), x.numpy(), atol=1e-10)
+    u, s, v = ag.pca_lowrank(a)
+    np.testing.assert_allclose(((u * s) @ v.mT).numpy(), (a - a.mean(0)).numpy(), atol=1e-10)
+    with pytest.raises(ValueError, match="min"):
+        ag.svd_lowrank(a, q=7)
