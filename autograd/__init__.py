@@ -6,7 +6,7 @@ from math import e, inf, nan, pi
 
 from numpy import dtype
 
-from . import dtypes, forward_ad, graph, lanes, nn, operators, optim, signal
+from . import dtypes, fft, forward_ad, graph, lanes, linalg, nn, operators, optim, signal
 from . import random as random
 from .devices import (
     channels_last,
@@ -51,30 +51,40 @@ from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .ops.activation import *
+from .ops.addmm import *
 from .ops.average_pooling import *
 from .ops.bilinear import *
+from .ops.cholesky import *
+from .ops.complex import *
 from .ops.convolution import *
 from .ops.covariance import *
 from .ops.create import *
 from .ops.cumulative import *
+from .ops.determinant import *
 from .ops.differences import *
 from .ops.distance import *
 from .ops.distances import *
 from .ops.draw import *
+from .ops.einsum import *
 from .ops.elementwise import *
 from .ops.extremes import *
 from .ops.fill import *
 from .ops.histograms import *
 from .ops.index import *
-from .ops.linalg import *
 from .ops.low_level import *
+from .ops.lowrank import *
+from .ops.lu import *
+from .ops.matmul import *
+from .ops.matrix_functions import *
 from .ops.max_pooling import *
 from .ops.normalization import *
 from .ops.norms import *
 from .ops.pad import *
 from .ops.piecewise import *
+from .ops.pinv import *
 from .ops.pooling_pairs import *
 from .ops.products import *
+from .ops.qr import *
 from .ops.quantiles import *
 from .ops.rearranging import *
 from .ops.reduce import *
@@ -83,9 +93,13 @@ from .ops.sequence import *
 from .ops.sets import *
 from .ops.shape import *
 from .ops.softmax import *
+from .ops.solve import *
 from .ops.sorting import *
+from .ops.svd import *
+from .ops.triangle import *
 from .ops.types import *
 from .ops.variance import *
+from .ops.vector_products import *
 from .ops.windows import *
 from .printing import get_printoptions, set_printoptions
 from .random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state

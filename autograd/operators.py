@@ -7,29 +7,41 @@ from typing import Any
 
 from . import attributes, engine, inplace, numpy_protocol, printing
 from .ops import (
+    addmm,
     by_element,
+    cholesky,
+    complex,
     covariance,
     create,
     cumulative,
+    determinant,
     differences,
     draw,
     extremes,
     fill,
     histograms,
     index,
-    linalg,
+    lu,
+    matmul,
+    matrix_functions,
     norms,
     piecewise,
+    pinv,
     products,
+    qr,
     quantiles,
     redraw,
     reduce,
     sets,
     shape,
     softmax,
+    solve,
     sorting,
+    svd,
+    triangle,
     types,
     variance,
+    vector_products,
 )
 from .ops import elementwise as ew
 from .tensor import Tensor
@@ -37,44 +49,53 @@ from .tensor import Tensor
 OPERATORS = {
     "__add__": ew.plus, "__radd__": ew.plus, "__sub__": ew.minus, "__mul__": ew.mul, "__rmul__": ew.mul,
     "__truediv__": ew.quotient, "__pow__": ew.pow, "__floordiv__": ew.floor_divide, "__mod__": ew.remainder,
-    "__matmul__": linalg.matmul, "__neg__": ew.neg, "__abs__": ew.abs,
+    "__matmul__": matmul.matmul, "__neg__": ew.neg, "__abs__": ew.abs,
     "__eq__": ew.eq, "__ne__": ew.ne, "__lt__": ew.lt, "__le__": ew.le, "__gt__": ew.gt, "__ge__": ew.ge,
     "__and__": ew.bitwise_and, "__or__": ew.bitwise_or, "__invert__": ew.bitwise_not,
     "__getitem__": index.getitem, "__setitem__": inplace.setitem,
     "__rsub__": lambda x, y: ew.minus(y, x), "__rtruediv__": lambda x, y: ew.quotient(y, x),
-    "__rpow__": lambda x, y: ew.pow(y, x), "__rmatmul__": lambda x, y: linalg.matmul(y, x),
+    "__rpow__": lambda x, y: ew.pow(y, x), "__rmatmul__": lambda x, y: matmul.matmul(y, x),
 }
 
 # The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
 # which of those have a form that ends in "_".
 FAMILIES = (
-    covariance,
-    cumulative,
-    differences,
     ew,
+    addmm,
+    by_element,
+    cholesky,
+    complex,
+    covariance,
+    create,
+    cumulative,
+    determinant,
+    differences,
+    draw,
     extremes,
+    fill,
     histograms,
     index,
-    linalg,
+    lu,
+    matmul,
+    matrix_functions,
     norms,
-    products,
-    quantiles,
-    by_element,
-    create,
-    draw,
-    ew,
-    fill,
-    index,
-    linalg,
-    redraw,
     piecewise,
+    pinv,
+    products,
+    qr,
+    quantiles,
+    redraw,
     reduce,
     sets,
     shape,
     softmax,
+    solve,
     sorting,
-    variance,
+    svd,
+    triangle,
     types,
+    variance,
+    vector_products,
 )
 
 RESHAPING = {"squeeze": shape, "unsqueeze": shape, "transpose": shape, "t": shape, "swapaxes": shape, "swapdims": shape,
@@ -110,16 +131,12 @@ def bind() -> None:
     table.update({name + "_": inplace.reshaping(getattr(family, name), name + "_") for name, family in RESHAPING.items()})
     table.update({name: getattr(inplace, name) for name in inplace.METHODS})
     table.update(cpu=lambda self: self, type_as=lambda self, other: ew.cast(self, other.dtype))
+    properties: dict[str, Any] = {name: getattr(shape, name) for name in shape.PROPERTIES}
+    properties.update(attributes.PROPERTIES, H=complex.property_H, mH=complex.property_mH, real=complex.real,
+                      imag=complex.imag)
+    table.update({name: property(function) for name, function in properties.items()})
     for name, value in table.items():
         setattr(Tensor, name, value)
-    for name in shape.PROPERTIES:
-        setattr(Tensor, name, property(getattr(shape, name)))
-    table.update(copy_=inplace.copy_, fill_=inplace.fill_, zero_=inplace.zero_, detach_=inplace.detach_)
-    for name, value in table.items():
-        setattr(Tensor, name, value)
-    properties: dict[str, Any] = {"T": shape.t, "mT": shape.mT, **attributes.PROPERTIES}
-    for name, function in properties.items():
-        setattr(Tensor, name, property(function))
 
 
 bind()

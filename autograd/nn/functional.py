@@ -38,7 +38,6 @@ from ..ops.embedding import embedding, embedding_bag
 from ..ops.functional_softmax import gumbel_softmax, log_softmax, softmax, softmin
 from ..ops.index import one_hot
 from ..ops.interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
-from ..ops.linalg import linear
 from ..ops.loss import cross_entropy, linear_cross_entropy, nll_loss
 from ..ops.loss_binary import (
     binary_cross_entropy,
@@ -57,6 +56,7 @@ from ..ops.loss_margin import (
     triplet_margin_with_distance_loss,
 )
 from ..ops.loss_regression import gaussian_nll_loss, huber_loss, kl_div, l1_loss, mse_loss, poisson_nll_loss, smooth_l1_loss
+from ..ops.matmul import linear
 from ..ops.max_pooling import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,

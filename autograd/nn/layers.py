@@ -9,9 +9,9 @@ from ..ops._geometry import ints
 from ..ops.convolution import conv2d
 from ..ops.create import empty
 from ..ops.elementwise import relu, sigmoid, tanh
-from ..ops.linalg import linear
 from ..ops.loss import cross_entropy
 from ..ops.loss_regression import mse_loss
+from ..ops.matmul import linear
 from ..ops.max_pooling import max_pool2d
 from ..ops.shape import flatten
 from ..tensor import Parameter, Tensor

@@ -11,7 +11,7 @@ from ..random import default_generator
 from ..tensor import Tensor
 from ._declare import Operation
 from .elementwise import cast, exp, where
-from .linalg import matrices
+from .matmul import matrices
 from .reduce import sum
 from .shape import expand, mT, reshape, unsqueeze
 

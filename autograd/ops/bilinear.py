@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .linalg import matmul
+from .matmul import matmul
 from .reduce import sum
 from .shape import mT, reshape, unsqueeze
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..dtypes import default
 from .elementwise import cast, sqrt
 from .index import getitem
-from .linalg import matmul
+from .matmul import matmul
 from .reduce import sum
 from .shape import mT, reshape
 

@@ -10,8 +10,8 @@ from ..dtypes import promote
 from ._declare import Operation
 from .elementwise import cast, where
 from .index import getitem
-from .linalg import matrices
-from .norms import vector_norm
+from .linalg_norms import vector_norm
+from .matmul import matrices
 from .reduce import sum
 from .shape import mT, unsqueeze
 

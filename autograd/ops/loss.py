@@ -10,8 +10,8 @@ import numpy as np
 from ..tensor import Tensor
 from ._declare import Operation
 from .elementwise import where
-from .linalg import linear
 from .loss_reduction import chosen, reduced
+from .matmul import linear
 from .reduce import sum
 from .shape import movedim, reshape
 from .softmax import log_softmax, softmax

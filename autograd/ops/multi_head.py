@@ -11,7 +11,7 @@ from ..tensor import Tensor
 from .attention import scaled_dot_product_attention
 from .dropout import dropout
 from .elementwise import where
-from .linalg import linear, matmul
+from .matmul import linear, matmul
 from .reduce import mean
 from .shape import cat, expand, mT, narrow, reshape, squeeze, transpose, unsqueeze
 from .softmax import softmax

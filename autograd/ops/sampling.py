@@ -16,7 +16,7 @@ from ..kernels import gridding as kernels
 from ..tensor import Tensor, result
 from ._declare import Operation
 from .elementwise import where
-from .linalg import matmul
+from .matmul import matmul
 from .max_pooling import TakePlaces
 from .shape import reshape, transpose, unbind
 
