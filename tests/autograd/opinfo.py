@@ -93,12 +93,12 @@ def forms(op):
 def same(mine, theirs, what, dtype, close=True):
     """AssertionError unless the tensors agree."""
     assert len(mine) == len(theirs), f"{what}: {len(mine)} outputs, not {len(theirs)}"
-    tolerance = {"float16": 2e-2, "float32": 2e-4, "complex64": 2e-4}.get(dtype, 1e-8)
     for a, b in zip(mine, theirs):
+        tolerance = {"float16": 2e-2, "float32": 2e-4, "complex64": 2e-4}.get(DTYPES.get(getattr(b, "dtype", None), dtype), 1e-8)
         if b is None or a is None:
             assert (a is None or not np.any(a.detach().numpy())) and (b is None or not b.any()), f"{what}: {a} against {b}"
             continue
-        x, y = a.detach().numpy(), b.detach().resolve_conj().resolve_neg().numpy()
+        x, y = a.detach().numpy(), b.detach().resolve_conj().resolve_neg().numpy(force=True)
         assert x.shape == y.shape, f"{what}: shape {x.shape}, not {y.shape}"
         assert x.dtype == y.dtype, f"{what}: dtype {x.dtype}, not {y.dtype}"
         if close:
@@ -121,7 +121,12 @@ def check(kind, theirs_call, our_call, sample, dtype, orders, values=True):
         leaves = [x for x in flat([args, list(kwargs.values())], t.Tensor) if x.requires_grad]
         if kind == "in place":
             args[0] = args[0].clone()
-        y = call(*args, **kwargs)
+        try:
+            y = call(*args, **kwargs)
+        except Exception as error:
+            if t is torch:                               # such as in-place forms of another dtype: not ours to have
+                return
+            raise error
         outs[t] = (flat(y, t.Tensor) if t is torch else flat(y, ag.Tensor)), leaves, y
     (theirs, their_leaves, raw), (mine, our_leaves, our_raw) = outs[torch], outs[ag]
     if not theirs and not isinstance(raw, (list, tuple)):
@@ -143,7 +148,12 @@ def check(kind, theirs_call, our_call, sample, dtype, orders, values=True):
     grads = {}
     for t, (ys, leaves) in {torch: (theirs, their_leaves), ag: (mine, our_leaves)}.items():
         seeds = [t.from_numpy(np.array(u)).requires_grad_() for u in us]
-        first = t.autograd.grad([ys[i] for i in picked], leaves, seeds, create_graph=orders > 1, allow_unused=True)
+        try:
+            first = t.autograd.grad([ys[i] for i in picked], leaves, seeds, create_graph=orders > 1, allow_unused=True)
+        except NotImplementedError:
+            if t is torch:
+                return
+            raise
         grads[t] = [first, leaves, seeds]
     same(grads[ag][0], grads[torch][0], "gradient", dtype)
     if orders < 2:
@@ -224,6 +234,12 @@ def errors(op):
     function = resolve(op.name)
     for number, bad in enumerate(op.error_inputs("cpu") if function else ()):
         s = bad.sample_input
+        try:
+            op.op(s.input, *s.args, **s.kwargs)
+        except Exception:
+            pass
+        else:
+            continue
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
