@@ -11,13 +11,23 @@ from .engine import backward, grad
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .ops.arithmetic import *
+from .ops.choice import *
+from .ops.comparison import *
 from .ops.conv import *
 from .ops.create import *
 from .ops.elementwise import *
+from .ops.exponential import *
 from .ops.index import *
 from .ops.linalg import *
+from .ops.logic import *
+from .ops.powers import *
 from .ops.reduce import *
+from .ops.rounding import *
 from .ops.shape import *
+from .ops.sign import *
+from .ops.special import *
+from .ops.trigonometric import *
 from .random import Generator, initial_seed, manual_seed
 from .tensor import Parameter, Tensor
 

@@ -8,32 +8,74 @@ from typing import Any
 import numpy as np
 
 from . import engine, inplace
-from .ops import elementwise as ew
-from .ops import index, linalg, reduce, shape
+from .ops import (
+    arithmetic,
+    choice,
+    comparison,
+    exponential,
+    index,
+    linalg,
+    logic,
+    powers,
+    reduce,
+    rounding,
+    shape,
+    sign,
+    special,
+    trigonometric,
+)
+from .ops import elementwise as activations
+from .ops.cast import cast
 from .tensor import Tensor
 
+
+def reflected(operation: Any) -> Any:
+    """The operation with its operands swapped: x.__rsub__(y) is y - x."""
+    return lambda x, y: operation(y, x)
+
+
+# name: (operation, its reflected form or None where order does not matter)
+BINARY = {
+    "add": (arithmetic.plus, None), "sub": (arithmetic.minus, reflected), "mul": (arithmetic.mul, None),
+    "truediv": (arithmetic.quotient, reflected), "floordiv": (arithmetic.floor_divide, reflected),
+    "mod": (arithmetic.remainder, reflected), "pow": (powers.pow, reflected), "matmul": (linalg.matmul, reflected),
+    "and": (logic.bitwise_and, None), "or": (logic.bitwise_or, None), "xor": (logic.bitwise_xor, None),
+    "lshift": (logic.bitwise_left_shift, reflected), "rshift": (logic.bitwise_right_shift, reflected),
+}
 OPERATORS = {
-    "__add__": ew.plus, "__radd__": ew.plus, "__sub__": ew.minus, "__mul__": ew.mul, "__rmul__": ew.mul,
-    "__truediv__": ew.quotient, "__pow__": ew.pow, "__floordiv__": ew.floor_divide, "__mod__": ew.remainder,
-    "__matmul__": linalg.matmul, "__neg__": ew.neg, "__abs__": ew.abs,
-    "__eq__": ew.eq, "__ne__": ew.ne, "__lt__": ew.lt, "__le__": ew.le, "__gt__": ew.gt, "__ge__": ew.ge,
-    "__and__": ew.bitwise_and, "__or__": ew.bitwise_or, "__invert__": ew.bitwise_not,
+    **{f"__{name}__": operation for name, (operation, _) in BINARY.items()},
+    **{f"__r{name}__": swap(operation) if swap else operation for name, (operation, swap) in BINARY.items()},
+    "__rdiv__": reflected(arithmetic.quotient), "__neg__": sign.neg, "__pos__": sign.positive, "__abs__": sign.abs,
+    "__invert__": logic.bitwise_not,
+    "__eq__": comparison.eq, "__ne__": comparison.ne, "__lt__": comparison.lt, "__le__": comparison.le,
+    "__gt__": comparison.gt, "__ge__": comparison.ge,
     "__getitem__": index.getitem, "__setitem__": inplace.setitem,
-    "__rsub__": lambda x, y: ew.minus(y, x), "__rtruediv__": lambda x, y: ew.quotient(y, x),
-    "__rpow__": lambda x, y: ew.pow(y, x), "__rmatmul__": lambda x, y: linalg.matmul(y, x),
 }
 
 # The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
 # which of those have a form that ends in "_".
 FAMILIES = (
-    ew,
+    activations,
+    arithmetic,
+    choice,
+    comparison,
+    exponential,
     index,
     linalg,
+    logic,
+    powers,
     reduce,
+    rounding,
     shape,
+    sign,
+    special,
+    trigonometric,
 )
 
-AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_"}
+AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_",
+             "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__iand__": "bitwise_and_",
+             "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__ilshift__": "bitwise_left_shift_",
+             "__irshift__": "bitwise_right_shift_"}
 
 
 def backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
@@ -54,7 +96,7 @@ def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_bloc
             dtype = arg
     if device is not None and str(device).split(":")[0] != "cpu":
         raise NotImplementedError(f"to(device={device!r}): tensors live in the CPU's memory")
-    out = self if dtype is None else ew.cast(self, dtype)
+    out = self if dtype is None else cast(self, dtype)
     return shape.clone(out) if copy and out is self else out
 
 
@@ -71,7 +113,7 @@ CASTS = {"float": np.float32, "double": np.float64, "half": np.float16, "long": 
 
 def _cast_to(dtype: Any) -> Any:
     def method(self: Tensor) -> Tensor:
-        return ew.cast(self, dtype)
+        return cast(self, dtype)
 
     method.__doc__ = f"This tensor as {np.dtype(dtype)}."
     return method
@@ -87,11 +129,12 @@ def bind() -> None:
             table[name + "_"] = inplace.in_place(getattr(family, name), name + "_")
     for name, target in AUGMENTED.items():
         table[name] = table[target]
+    table["where"] = choice.where_method
     table.update(copy_=inplace.copy_, fill_=inplace.fill_, zero_=inplace.zero_, detach_=inplace.detach_,
-                 cpu=lambda self: self, type_as=lambda self, other: ew.cast(self, other.dtype))
+                 cpu=lambda self: self, type_as=lambda self, other: cast(self, other.dtype))
     for name, value in table.items():
         setattr(Tensor, name, value)
-    properties: dict[str, Any] = {"T": shape.t, "mT": shape.mT}
+    properties: dict[str, Any] = {"T": shape.t, "mT": shape.mT, "real": sign.real, "imag": sign.imag}
     for name, function in properties.items():
         setattr(Tensor, name, property(function))
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from ..ops.conv import conv2d, max_pool2d, pair
 from ..ops.create import empty
-from ..ops.elementwise import relu, sigmoid, tanh
+from ..ops.elementwise import relu
+from ..ops.exponential import sigmoid
 from ..ops.linalg import linear
 from ..ops.loss import cross_entropy, mse_loss
 from ..ops.shape import flatten
+from ..ops.trigonometric import tanh
 from ..tensor import Parameter, Tensor
 from . import init
 from .module import Module

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..graph import RemovableHandle, shared_counter
 from ..mode import no_grad
+from ..ops.cast import cast
 from ..ops.create import zeros_like
-from ..ops.elementwise import cast
 from ..tensor import Parameter, Tensor
 
 

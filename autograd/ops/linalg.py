@@ -10,7 +10,8 @@ from ..dtypes import promote
 from ..operation import fit
 from ..tensor import Tensor
 from ._declare import Operation
-from .elementwise import cast, mul
+from .arithmetic import mul
+from .cast import cast
 from .reduce import sum
 from .shape import mT, reshape, unsqueeze
 

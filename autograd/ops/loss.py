@@ -8,10 +8,12 @@ import numpy as np
 
 from ..tensor import Tensor
 from ._declare import Operation
-from .elementwise import abs as absolute
-from .elementwise import cast, exp, log, where
+from .cast import cast
+from .choice import where
+from .exponential import exp, log
 from .reduce import log_softmax, mean, sum
 from .shape import movedim, reshape
+from .sign import absolute
 
 REDUCTIONS = ("none", "mean", "sum")
 

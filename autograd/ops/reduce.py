@@ -9,7 +9,11 @@ import numpy as np
 from ..dtypes import int64
 from ..tensor import Tensor, result
 from ._declare import Operation
-from .elementwise import cast, div, exp, log, maximum, minimum, mul, sqrt
+from .arithmetic import div, mul
+from .cast import cast
+from .choice import maximum, minimum
+from .exponential import exp, log
+from .powers import sqrt
 from .shape import expand, reshape, wrap_dim
 
 add_up: Any = np.add.reduce                          # half the overhead of x.sum()

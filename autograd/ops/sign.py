@@ -1,0 +1,84 @@
+"""Signs and magnitudes, and the parts of a number: real, imaginary, angle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor
+from ._declare import elementwise
+from ._kinds import both_arrays, in_floats, only, tensors, undifferentiable
+from .choice import where
+from .rounding import zero
+
+neg = elementwise("Neg", np.negative, lambda g: -g)
+abs = elementwise("Abs", np.abs, lambda g, x: g * sign(x))                      # 0 at 0
+absolute, negative = abs, neg
+
+
+def _sign(x: Any) -> Any:
+    return np.copy(x) if np.asarray(x).dtype == bool else np.sign(x)
+
+
+def _copysign(x: Any, y: Any) -> Any:
+    return np.copysign(*both_arrays(x, y))
+
+
+def _heaviside(x: Any, y: Any) -> Any:
+    x, y = both_arrays(x, y)
+    return np.where(x == 0, y, (x > 0).astype(x.dtype))
+
+
+sign: Any = elementwise("Sign", _sign, lambda g: zero(g))
+sgn = elementwise("Sgn", _sign, lambda g: zero(g))
+signbit = elementwise("Signbit", lambda x: np.signbit(x) if np.asarray(x).dtype.kind == "f" else np.less(x, 0))
+copysign: Any = elementwise("Copysign", tensors("copysign", in_floats(_copysign), 1),
+                            lambda g, z, x: where(x == 0, 0.0, g * sign(x) * sign_of(z)), lambda g: zero(g))
+heaviside = elementwise("Heaviside", tensors("heaviside", _heaviside), undifferentiable("heaviside"),
+                        undifferentiable("heaviside"))
+nextafter = elementwise("Nextafter", only("f", "nextafter", np.nextafter), lambda g, x, y: where(x == y, 0.0, g),
+                        lambda g: zero(g))
+
+
+def sign_of(x: Any) -> Any:
+    """1 or -1 by the sign bit, so that -0.0 counts as negative; constant."""
+    return np.copysign(1.0, x.array if isinstance(x, Tensor) else x)
+
+
+def positive(input: Any) -> Any:
+    """input itself; RuntimeError for booleans, which have no sign."""
+    if input.dtype == bool:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+def real(input: Any) -> Any:
+    """The real part: input itself, where it is real."""
+    return input
+
+
+def imag(input: Any) -> Any:
+    """The imaginary part; RuntimeError for real tensors, which have none."""
+    raise RuntimeError(f"imag is not implemented for tensors with non-complex dtypes, such as {input.dtype}.")
+
+
+def conj(input: Any) -> Any:
+    """The complex conjugate: input itself, where it is real."""
+    return input
+
+
+conj_physical = resolve_conj = resolve_neg = conj
+
+
+def _angle(x: Any) -> Any:
+    pi = np.asarray(x).dtype.type(np.pi)
+    return np.where(x < 0, pi, np.where(np.isnan(x), x, pi * 0))
+
+
+angle = elementwise("Angle", _angle, lambda g: zero(g), floats=True)
+
+__all__ = ["abs", "absolute", "angle", "conj", "conj_physical", "copysign", "heaviside", "imag", "neg", "negative",
+           "nextafter", "positive", "real", "resolve_conj", "resolve_neg", "sgn", "sign", "signbit"]
+METHODS = [name for name in __all__ if name not in ("real", "imag")]            # those two are properties
+IN_PLACE = ["abs", "absolute", "conj_physical", "copysign", "heaviside", "neg", "negative", "nextafter", "sgn", "sign"]

@@ -1,0 +1,4 @@
+"""Special functions."""
+
+__all__: list[str] = []
+METHODS: list[str] = []
