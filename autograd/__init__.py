@@ -3,7 +3,7 @@
 import sys
 import warnings
 
-from . import dtypes, graph, lanes, mode, nn, operators, optim
+from . import dtypes, graph, lanes, mode, nn, operators, optim, special
 from . import random as random
 from .dtypes import bool_ as bool
 from .dtypes import float16, float32, float64, int8, int16, int32, int64, uint8

@@ -129,7 +129,8 @@ def bind() -> None:
             table[name + "_"] = inplace.in_place(getattr(family, name), name + "_")
     for name, target in AUGMENTED.items():
         table[name] = table[target]
-    table["where"] = choice.where_method
+    table.update(where=choice.where_method, polygamma=special.polygamma_method,
+                 polygamma_=inplace.in_place(special.polygamma_method, "polygamma_"))
     table.update(copy_=inplace.copy_, fill_=inplace.fill_, zero_=inplace.zero_, detach_=inplace.detach_,
                  cpu=lambda self: self, type_as=lambda self, other: cast(self, other.dtype))
     for name, value in table.items():

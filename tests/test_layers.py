@@ -16,7 +16,7 @@ LAYER = {
     "autograd.mode": 1, "autograd.lanes": 2, "autograd.graph": 2, "autograd.tensor": 3, "autograd.saved": 4,
     "autograd.hooks": 4, "autograd.operation": 5, "autograd.function": 6, "autograd.walk": 6, "autograd.engine": 7,
     "autograd.ops": 8, "autograd.inplace": 9, "autograd.operators": 10, "autograd.gradcheck": 10,
-    "autograd.nn": 11, "autograd.optim": 11, "autograd.utils": 11, "autograd": 12,
+    "autograd.nn": 11, "autograd.optim": 11, "autograd.special": 11, "autograd.utils": 11, "autograd": 12,
     "dparallel.functions": 13, "dparallel.tree": 13,
     "dparallel.replicate": 14, "dparallel.parallel_apply": 14, "dparallel.buckets": 14, "dparallel.reducer": 15,
     "dparallel.data_parallel": 16, "dparallel.testing": 16, "dparallel": 17, "launch": 0,

@@ -52,8 +52,12 @@ def tensors(name: str, forward: Callable[..., Any], count: int = 2) -> Callable[
 
 def in_floats(forward: Callable[..., Any]) -> Callable[..., Any]:
     """`forward` with arrays of integers and booleans as the default floating type."""
-    return lambda *arrays: forward(*(a.astype(default) if isinstance(a, ARRAYS) and a.dtype.kind in "iub" else a
-                                     for a in arrays))
+    def converted(*arrays: Any) -> Any:
+        if not any(isinstance(a, ARRAYS) for a in arrays):
+            raise TypeError(f"one operand must be a Tensor; {arrays} are Python numbers")
+        return forward(*(a.astype(default) if isinstance(a, ARRAYS) and a.dtype.kind in "iub" else a for a in arrays))
+
+    return converted
 
 
 def undifferentiable(name: str) -> Callable[[Any], NoReturn]:
