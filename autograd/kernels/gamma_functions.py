@@ -106,7 +106,8 @@ def _zeta_right(s: Array, q: Array) -> Array:
 def _zeta(s: Array, q: Array) -> Array:
     out = np.full(q.shape, np.nan)
     out[(s == 1) | ((s > 1) & (q <= 0) & (q == np.floor(q)))] = np.inf
-    right = (s > 1) & (q > 0)
+    out[(s > 1) & np.isposinf(q)] = 0
+    right = (s > 1) & (q > 0) & (q < np.inf)
     out[right] = _zeta_right(s[right], q[right])
     left = (s > 1) & (q < 0) & (q != np.floor(q)) & (s == np.floor(s))
     if left.any():                                  # the terms left of 0 are a piece of another such sum, mirrored

@@ -7,26 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from .chebyshev import Array, in_double
+Array = np.ndarray[Any, Any]
 
 Step = Callable[[int, Array, Array, Array], Array]
-LONGEST = 100_000                                   # degrees beyond give nan: the recurrence would take too long
+LONGEST = 100_000               # degrees beyond give nan: the recurrence would take too long; huge and infinite ones 0
 
 
 def recurrence(first: Callable[[Array], Array], step: Step) -> Any:
     """p_n(x) as a function of (x, n): p_0 = 1, p_1 = first(x), p_(k+1) = step(k, x, p_k, p_(k-1)); 0 for n < 0."""
 
-    def evaluate(x: Array, n: Array) -> Array:
-        known = ~np.isnan(n)
-        degree = np.where(known, np.clip(n, -1, LONGEST + 1), -1).astype(np.int64)
-        out = np.where(degree < 0, 0.0, np.nan)
+    def evaluate(x: Any, n: Any) -> Any:
+        x, n = np.broadcast_arrays(x, np.asarray(n))
+        x = x if x.dtype.kind == "f" else x.astype(n.dtype)
+        degree = np.where(np.abs(n) < 2.0**63, np.clip(n, -1, LONGEST + 1), -1).astype(np.int64)
+        out = np.where(degree < 0, np.zeros((), x.dtype), np.full((), np.nan, x.dtype))
         before, now = np.ones_like(x), first(x)
         for k in range(min(int(degree.max(initial=-1)), LONGEST) + 1):
-            out = np.where(degree == k, before, out)
+            np.copyto(out, before, where=degree == k)
             before, now = now, step(k + 1, x, now, before)
-        return np.where(known, out, np.nan)
+        return out
 
-    return in_double(evaluate)
+    return evaluate
 
 
 def _chebyshev(k: int, x: Array, p: Array, q: Array) -> Array:

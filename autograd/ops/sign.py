@@ -18,7 +18,10 @@ absolute, negative = abs, neg
 
 
 def _sign(x: Any) -> Any:
-    return np.copy(x) if np.asarray(x).dtype == bool else np.sign(x)
+    dtype = np.asarray(x).dtype
+    if dtype.kind == "f":
+        return np.subtract(x > 0, x < 0, dtype=dtype)     # 0 for nan, where NumPy's sign is nan
+    return np.copy(x) if dtype.kind == "b" else np.sign(x)
 
 
 def _copysign(x: Any, y: Any) -> Any:

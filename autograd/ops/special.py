@@ -32,8 +32,8 @@ log_ndtr = elementwise("SpecialLogNdtr", error_functions.log_ndtr,
 # --- entropy and odds ----------------------------------------------------------------------------------------------------
 
 def _entr(x: Any) -> Any:
-    inside = np.where(x > 0, x, x * 0 + 1)
-    return np.where(x < 0, -inside * np.inf, np.where(x == x, -inside * np.log(inside) * (x > 0), x))
+    inside = np.where(x > 0, x, np.ones_like(x))    # 1 has the entropy of 0
+    return np.where(x < 0, -inside * np.inf, np.where(x == x, -inside * np.log(inside), x))
 
 
 def _times(log_of: Any) -> Any:
