@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
+BLOCK = 8192                                        # elements at a time: what is made on the way stays in the cache
 
 
 def series(coefficients: Array, t: Array) -> Array:
@@ -44,7 +45,12 @@ def in_double(function: Callable[..., Array]) -> Callable[..., Any]:
     @functools.wraps(function)
     def wrapped(*arrays: Any) -> Any:
         dtype = next((a.dtype for a in arrays if isinstance(a, (np.ndarray, np.generic))), np.dtype(np.float64))
-        wide = np.broadcast_arrays(*(np.asarray(a, np.float64) for a in arrays))
-        return function(*(w.ravel() for w in wide)).reshape(wide[0].shape).astype(dtype, copy=False)
+        same = np.broadcast_arrays(*arrays)
+        flat = [a.ravel() for a in same]
+        out = np.empty(flat[0].shape, dtype)
+        for start in range(0, out.size, BLOCK):
+            block = slice(start, start + BLOCK)
+            out[block] = function(*(a[block].astype(np.float64) for a in flat))
+        return out.reshape(same[0].shape)
 
     return wrapped

@@ -17,8 +17,7 @@ def recurrence(first: Callable[[Array], Array], step: Step) -> Any:
     """p_n(x) as a function of (x, n): p_0 = 1, p_1 = first(x), p_(k+1) = step(k, x, p_k, p_(k-1)); 0 for n < 0."""
 
     def evaluate(x: Any, n: Any) -> Any:
-        x, n = np.broadcast_arrays(x, np.asarray(n))
-        x = x if x.dtype.kind == "f" else x.astype(n.dtype)
+        x, n = np.broadcast_arrays(x if hasattr(x, "dtype") else np.asarray(x, n.dtype), n)
         degree = np.where(np.abs(n) < 2.0**63, np.clip(n, -1, LONGEST + 1), -1).astype(np.int64)
         out = np.where(degree < 0, np.zeros((), x.dtype), np.full((), np.nan, x.dtype))
         before, now = np.ones_like(x), first(x)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import for_number
 from ..tensor import Tensor, result
 from ._declare import Operation, elementwise
 from ._kinds import tensors
@@ -47,7 +48,11 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     if isinstance(condition, Tensor) and condition.dtype.kind not in "b" and condition.dtype != np.uint8:
         raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                            f"{condition.dtype}; compare first, as in where(x != 0, ...)")
-    if is_number(input) or is_number(other) or input.dtype != other.dtype:
+    if is_number(input) and hasattr(other, "dtype"):
+        input = np.array(input, for_number(other.dtype, input))
+    elif is_number(other) and hasattr(input, "dtype"):
+        other = np.array(other, for_number(input.dtype, other))
+    if is_number(input) or input.dtype != other.dtype:
         input, other = alike(input, other)
     return Where.apply(condition, input, other)
 

@@ -25,9 +25,10 @@ def logistic(x: Any) -> Any:
     x = np.asarray(x)
     if x.dtype == np.float16:
         return logistic(x.astype(np.float32)).astype(np.float16)
-    e = np.exp(-x)
+    e = np.negative(x, out=np.empty_like(x))
+    np.exp(e, out=e)
     e += 1
-    return 1 / e
+    return np.divide(1, e, out=e)
 
 
 sigmoid: Any = elementwise("Sigmoid", logistic, lambda g, z: g * (z * (1 - z)), floats=True)

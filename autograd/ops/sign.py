@@ -38,15 +38,25 @@ sgn = elementwise("Sgn", _sign, lambda g: zero(g))
 signbit = elementwise("Signbit", lambda x: np.signbit(x) if np.asarray(x).dtype.kind == "f" else np.less(x, 0))
 copysign: Any = elementwise("Copysign", tensors("copysign", in_floats(_copysign), 1),
                             lambda g, z, x: where(x == 0, 0.0, g * sign(x) * sign_of(z)), lambda g: zero(g))
-heaviside = elementwise("Heaviside", tensors("heaviside", _heaviside), undifferentiable("heaviside"),
-                        undifferentiable("heaviside"))
-nextafter = elementwise("Nextafter", only("f", "nextafter", np.nextafter), lambda g, x, y: where(x == y, 0.0, g),
-                        lambda g: zero(g))
+step = elementwise("Heaviside", _heaviside, undifferentiable("heaviside"), undifferentiable("heaviside"))
+nextafter = elementwise("Nextafter", tensors("nextafter", only("f", "nextafter", np.nextafter)),
+                        lambda g, x, y: where(x == y, 0.0, g), lambda g: zero(g))
 
 
 def sign_of(x: Any) -> Any:
     """1 or -1 by the sign bit, so that -0.0 counts as negative; constant."""
     return np.copysign(1.0, x.array if isinstance(x, Tensor) else x)
+
+
+def heaviside(input: Any, values: Any, *, out: Any = None) -> Any:
+    """0 where input is negative, 1 where it is positive, `values` where it is 0."""
+    for value in (input, values):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"heaviside() takes two Tensors, not {type(value).__name__}")
+    if input.dtype != values.dtype:
+        raise RuntimeError(f"heaviside is not yet implemented for tensors with different dtypes: "
+                           f"{input.dtype}, {values.dtype}")
+    return step(input, values, out=out)
 
 
 def positive(input: Any) -> Any:
