@@ -6,7 +6,7 @@ from math import e, inf, nan, pi
 
 from numpy import dtype
 
-from . import dtypes, fft, forward_ad, graph, lanes, linalg, nn, operators, optim, signal
+from . import dtypes, fft, forward_ad, graph, lanes, linalg, nn, operators, optim, signal, special
 from . import random as random
 from .devices import (
     channels_last,
@@ -52,9 +52,12 @@ from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .ops.activation import *
 from .ops.addmm import *
+from .ops.arithmetic import *
 from .ops.average_pooling import *
 from .ops.bilinear import *
+from .ops.choice import *
 from .ops.cholesky import *
+from .ops.comparison import *
 from .ops.complex import *
 from .ops.convolution import *
 from .ops.covariance import *
@@ -66,11 +69,12 @@ from .ops.distance import *
 from .ops.distances import *
 from .ops.draw import *
 from .ops.einsum import *
-from .ops.elementwise import *
+from .ops.exponential import *
 from .ops.extremes import *
 from .ops.fill import *
 from .ops.histograms import *
 from .ops.index import *
+from .ops.logic import *
 from .ops.low_level import *
 from .ops.lowrank import *
 from .ops.lu import *
@@ -83,20 +87,25 @@ from .ops.pad import *
 from .ops.piecewise import *
 from .ops.pinv import *
 from .ops.pooling_pairs import *
+from .ops.powers import *
 from .ops.products import *
 from .ops.qr import *
 from .ops.quantiles import *
 from .ops.rearranging import *
 from .ops.reduce import *
+from .ops.rounding import *
 from .ops.sampling import *
 from .ops.sequence import *
 from .ops.sets import *
 from .ops.shape import *
+from .ops.sign import *
 from .ops.softmax import *
 from .ops.solve import *
 from .ops.sorting import *
+from .ops.special import *
 from .ops.svd import *
 from .ops.triangle import *
+from .ops.trigonometric import *
 from .ops.types import *
 from .ops.variance import *
 from .ops.vector_products import *

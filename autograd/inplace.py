@@ -14,7 +14,7 @@ import numpy as np
 from .graph import shared_counter
 from .mode import modes
 from .operation import Operation
-from .ops.elementwise import cast
+from .ops.cast import cast
 from .ops.index import IndexPut, assign, is_basic
 from .ops.index import getitem as look
 from .ops.shape import expand

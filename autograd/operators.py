@@ -8,8 +8,11 @@ from typing import Any
 from . import attributes, engine, inplace, numpy_protocol, printing
 from .ops import (
     addmm,
+    arithmetic,
     by_element,
+    choice,
     cholesky,
+    comparison,
     complex,
     covariance,
     create,
@@ -17,53 +20,75 @@ from .ops import (
     determinant,
     differences,
     draw,
+    exponential,
     extremes,
     fill,
     histograms,
     index,
+    logic,
     lu,
     matmul,
     matrix_functions,
     norms,
     piecewise,
     pinv,
+    powers,
     products,
     qr,
     quantiles,
     redraw,
     reduce,
+    rounding,
     sets,
     shape,
+    sign,
     softmax,
     solve,
     sorting,
+    special,
     svd,
     triangle,
+    trigonometric,
     types,
     variance,
     vector_products,
 )
-from .ops import elementwise as ew
+from .ops.cast import cast
 from .tensor import Tensor
 
+
+def reflected(operation: Any) -> Any:
+    """The operation with its operands swapped: x.__rsub__(y) is y - x."""
+    return lambda x, y: operation(y, x)
+
+
+# name: (operation, its reflected form or None where order does not matter)
+BINARY = {
+    "add": (arithmetic.plus, None), "sub": (arithmetic.minus, reflected), "mul": (arithmetic.mul, None),
+    "truediv": (arithmetic.quotient, reflected), "floordiv": (arithmetic.floor_divide, reflected),
+    "mod": (arithmetic.remainder, reflected), "pow": (powers.pow, reflected), "matmul": (matmul.matmul, reflected),
+    "and": (logic.bitwise_and, None), "or": (logic.bitwise_or, None), "xor": (logic.bitwise_xor, None),
+    "lshift": (logic.bitwise_left_shift, reflected), "rshift": (logic.bitwise_right_shift, reflected),
+}
 OPERATORS = {
-    "__add__": ew.plus, "__radd__": ew.plus, "__sub__": ew.minus, "__mul__": ew.mul, "__rmul__": ew.mul,
-    "__truediv__": ew.quotient, "__pow__": ew.pow, "__floordiv__": ew.floor_divide, "__mod__": ew.remainder,
-    "__matmul__": matmul.matmul, "__neg__": ew.neg, "__abs__": ew.abs,
-    "__eq__": ew.eq, "__ne__": ew.ne, "__lt__": ew.lt, "__le__": ew.le, "__gt__": ew.gt, "__ge__": ew.ge,
-    "__and__": ew.bitwise_and, "__or__": ew.bitwise_or, "__invert__": ew.bitwise_not,
+    **{f"__{name}__": operation for name, (operation, _) in BINARY.items()},
+    **{f"__r{name}__": swap(operation) if swap else operation for name, (operation, swap) in BINARY.items()},
+    "__rdiv__": reflected(arithmetic.quotient), "__neg__": sign.neg, "__pos__": sign.positive, "__abs__": sign.abs,
+    "__invert__": logic.bitwise_not,
+    "__eq__": comparison.eq, "__ne__": comparison.ne, "__lt__": comparison.lt, "__le__": comparison.le,
+    "__gt__": comparison.gt, "__ge__": comparison.ge,
     "__getitem__": index.getitem, "__setitem__": inplace.setitem,
-    "__rsub__": lambda x, y: ew.minus(y, x), "__rtruediv__": lambda x, y: ew.quotient(y, x),
-    "__rpow__": lambda x, y: ew.pow(y, x), "__rmatmul__": lambda x, y: matmul.matmul(y, x),
 }
 
 # The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
 # which of those have a form that ends in "_".
 FAMILIES = (
-    ew,
     addmm,
+    arithmetic,
     by_element,
+    choice,
     cholesky,
+    comparison,
     complex,
     covariance,
     create,
@@ -71,28 +96,35 @@ FAMILIES = (
     determinant,
     differences,
     draw,
+    exponential,
     extremes,
     fill,
     histograms,
     index,
+    logic,
     lu,
     matmul,
     matrix_functions,
     norms,
     piecewise,
     pinv,
+    powers,
     products,
     qr,
     quantiles,
     redraw,
     reduce,
+    rounding,
     sets,
     shape,
+    sign,
     softmax,
     solve,
     sorting,
+    special,
     svd,
     triangle,
+    trigonometric,
     types,
     variance,
     vector_products,
@@ -101,7 +133,10 @@ FAMILIES = (
 RESHAPING = {"squeeze": shape, "unsqueeze": shape, "transpose": shape, "t": shape, "swapaxes": shape, "swapdims": shape,
              "as_strided": index}
 
-AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_"}
+AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_",
+             "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__iand__": "bitwise_and_",
+             "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__ilshift__": "bitwise_left_shift_",
+             "__irshift__": "bitwise_right_shift_"}
 
 
 def backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
@@ -130,7 +165,9 @@ def bind() -> None:
         table[name] = table[target]
     table.update({name + "_": inplace.reshaping(getattr(family, name), name + "_") for name, family in RESHAPING.items()})
     table.update({name: getattr(inplace, name) for name in inplace.METHODS})
-    table.update(cpu=lambda self: self, type_as=lambda self, other: ew.cast(self, other.dtype))
+    table.update(where=choice.where_method, polygamma=special.polygamma_method, cpu=lambda self: self,
+                 polygamma_=inplace.in_place(special.polygamma_method, "polygamma_"),
+                 type_as=lambda self, other: cast(self, other.dtype))
     properties: dict[str, Any] = {name: getattr(shape, name) for name in shape.PROPERTIES}
     properties.update(attributes.PROPERTIES, H=complex.property_H, mH=complex.property_mH, real=complex.real,
                       imag=complex.imag)

@@ -28,7 +28,7 @@ autograd.inplace autograd.forward_ad autograd.attributes autograd.printing autog
 autograd.numpy_functions
 autograd.numpy_protocol
 autograd.operators autograd.gradcheck
-autograd.nn autograd.optim autograd.utils autograd.signal autograd.fft autograd.linalg
+autograd.nn autograd.optim autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets
@@ -37,16 +37,6 @@ dparallel.data_parallel dparallel.testing
 dparallel
 """
 LAYER = {name: number for number, line in enumerate(LAYERS.splitlines()) for name in line.split()}
-LAYER = {
-    "autograd.kernels": 0, "autograd.dtypes": 0, "autograd.random": 0, "dparallel.comm": 0,
-    "autograd.mode": 1, "autograd.lanes": 2, "autograd.graph": 2, "autograd.tensor": 3, "autograd.saved": 4,
-    "autograd.hooks": 4, "autograd.operation": 5, "autograd.function": 6, "autograd.walk": 6, "autograd.engine": 7,
-    "autograd.ops": 8, "autograd.inplace": 9, "autograd.operators": 10, "autograd.gradcheck": 10,
-    "autograd.fft": 11, "autograd.linalg": 11, "autograd.nn": 11, "autograd.optim": 11, "autograd.utils": 11, "autograd": 12,
-    "dparallel.functions": 13, "dparallel.tree": 13,
-    "dparallel.replicate": 14, "dparallel.parallel_apply": 14, "dparallel.buckets": 14, "dparallel.reducer": 15,
-    "dparallel.data_parallel": 16, "dparallel.testing": 16, "dparallel": 17, "launch": 0,
-}
 NAMES = list(LAYER)
 INNER_IMPORTS = {("dparallel/comm/__init__.py", "mpi")}          # world() alone starts MPI
 

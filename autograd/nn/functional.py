@@ -33,8 +33,8 @@ from ..ops.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d
 from ..ops.distance import cosine_similarity, pairwise_distance
 from ..ops.distances import pdist
 from ..ops.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
-from ..ops.elementwise import sigmoid, tanh
 from ..ops.embedding import embedding, embedding_bag
+from ..ops.exponential import sigmoid
 from ..ops.functional_softmax import gumbel_softmax, log_softmax, softmax, softmin
 from ..ops.index import one_hot
 from ..ops.interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
@@ -103,6 +103,7 @@ from ..ops.pooling_pairs import (
 )
 from ..ops.rearranging import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, unfold
 from ..ops.sampling import affine_grid, grid_sample
+from ..ops.trigonometric import tanh
 
 __all__ = [name for name in dir() if not name.startswith("_")]
 

@@ -6,14 +6,16 @@ import math
 from typing import Any
 
 from ..ops._geometry import ints
+from ..ops.choice import relu
 from ..ops.convolution import conv2d
 from ..ops.create import empty
-from ..ops.elementwise import relu, sigmoid, tanh
+from ..ops.exponential import sigmoid
 from ..ops.loss import cross_entropy
 from ..ops.loss_regression import mse_loss
 from ..ops.matmul import linear
 from ..ops.max_pooling import max_pool2d
 from ..ops.shape import flatten
+from ..ops.trigonometric import tanh
 from ..tensor import Parameter, Tensor
 from . import init
 from .module import Module

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..mode import no_grad
+from ..ops.cast import cast
 from ..ops.create import zeros_like
-from ..ops.elementwise import cast
 from ..tensor import Parameter, Tensor, result
 from .held import Buffer, Held
 from .hooked import Hooked

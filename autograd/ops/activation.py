@@ -11,9 +11,11 @@ from ..kernels.gaussian import normal_cdf
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
 from ._pointwise import overwrite, pointwise
-from .elementwise import abs as absolute
-from .elementwise import clamp, exp, sigmoid, tanh, where
+from .choice import clamp, where
+from .exponential import exp, sigmoid
 from .shape import clone, narrow, wrap_dim
+from .sign import abs as absolute
+from .trigonometric import tanh
 
 DENSITY = 1 / math.sqrt(2 * math.pi)
 TANH_SCALE, TANH_CUBE = math.sqrt(2 / math.pi), 0.044715

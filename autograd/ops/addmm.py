@@ -10,7 +10,8 @@ import numpy as np
 from ..dtypes import promote
 from ._declare import Operation
 from ._out import takes_out
-from .elementwise import cast, logical_and, logical_or
+from .cast import cast
+from .logic import logical_and, logical_or
 from .matmul import bmm, demand_ndim, matmul, mm, mv, outer, size_text
 from .reduce import sum
 from .shape import expand

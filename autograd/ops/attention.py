@@ -10,7 +10,9 @@ import numpy as np
 from ..random import default_generator
 from ..tensor import Tensor
 from ._declare import Operation
-from .elementwise import cast, exp, where
+from .cast import cast
+from .choice import where
+from .exponential import exp
 from .matmul import matrices
 from .reduce import sum
 from .shape import expand, mT, reshape, unsqueeze

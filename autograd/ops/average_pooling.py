@@ -10,9 +10,12 @@ from ..kernels.pooling import pooled_size
 from ..kernels.windows import Slide, wide
 from ._declare import Operation
 from ._geometry import by, check_pool_input, full_sizes, pool_ints
-from .elementwise import abs, div, pow, relu, sign
+from .arithmetic import div
+from .choice import relu
+from .powers import pow
 from .resampling import Resample
 from .shape import reshape, unsqueeze
+from .sign import abs, sign
 
 
 class AvgPool(Operation):

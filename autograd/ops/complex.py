@@ -14,8 +14,10 @@ from ..operation import Cast
 from ..tensor import Tensor, result
 from ._declare import elementwise, linear
 from ._out import takes_out
-from .elementwise import cos, mul, sin, where
+from .arithmetic import mul
+from .choice import where
 from .shape import transpose
+from .trigonometric import cos, sin
 
 
 def is_complex(input: Any) -> bool:
@@ -166,8 +168,9 @@ def _angle_rule(g: Any, x: Any) -> Any:
 
 
 def _angle_of(x: Any) -> Any:
-    angles = np.angle(x)
-    return angles if x.dtype.kind == "c" else np.where(np.isnan(x), x, angles).astype(x.dtype)
+    if x.dtype.kind == "c":
+        return np.angle(x)
+    return np.where(np.isnan(x), x, np.where(x < 0, np.pi, 0.0)).astype(x.dtype)
 
 
 _angle = elementwise("Angle", _angle_of, _angle_rule, floats=True)

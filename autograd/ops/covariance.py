@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import default
-from .elementwise import cast, sqrt
+from .cast import cast
 from .index import getitem
 from .matmul import matmul
+from .powers import sqrt
 from .reduce import sum
 from .shape import mT, reshape
 

@@ -9,8 +9,9 @@ import numpy as np
 from ..tensor import Tensor
 from ._declare import Operation
 from ._out import takes_out
+from .choice import where
 from .complex import as_complex, complex, conj, imag, mH
-from .elementwise import log, where
+from .exponential import log
 from .matmul import matrices
 from .matrices import demand_square
 from .shape import reshape, stack

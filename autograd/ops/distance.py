@@ -9,10 +9,13 @@ import numpy as np
 
 from ..dtypes import promote
 from ._declare import Operation
-from .elementwise import abs as absolute
-from .elementwise import cast, pow, sign, where
+from .cast import cast
+from .choice import where
+from .powers import pow
 from .reduce import dims_of, kept, sum
 from .shape import expand, reshape
+from .sign import abs as absolute
+from .sign import sign
 
 add_up: Any = np.add.reduce
 largest: Any = np.maximum.reduce

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..dtypes import promote
 from ._declare import Operation
-from .elementwise import cast, where
+from .cast import cast
+from .choice import where
 from .index import getitem
 from .linalg_norms import vector_norm
 from .matmul import matrices

@@ -17,7 +17,7 @@ from ..tensor import Tensor, result
 from ._declare import Operation
 from ._made import extent, floating, kind, made, shape_of, whole
 from ._out import detached, into
-from .elementwise import where
+from .choice import where
 from .fill import like
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import takes_out
+from .cast import cast
 from .complex import as_complex, conj, mH, real
-from .elementwise import cast
 from .matmul import matrices
 from .matrices import attempt, demand_square
 from .shape import unsqueeze

@@ -11,7 +11,7 @@ from ..graph import shared_counter
 from ..kernels.segments import add_rows, first_largest
 from ..tensor import Tensor
 from ._declare import Operation
-from .elementwise import cast
+from .cast import cast
 from .index import getitem
 from .shape import reshape
 

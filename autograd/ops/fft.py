@@ -16,8 +16,9 @@ from ..dtypes import default
 from ..tensor import result
 from ._declare import Operation, linear
 from ._out import takes_out
+from .arithmetic import mul
+from .cast import cast
 from .complex import as_complex, conj
-from .elementwise import cast, mul
 from .shape import narrow, pad_constant, wrap_dim
 
 Dims = tuple[int, ...]

@@ -10,12 +10,16 @@ import numpy as np
 from ..tensor import result
 from ._declare import Operation
 from ._out import takes_out
+from .arithmetic import div, mul
+from .cast import cast
+from .choice import where
 from .dims import Dims, count, dims_of, kept
-from .elementwise import abs, cast, div, mul, pow, sign, where
 from .extremes import amax, amin
 from .matrices import LinAlgError, array_of, demand_square
+from .powers import pow
 from .reduce import sum
 from .shape import permute, reshape, wrap_dim
+from .sign import abs, sign
 from .solve import inv
 from .svd import singular_values
 

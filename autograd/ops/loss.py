@@ -9,7 +9,7 @@ import numpy as np
 
 from ..tensor import Tensor
 from ._declare import Operation
-from .elementwise import where
+from .choice import where
 from .loss_reduction import chosen, reduced
 from .matmul import linear
 from .reduce import sum

@@ -8,7 +8,8 @@ import numpy as np
 
 from ._declare import Operation
 from .activation import logsigmoid, softplus
-from .elementwise import log, sigmoid, where
+from .choice import where
+from .exponential import log, sigmoid
 from .loss_reduction import chosen, reduced
 from .reduce import mean
 from .shape import expand

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from .choice import minimum, relu, where
 from .distance import pairwise_distance
-from .elementwise import minimum, relu, sqrt, where
 from .index import getitem
 from .loss_reduction import chosen, reduced
+from .powers import sqrt
 from .reduce import sum
 from .shape import reshape, unsqueeze
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import promote
-from .elementwise import cast
+from .cast import cast
 from .reduce import mean, sum
 from .shape import expand
 

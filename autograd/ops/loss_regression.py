@@ -11,10 +11,12 @@ import numpy as np
 from ..tensor import Tensor
 from ._declare import Operation
 from ._pointwise import pointwise
-from .elementwise import abs as absolute
-from .elementwise import clamp, exp, log, mul, where
+from .arithmetic import mul
+from .choice import clamp, where
+from .exponential import exp, log
 from .loss_reduction import alike, chosen, reduced
 from .reduce import sum
+from .sign import abs as absolute
 
 
 class MseLoss(Operation):

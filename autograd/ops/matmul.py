@@ -11,8 +11,9 @@ from ..operation import fit
 from ..tensor import Tensor
 from ._declare import Operation
 from ._out import detached, into, takes_out
+from .arithmetic import mul
+from .cast import cast
 from .complex import conj, mH
-from .elementwise import cast, mul
 from .reduce import sum
 from .shape import mT, reshape, unsqueeze
 

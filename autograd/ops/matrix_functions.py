@@ -9,8 +9,8 @@ import numpy as np
 from ..kernels.matrix_exp import matrix_exp as exponential
 from ._declare import Operation
 from ._out import takes_out
+from .choice import where
 from .complex import mH
-from .elementwise import where
 from .matmul import matrices
 from .shape import cat, clone, narrow
 from .solve import inv

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..tensor import Tensor
 from .attention import scaled_dot_product_attention
+from .choice import where
 from .dropout import dropout
-from .elementwise import where
 from .matmul import linear, matmul
 from .reduce import mean
 from .shape import cat, expand, mT, narrow, reshape, squeeze, transpose, unsqueeze

@@ -11,7 +11,7 @@ import numpy as np
 from ..graph import shared_counter
 from ._out import takes_out
 from .distance import p_norm
-from .elementwise import pow, rsqrt
+from .powers import pow, rsqrt
 from .shape import pad_constant, reshape, wrap_dim
 from .standardize import BatchNorm, GroupNorm, LayerNorm, RmsNorm
 

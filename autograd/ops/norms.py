@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ._out import takes_out
+from .choice import where
 from .dims import Dims, dims_of, one_dim
-from .elementwise import where
 from .linalg_norms import matrix_norm, vector_norm
 
 

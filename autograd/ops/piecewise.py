@@ -10,8 +10,9 @@ from ..random import default_generator
 from ..tensor import Tensor
 from ._declare import Operation
 from ._pointwise import overwrite, pointwise
-from .elementwise import mul, where
-from .elementwise import relu as plain_relu
+from .arithmetic import mul
+from .choice import relu as plain_relu
+from .choice import where
 from .shape import clone, reshape
 
 # At the corners the gradients are PyTorch's: 0 where a piece is flat.

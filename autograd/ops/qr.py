@@ -9,8 +9,8 @@ import numpy as np
 from ..tensor import result
 from ._declare import Operation
 from ._out import takes_out
+from .cast import cast
 from .complex import mH, real
-from .elementwise import cast
 from .matmul import matrices
 from .matrices import array_of, attempt, demand_alike, demand_matrices
 from .shape import cat, narrow, unsqueeze

@@ -11,8 +11,9 @@ from ..operation import SumTo
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import into
+from .arithmetic import div
+from .cast import cast
 from .dims import Dims, count, dims_of, kept, reduction
-from .elementwise import cast, div
 from .shape import expand, reshape, sizes
 
 every: Any = np.logical_and.reduce

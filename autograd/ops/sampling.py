@@ -15,7 +15,7 @@ import numpy as np
 from ..kernels import gridding as kernels
 from ..tensor import Tensor, result
 from ._declare import Operation
-from .elementwise import where
+from .choice import where
 from .matmul import matmul
 from .max_pooling import TakePlaces
 from .shape import reshape, transpose, unbind

@@ -9,8 +9,11 @@ import numpy as np
 from ..dtypes import default, float16, float32
 from ._declare import Operation
 from ._out import into
+from .arithmetic import mul
+from .cast import cast
+from .choice import where
 from .dims import Dims, dims_of, kept, one_dim, reduction
-from .elementwise import cast, exp, mul, where
+from .exponential import exp
 from .reduce import accumulate, sum
 from .shape import reshape
 

@@ -10,8 +10,8 @@ from ..kernels.lu import solve_triangular as triangular_kernel
 from ..tensor import result
 from ._declare import Operation
 from ._out import takes_out
+from .choice import where
 from .complex import mH
-from .elementwise import where
 from .matmul import matrices
 from .matrices import (
     LinAlgError,

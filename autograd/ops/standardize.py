@@ -10,7 +10,8 @@ import numpy as np
 from ..operation import fit
 from ..tensor import Tensor
 from ._declare import Operation
-from .elementwise import cast, rsqrt
+from .cast import cast
+from .powers import rsqrt
 from .reduce import mean
 from .shape import reshape
 

@@ -9,8 +9,8 @@ import numpy as np
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import takes_out
+from .cast import cast
 from .complex import imag, mH
-from .elementwise import cast
 from .matmul import matrices
 from .matrices import attempt, demand_matrices
 from .shape import narrow, unsqueeze

@@ -10,9 +10,10 @@ from ..dtypes import int64
 from ..tensor import Tensor
 from ._declare import Operation
 from ._out import takes_out
+from .arithmetic import mul
+from .cast import cast
 from .complex import conj
 from .contract import Contract
-from .elementwise import cast, mul
 from .matmul import one_dtype
 from .reduce import sum
 from .shape import cat, reshape, unsqueeze, wrap_dim

@@ -9,7 +9,8 @@ import numpy as np
 from ...kernels.scatter import flat_places, reduce_at
 from ...operation import Operation
 from ...tensor import Tensor
-from ..elementwise import cast, where
+from ..cast import cast
+from ..choice import where
 from .scattering import Gather, Scatter, ScatterAdd
 
 
