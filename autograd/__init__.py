@@ -75,7 +75,7 @@ from .dtypes import (
 from .engine import is_checkpoint_valid as _is_checkpoint_valid
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
-from .inference import inference_mode, is_inference, is_inference_mode_enabled
+from .inference import inference_mode, is_inference_mode_enabled
 from .mode import (
     enable_grad,
     is_grad_enabled,

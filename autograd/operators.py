@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import attributes, derivatives, inplace, numpy_protocol, printing
-from .inference import is_inference
 from .ops import (
     addmm,
     arithmetic,
@@ -173,7 +172,6 @@ def bind() -> None:
     properties.update(attributes.PROPERTIES, H=complex.property_H, mH=complex.property_mH, real=complex.real,
                       imag=complex.imag)
     table.update({name: property(function) for name, function in properties.items()})
-    table["is_inference"] = is_inference
     for name, value in table.items():
         setattr(Tensor, name, value)
 
