@@ -42,7 +42,7 @@ def test_writes_in_place(reentrant):
         h = x * 1
         h *= w
         h.pow_(2).sigmoid_()
-        h[0] = h[1] * w[0]
+        h[0] = w[1] * w[0]
         return h.relu_()
 
     found = []

@@ -239,7 +239,7 @@ def test_values_that_are_overwritten_in_place(pack):
             block.__enter__()
         h = x * 1
         h.mul_(w).pow_(2).sigmoid_()
-        h[0] = w[0] * h[1]
+        h[0] = w[0] * w[1]
         if block is not None:
             block.__exit__()
         h.sum().backward()
