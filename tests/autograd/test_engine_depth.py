@@ -1,6 +1,7 @@
 """backward() and grad() in depth: every argument, passes inside passes, threads, big graphs, memory."""
 
 import gc
+import sys
 import threading
 import tracemalloc
 import warnings
@@ -282,6 +283,21 @@ def test_threads_share_leaves(lib):
 
     in_threads(4, work)
     assert set(w.grad.tolist()) == {200.0}
+
+
+def test_threads_share_a_graph():
+    x = ag.tensor(np.random.default_rng(0).standard_normal((150, 150)), requires_grad=True)
+    y = (x @ x).log_softmax(1)
+    (y * 2).sum().backward(retain_graph=True)
+    once = x.grad.numpy() * 60
+    x.grad = None
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        in_threads(4, lambda number: [(y * 2).sum().backward(retain_graph=True) for _ in range(15)])
+    finally:
+        sys.setswitchinterval(interval)
+    np.testing.assert_allclose(x.grad.numpy(), once)
 
 
 def test_threads_meet_one_accumulator():
