@@ -13,7 +13,6 @@ import json
 import time
 
 import numpy as np
-import pictures
 from sklearn.datasets import load_digits
 from tqdm import tqdm
 
@@ -59,6 +58,20 @@ def accuracy(model, x, y, comm):
     return comm.total(float(right)) / len(x)
 
 
+def plot(curve, path):
+    """The training curve as a picture."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    pyplot.figure(figsize=(6, 4))
+    pyplot.semilogy(curve, linewidth=0.8)
+    pyplot.xlabel("batch")
+    pyplot.ylabel("cross entropy")
+    pyplot.title("Digits: training loss")
+    pyplot.tight_layout()
+    pyplot.savefig(path, dpi=120)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--devices", type=int, help="local devices instead of MPI ranks")
@@ -89,7 +102,7 @@ def main():
             with open(options.curve, "w") as file:
                 json.dump(curve, file)
         if options.plot:
-            pictures.curve(options.plot, curve, "Digits: training loss", "cross entropy")
+            plot(curve, options.plot)
             print(f"training curve: {options.plot}")
 
 
