@@ -17,7 +17,7 @@ LAYER = {
     "autograd.hooks": 4, "autograd.walk": 4.2, "autograd.engine": 4.4, "autograd.tangent": 4.6, "autograd.operation": 5,
     "autograd.views": 5.5, "autograd.function": 6,
     "autograd.ops": 8, "autograd.inplace": 9, "autograd.forward_ad": 9, "autograd.operators": 10, "autograd.gradcheck": 10,
-    "autograd.nn": 11, "autograd.optim": 11, "autograd.utils": 11, "autograd": 12,
+    "autograd.nn": 11, "autograd.optim": 11.5, "autograd.utils": 11, "autograd": 12,
     "dparallel.functions": 13, "dparallel.tree": 13,
     "dparallel.replicate": 14, "dparallel.parallel_apply": 14, "dparallel.buckets": 14, "dparallel.reducer": 15,
     "dparallel.data_parallel": 16, "dparallel.testing": 16, "dparallel": 17, "launch": 0,
