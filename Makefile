@@ -21,6 +21,7 @@ check: $(TEST)
 	$(BIN)/python -m pytest tests/test_layers.py
 
 bench: $(TEST)
+	$(COMPILE)
 	$(BIN)/python tests/bench/run.py
 
 examples: $(TRAIN)
@@ -30,12 +31,17 @@ examples: $(TRAIN)
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
+# compiled at once: also where Python may not write byte code later (PYTHONDONTWRITEBYTECODE), imports are quick
+COMPILE := $(BIN)/python -m compileall -q autograd dparallel launch
+
 $(TRAIN): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[mpi,examples]'
+	$(COMPILE)
 	touch $@
 
 $(TEST): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[mpi,examples,test]'
+	$(COMPILE)
 	touch $@
 
 clean:

@@ -2,41 +2,135 @@
 
 import sys
 import warnings
+from math import e, inf, nan, pi
 
-from . import dtypes, forward_ad, graph, lanes, nn, operators, optim
+from numpy import dtype
+
+from . import dtypes, fft, forward_ad, graph, lanes, linalg, nn, operators, optim, signal, special
 from . import random as random
+from .devices import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    device,
+    layout,
+    memory_format,
+    preserve_format,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+    strided,
+)
+from .drawing import draw
 from .dtypes import bool_ as bool
-from .dtypes import float16, float32, float64, int8, int16, int32, int64, uint8
+from .dtypes import (
+    can_cast,
+    complex64,
+    complex128,
+    finfo,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    iinfo,
+    int8,
+    int16,
+    int32,
+    int64,
+    promote_types,
+    set_default_dtype,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from .engine import backward, grad
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from .ops.conv import *
+from .ops.activation import *
+from .ops.addmm import *
+from .ops.arithmetic import *
+from .ops.average_pooling import *
+from .ops.bilinear import *
+from .ops.choice import *
+from .ops.cholesky import *
+from .ops.comparison import *
+from .ops.complex import *
+from .ops.convolution import *
 from .ops.covariance import *
 from .ops.create import *
 from .ops.cumulative import *
+from .ops.determinant import *
 from .ops.differences import *
+from .ops.distance import *
 from .ops.distances import *
-from .ops.elementwise import *
+from .ops.draw import *
+from .ops.einsum import *
+from .ops.exponential import *
 from .ops.extremes import *
+from .ops.fill import *
 from .ops.histograms import *
 from .ops.index import *
-from .ops.linalg import *
+from .ops.logic import *
+from .ops.low_level import *
+from .ops.lowrank import *
+from .ops.lu import *
+from .ops.matmul import *
+from .ops.matrix_functions import *
+from .ops.max_pooling import *
+from .ops.normalization import *
 from .ops.norms import *
+from .ops.pad import *
+from .ops.piecewise import *
+from .ops.pinv import *
+from .ops.pooling_pairs import *
+from .ops.powers import *
 from .ops.products import *
+from .ops.qr import *
 from .ops.quantiles import *
+from .ops.rearranging import *
 from .ops.reduce import *
+from .ops.rounding import *
+from .ops.sampling import *
+from .ops.sequence import *
 from .ops.sets import *
 from .ops.shape import *
+from .ops.sign import *
 from .ops.softmax import *
+from .ops.solve import *
 from .ops.sorting import *
+from .ops.special import *
+from .ops.svd import *
+from .ops.triangle import *
+from .ops.trigonometric import *
+from .ops.types import *
 from .ops.variance import *
-from .random import Generator, initial_seed, manual_seed
+from .ops.vector_products import *
+from .ops.windows import *
+from .printing import get_printoptions, set_printoptions
+from .random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .size import Size
 from .tensor import Parameter, Tensor
 
-float, double, half, int, long = float32, float64, float16, int32, int64
+float, double, half, int, long, short = float32, float64, float16, int32, int64, int16
+cfloat, cdouble, newaxis = complex64, complex128, None
+default_generator = random.default_generator()
 autograd = sys.modules[__name__]                # code that says torch.autograd.grad says ag.autograd.grad
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
 __all__ = [name for name in dir() if not name.startswith("_")]
+
+
+def __getattr__(name: str) -> object:
+    """The in-place methods as functions, relu_(x); and bfloat16 of the package ml_dtypes, which is imported on demand."""
+    if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
+        return getattr(Tensor, name)
+    if name == "bfloat16":
+        try:
+            return dtypes.bfloat16()
+        except ModuleNotFoundError as error:
+            raise AttributeError(str(error)) from None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from typing import Any
 
 import numpy as np
 
 float16, float32, float64 = np.dtype("float16"), np.dtype("float32"), np.dtype("float64")
 int8, int16, int32, int64 = np.dtype("int8"), np.dtype("int16"), np.dtype("int32"), np.dtype("int64")
-uint8, bool_ = np.dtype("uint8"), np.dtype("bool")
+uint8, uint16, uint32, uint64 = np.dtype("uint8"), np.dtype("uint16"), np.dtype("uint32"), np.dtype("uint64")
+complex64, complex128, bool_ = np.dtype("complex64"), np.dtype("complex128"), np.dtype("bool")
 default = float32
 
 _CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
@@ -19,15 +22,21 @@ def category(dtype: np.dtype[Any]) -> int:
     try:
         return _CATEGORY[dtype.kind]
     except KeyError:
+        if dtype.name == "bfloat16":                 # a type of the package ml_dtypes; for NumPy it is of no kind
+            return 2
         raise TypeError(f"tensors hold bool, integer, floating or complex numbers, not {dtype}") from None
 
 
 def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype of a result of two operands of the same rank class: an integer gives way to any float."""
     x, y = category(a), category(b)
-    if x == y or x > 2 or y > 2:
-        return np.promote_types(a, b)
-    return a if x > y else b
+    if x != y and x < 3 and y < 3:
+        return a if x > y else b
+    if "V" in (a.kind, b.kind) and a != b:           # bfloat16 and another: float32 holds both it and float16
+        a, b = (float32 if d.kind == "V" else d for d in (a, b))
+    if 3 in (x, y) and (x < 2 or y < 2):             # integers do not widen complex numbers
+        return a if x > y else b
+    return np.promote_types(a, b)
 
 
 def result_type(a: Any, b: Any) -> np.dtype[Any]:
@@ -35,6 +44,8 @@ def result_type(a: Any, b: Any) -> np.dtype[Any]:
     if (a.ndim == 0) == (b.ndim == 0):
         return promote(a.dtype, b.dtype)
     whole, zero = (b, a) if a.ndim == 0 else (a, b)
+    if zero.dtype.kind == "c" and category(whole.dtype) == 2:
+        return to_complex(whole.dtype)
     return whole.dtype if category(whole.dtype) >= category(zero.dtype) else promote(whole.dtype, zero.dtype)
 
 
@@ -44,5 +55,92 @@ def for_number(dtype: np.dtype[Any], number: Any) -> np.dtype[Any]:
     if category(dtype) >= kind:
         return dtype
     if kind == 3:
-        return np.dtype("complex128") if dtype == float64 else np.dtype("complex64")
+        return to_complex(dtype if category(dtype) == 2 else default)
     return int64 if kind == 1 else default
+
+
+def to_complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The complex dtype whose parts are of the floating `dtype` (complex64 for the small ones)."""
+    return complex128 if dtype == float64 else complex64
+
+
+def known(dtype: Any) -> np.dtype[Any]:
+    """A dtype, or what NumPy takes for one (Python's float is float64), as one that tensors can have. TypeError else."""
+    if dtype.__class__ is not np.dtype:
+        try:
+            dtype = np.dtype(dtype)
+        except TypeError:
+            raise TypeError(f"argument 'dtype' must be a dtype such as float32, not {dtype!r}") from None
+    category(dtype)
+    return dtype
+
+
+def bfloat16() -> np.dtype[Any]:
+    """The 16-bit float with float32's range: to store and convert. ModuleNotFoundError without the package ml_dtypes."""
+    try:
+        return np.dtype(importlib.import_module("ml_dtypes").bfloat16)
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("bfloat16 needs the package ml_dtypes: pip install ml_dtypes") from None
+
+
+# --- asked by users ------------------------------------------------------------------------------------------------
+
+def get_default_dtype() -> np.dtype[Any]:
+    """The floating dtype of what is made of Python's floats, or without a dtype."""
+    return default
+
+
+def set_default_dtype(d: Any, /) -> None:
+    """Make `d`, a floating dtype, the one of what is made of Python's floats, or without a dtype."""
+    global default
+    if not isinstance(d, np.dtype) or category(d) != 2:
+        raise TypeError(f"only floating-point types are supported as the default type, not {d!r}")
+    old, default = default, d
+    for name, module in list(sys.modules.items()):   # modules that imported `default` by name, to have it at hand
+        if name.startswith(__name__.split(".")[0] + ".") and getattr(module, "default", None) is old:
+            module.default = d                       # type: ignore[attr-defined]
+
+
+def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
+    """The smallest dtype, by PyTorch's rules, that both convert to."""
+    return promote(known(type1), known(type2))
+
+
+def can_cast(from_: Any, to: Any) -> bool:
+    """Whether values of `from_` may go into a tensor of `to`: never to a lower one of bool, integer, float, complex."""
+    return category(known(from_)) <= category(known(to))
+
+
+class finfo:
+    """The limits of a floating dtype: bits, eps, max, min, tiny, resolution."""
+
+    def __init__(self, type: Any = None) -> None:
+        dtype = default if type is None else known(type)
+        if category(dtype) < 2:
+            raise TypeError(f"finfo() requires a floating point input type. Use iinfo to handle '{dtype}'")
+        limits: Any = importlib.import_module("ml_dtypes") if dtype.kind == "V" else np
+        limits = limits.finfo(dtype)
+        self.dtype, self.bits = str(limits.dtype), int(limits.bits)
+        self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
+        self.tiny = self.smallest_normal = float(limits.smallest_normal)
+        self.resolution = float(limits.resolution)
+
+    def __repr__(self) -> str:
+        return (f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+                f"smallest_normal={self.tiny:g}, tiny={self.tiny:g}, dtype={self.dtype})")
+
+
+class iinfo:
+    """The limits of an integer dtype: bits, max, min."""
+
+    def __init__(self, type: Any) -> None:
+        dtype = known(type)
+        if category(dtype) > 1:
+            raise TypeError(f"iinfo() requires an integer input type. Use finfo to handle '{dtype}'")
+        if dtype.kind == "b":
+            raise TypeError("\"iinfo\" not implemented for 'Bool'")
+        limits = np.iinfo(dtype)
+        self.dtype, self.bits, self.max, self.min = str(dtype), int(limits.bits), int(limits.max), int(limits.min)
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

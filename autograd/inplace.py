@@ -4,6 +4,7 @@ graph on.
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +14,8 @@ import numpy as np
 from .graph import shared_counter
 from .mode import modes
 from .operation import Operation
-from .ops.elementwise import cast
-from .ops.index import IndexPut, is_basic, plain
+from .ops.cast import cast
+from .ops.index import IndexPut, assign, is_basic
 from .ops.index import getitem as look
 from .ops.shape import expand
 from .tensor import Tensor, result
@@ -100,40 +101,16 @@ def computed(operation: Callable[..., Any], x: Tensor, args: Any, kwargs: Any, n
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """x[index] = value, recorded if value or x is tracked."""
     kind = modes.recording & (x.tracked | (value.tracked if isinstance(value, Tensor) else 0))
-    place = plain(index)
-    basic = is_basic(place)
+    basic = is_basic(index, x.array.shape)
     check_writable(x, kind, whole=not basic)
     if basic and (kind or 0 in x.array.strides):
         copy_(look(x, index), value)
     elif not kind:
-        assign(x, place, value)
+        assign(x.array, index, value.array if isinstance(value, Tensor) else value)
+        written(x, None)
     else:
         value = value if isinstance(value, Tensor) else np.asarray(value, x.array.dtype)
-        fits(x, place, value)
-        write(x, IndexPut.apply(stand_in(x), value, index=place), "index assignment")
-
-
-def assign(x: Tensor, index: Any, value: Any) -> None:
-    """x[index] = value, with no graph to care for."""
-    fits(x, index, value)
-    x.array[index] = value.array if isinstance(value, Tensor) else value
-    written(x, None)
-
-
-def fits(x: Tensor, index: Any, value: Any) -> None:
-    """RuntimeError if the value's shape can't be broadcast to what the index names."""
-    shape = np.shape(value.array if isinstance(value, Tensor) else value)
-    if shape:
-        target = x.array[index].shape
-        while len(shape) > len(target) and shape[0] == 1:        # leading ones are dropped, as in NumPy
-            shape = shape[1:]
-        try:
-            fit = np.broadcast_shapes(shape, target) == target
-        except ValueError:
-            fit = False
-        if not fit:
-            raise RuntimeError(f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing "
-                               f"result of shape {list(target)}")
+        write(x, IndexPut.apply(stand_in(x), value, index=index), "index assignment")
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -190,6 +167,28 @@ def reshaping(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]
     return method
 
 
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Give this tensor another shape; elements are kept in order, new ones are whatever is there. Returns self."""
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    shape = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    count = math.prod(shape)
+    if count <= self.array.size and self.array.flags.c_contiguous:
+        array = self.array.reshape(-1)[:count]
+    else:
+        array = np.empty(count, self.array.dtype)
+        kept = min(count, self.array.size)
+        array[:kept] = self.array.reshape(-1)[:kept]
+    self.array = array.reshape(shape)
+    shared_counter(self).value += 1
+    return self
+
+
+def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
+    """resize_ to the shape of another tensor. Returns self."""
+    return resize_(self, the_template.array.shape)
+
+
 def detach_(self: Tensor) -> Tensor:
     """Cut this tensor off from its graph. Returns self."""
     if self.base is not None:
@@ -198,3 +197,4 @@ def detach_(self: Tensor) -> Tensor:
     return self
 
 
+METHODS = ["copy_", "fill_", "zero_", "detach_", "resize_", "resize_as_"]

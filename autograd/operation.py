@@ -217,9 +217,24 @@ class Cast(Operation, name="ToCopy"):
     def forward(ctx: Any, x: Any, *, dtype: Any) -> Any:
         """NumPy's astype, always a copy."""
         ctx.dtype = x.dtype
-        return np.asarray(x).astype(dtype)
+        x = np.asarray(x)
+        return (x.real if x.dtype.kind == "c" and np.dtype(dtype).kind != "c" else x).astype(dtype)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Cast back."""
         return Cast.apply(g, dtype=ctx.dtype)
+
+
+class Conj(Operation):
+    """The complex conjugate."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        """np.conj."""
+        return np.conj(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Conjugate again."""
+        return Conj.apply(g)

@@ -5,88 +5,144 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from . import engine, inplace
+from . import attributes, engine, inplace, numpy_protocol, printing
 from .ops import (
+    addmm,
+    arithmetic,
+    by_element,
+    choice,
+    cholesky,
+    comparison,
+    complex,
     covariance,
+    create,
     cumulative,
+    determinant,
     differences,
+    draw,
+    exponential,
     extremes,
+    fill,
     histograms,
     index,
-    linalg,
+    logic,
+    lu,
+    matmul,
+    matrix_functions,
     norms,
+    piecewise,
+    pinv,
+    powers,
     products,
+    qr,
     quantiles,
+    redraw,
     reduce,
+    rounding,
     sets,
     shape,
+    sign,
     softmax,
+    solve,
     sorting,
+    special,
+    svd,
+    triangle,
+    trigonometric,
+    types,
     variance,
+    vector_products,
 )
-from .ops import elementwise as ew
+from .ops.cast import cast
 from .tensor import Tensor
 
+
+def reflected(operation: Any) -> Any:
+    """The operation with its operands swapped: x.__rsub__(y) is y - x."""
+    return lambda x, y: operation(y, x)
+
+
+# name: (operation, its reflected form or None where order does not matter)
+BINARY = {
+    "add": (arithmetic.plus, None), "sub": (arithmetic.minus, reflected), "mul": (arithmetic.mul, None),
+    "truediv": (arithmetic.quotient, reflected), "floordiv": (arithmetic.floor_divide, reflected),
+    "mod": (arithmetic.remainder, reflected), "pow": (powers.pow, reflected), "matmul": (matmul.matmul, reflected),
+    "and": (logic.bitwise_and, None), "or": (logic.bitwise_or, None), "xor": (logic.bitwise_xor, None),
+    "lshift": (logic.bitwise_left_shift, reflected), "rshift": (logic.bitwise_right_shift, reflected),
+}
 OPERATORS = {
-    "__add__": ew.plus, "__radd__": ew.plus, "__sub__": ew.minus, "__mul__": ew.mul, "__rmul__": ew.mul,
-    "__truediv__": ew.quotient, "__pow__": ew.pow, "__floordiv__": ew.floor_divide, "__mod__": ew.remainder,
-    "__matmul__": linalg.matmul, "__neg__": ew.neg, "__abs__": ew.abs,
-    "__eq__": ew.eq, "__ne__": ew.ne, "__lt__": ew.lt, "__le__": ew.le, "__gt__": ew.gt, "__ge__": ew.ge,
-    "__and__": ew.bitwise_and, "__or__": ew.bitwise_or, "__invert__": ew.bitwise_not,
+    **{f"__{name}__": operation for name, (operation, _) in BINARY.items()},
+    **{f"__r{name}__": swap(operation) if swap else operation for name, (operation, swap) in BINARY.items()},
+    "__rdiv__": reflected(arithmetic.quotient), "__neg__": sign.neg, "__pos__": sign.positive, "__abs__": sign.abs,
+    "__invert__": logic.bitwise_not,
+    "__eq__": comparison.eq, "__ne__": comparison.ne, "__lt__": comparison.lt, "__le__": comparison.le,
+    "__gt__": comparison.gt, "__ge__": comparison.ge,
     "__getitem__": index.getitem, "__setitem__": inplace.setitem,
-    "__rsub__": lambda x, y: ew.minus(y, x), "__rtruediv__": lambda x, y: ew.quotient(y, x),
-    "__rpow__": lambda x, y: ew.pow(y, x), "__rmatmul__": lambda x, y: linalg.matmul(y, x),
 }
 
 # The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
 # which of those have a form that ends in "_".
 FAMILIES = (
+    addmm,
+    arithmetic,
+    by_element,
+    choice,
+    cholesky,
+    comparison,
+    complex,
     covariance,
+    create,
     cumulative,
+    determinant,
     differences,
-    ew,
+    draw,
+    exponential,
     extremes,
+    fill,
     histograms,
     index,
-    linalg,
+    logic,
+    lu,
+    matmul,
+    matrix_functions,
     norms,
+    piecewise,
+    pinv,
+    powers,
     products,
+    qr,
     quantiles,
+    redraw,
     reduce,
+    rounding,
     sets,
     shape,
+    sign,
     softmax,
+    solve,
     sorting,
+    special,
+    svd,
+    triangle,
+    trigonometric,
+    types,
     variance,
+    vector_products,
 )
 
-RESHAPING = ("squeeze", "unsqueeze", "transpose", "t")
+RESHAPING = {"squeeze": shape, "unsqueeze": shape, "transpose": shape, "t": shape, "swapaxes": shape, "swapdims": shape,
+             "as_strided": index}
 
-AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_"}
+AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_",
+             "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__iand__": "bitwise_and_",
+             "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__ilshift__": "bitwise_left_shift_",
+             "__irshift__": "bitwise_right_shift_"}
 
 
 def backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
              create_graph: bool = False, inputs: Any = None) -> None:
     """Add d(self)/d(leaf) to .grad of every leaf behind this tensor; see autograd.backward."""
     engine.backward([self], [gradient], retain_graph, create_graph, inputs)
-
-
-def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
-       copy: bool = False) -> Tensor:
-    """This tensor in another dtype, or with the dtype of another tensor; device can only be "cpu"."""
-    for arg in args:
-        if isinstance(arg, Tensor):
-            dtype = arg.dtype
-        elif isinstance(arg, str) and arg.split(":")[0] in ("cpu", "cuda", "mps", "meta"):
-            device = arg
-        else:
-            dtype = arg
-    if device is not None and str(device).split(":")[0] != "cpu":
-        raise NotImplementedError(f"to(device={device!r}): tensors live in the CPU's memory")
-    out = self if dtype is None else ew.cast(self, dtype)
-    return shape.clone(out) if copy and out is self else out
 
 
 def iterate(self: Tensor) -> Iterator[Tensor]:
@@ -96,36 +152,28 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
     return iter(shape.unbind(self, 0))
 
 
-CASTS = {"float": np.float32, "double": np.float64, "half": np.float16, "long": np.int64, "int": np.int32,
-         "bool": np.bool_}
-
-
-def _cast_to(dtype: Any) -> Any:
-    def method(self: Tensor) -> Tensor:
-        return ew.cast(self, dtype)
-
-    method.__doc__ = f"This tensor as {np.dtype(dtype)}."
-    return method
-
-
 def bind() -> None:
     """Set all of it on Tensor."""
-    table: dict[str, Any] = {**OPERATORS, "backward": backward, "to": to, "__iter__": iterate}
-    table.update({name: _cast_to(dtype) for name, dtype in CASTS.items()})
+    table: dict[str, Any] = {**OPERATORS, "backward": backward, "__iter__": iterate}
+    for source in (attributes, printing, numpy_protocol):
+        table.update(source.METHODS)
     for family in FAMILIES:
         table.update({name: getattr(family, name) for name in family.METHODS})
         for name in getattr(family, "IN_PLACE", ()):
             table[name + "_"] = inplace.in_place(getattr(family, name), name + "_")
     for name, target in AUGMENTED.items():
         table[name] = table[target]
-    table.update({name + "_": inplace.reshaping(getattr(shape, name), name + "_") for name in RESHAPING})
-    table.update(copy_=inplace.copy_, fill_=inplace.fill_, zero_=inplace.zero_, detach_=inplace.detach_,
-                 cpu=lambda self: self, type_as=lambda self, other: ew.cast(self, other.dtype))
+    table.update({name + "_": inplace.reshaping(getattr(family, name), name + "_") for name, family in RESHAPING.items()})
+    table.update({name: getattr(inplace, name) for name in inplace.METHODS})
+    table.update(where=choice.where_method, polygamma=special.polygamma_method, cpu=lambda self: self,
+                 polygamma_=inplace.in_place(special.polygamma_method, "polygamma_"),
+                 type_as=lambda self, other: cast(self, other.dtype))
+    properties: dict[str, Any] = {name: getattr(shape, name) for name in shape.PROPERTIES}
+    properties.update(attributes.PROPERTIES, H=complex.property_H, mH=complex.property_mH, real=complex.real,
+                      imag=complex.imag)
+    table.update({name: property(function) for name, function in properties.items()})
     for name, value in table.items():
         setattr(Tensor, name, value)
-    properties: dict[str, Any] = {"T": shape.t, "mT": shape.mT}
-    for name, function in properties.items():
-        setattr(Tensor, name, property(function))
 
 
 bind()

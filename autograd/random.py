@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
+from .devices import CPU, device
+from .tensor import Tensor, result
 
 
 class Generator:
@@ -14,9 +19,11 @@ class Generator:
     The numbers differ from PyTorch's for the same seed; they are the same on every machine and rank.
     """
 
-    def __init__(self, device: str = "cpu") -> None:
-        if device != "cpu":
-            raise NotImplementedError(f"Generator(device={device!r}): only 'cpu'")
+    device = CPU
+
+    def __init__(self, device: Any = "cpu") -> None:
+        if _type(device) != "cpu":
+            raise NotImplementedError(f"Generator(device={str(device)!r}): only 'cpu'")
         self.seed()
 
     def manual_seed(self, seed: int) -> Generator:
@@ -33,13 +40,46 @@ class Generator:
         """The seed of the stream."""
         return self._seed
 
-    def get_state(self) -> dict[str, Any]:
-        """Where the stream stands, for set_state."""
-        return dict(self.numpy.bit_generator.state)
+    def get_state(self) -> Tensor:
+        """Where the stream stands, for set_state: a vector of uint8."""
+        state: Any = self.numpy.bit_generator.state
+        words = (state["state"]["state"], state["state"]["inc"], self._seed, state["has_uint32"], state["uinteger"])
+        packed = b"".join(int(word).to_bytes(size, "little") for word, size in zip(words, SIZES, strict=True))
+        return result(np.frombuffer(packed, np.uint8).copy())
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, new_state: Tensor) -> Generator:
         """Go on from where get_state was called."""
-        self.numpy.bit_generator.state = state
+        if not isinstance(new_state, Tensor) or new_state.dtype != np.uint8:
+            raise TypeError(f"expected a ByteTensor, but got {getattr(new_state, 'dtype', type(new_state).__name__)}")
+        packed = new_state.array.tobytes()
+        if len(packed) != sum(SIZES):
+            raise RuntimeError(f"RNG state is wrong size: {len(packed)} bytes, not {sum(SIZES)}")
+        words, start = [], 0
+        for size in SIZES:
+            words.append(int.from_bytes(packed[start:start + size], "little"))
+            start += size
+        self.numpy.bit_generator.state = {"bit_generator": "PCG64", "state": {"state": words[0], "inc": words[1]},
+                                          "has_uint32": words[3], "uinteger": words[4]}
+        self._seed = words[2]
+        return self
+
+    def clone_state(self) -> Generator:
+        """Another generator that stands where this one does."""
+        return Generator().set_state(self.get_state())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"state": self.get_state().array}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.seed()
+        self.set_state(result(state["state"]))
+
+
+SIZES = (16, 16, 8, 1, 4)            # bytes of: PCG64's state and increment, the seed, whether half a word is left, that
+
+
+def _type(where: Any) -> str:
+    return device(where).type
 
 
 _default = Generator()
@@ -50,11 +90,48 @@ def default_generator() -> Generator:
     return _default
 
 
+def drawing(generator: Generator | None) -> np.random.Generator:
+    """NumPy's generator behind `generator`, or behind the default one."""
+    if generator is None:
+        return _default.numpy
+    if not isinstance(generator, Generator):
+        raise TypeError(f"argument 'generator' must be a Generator, not {type(generator).__name__}")
+    return generator.numpy
+
+
 def manual_seed(seed: int) -> Generator:
     """Seed the default generator; returns it."""
     return _default.manual_seed(seed)
 
 
+def seed() -> int:
+    """Give the default generator a seed that nobody can guess; returns it."""
+    return _default.seed()
+
+
 def initial_seed() -> int:
     """The default generator's seed."""
     return _default.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """Where the default generator stands: a vector of uint8."""
+    return _default.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Let the default generator go on from where get_rng_state was called."""
+    _default.set_state(new_state)
+
+
+@contextlib.contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, device_type: str = "cpu") -> Iterator[None]:
+    """A block, or a function decorated, after which the default generator stands where it stood before."""
+    if devices or device_type not in ("cpu", "cuda"):
+        raise NotImplementedError(f"fork_rng(devices={devices!r}, device_type={device_type!r}): there is the CPU only")
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            set_rng_state(state)

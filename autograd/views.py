@@ -25,6 +25,10 @@ MSG_UNRECORDED = (
     "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case "
     "is ambiguous and error-prone, it is forbidden. Make the view and write to it either both inside no_grad(), or both "
     "outside.")
+MSG_ONE_OF_MANY = (
+    "Output {number} of {name} is a view and is being modified inplace. This view is the output of a function that returns "
+    "multiple views. Such functions do not allow the output views to be modified inplace. You should replace the inplace "
+    "operation by an out-of-place one.")
 MSG_OVERLAP = (
     "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
     "clone() the tensor before performing the operation.")
@@ -146,6 +150,8 @@ def check_writable(x: Tensor, kind: int, whole: bool = True) -> None:
             raise RuntimeError(MSG_VIEW_OF_LEAF)
         if x.unrecorded:
             raise RuntimeError(MSG_UNRECORDED)
+        if x.edge is not None and x.edge[0].outputs > 1:
+            raise RuntimeError(MSG_ONE_OF_MANY.format(number=x.edge[1], name=x.edge[0].name()))
 
 
 def written(x: Tensor, value: Tensor | None) -> None:

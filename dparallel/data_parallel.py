@@ -134,9 +134,9 @@ class DataParallel(Module):
         """The module's parameters, names without a prefix."""
         return self.module.named_parameters(prefix, recurse, remove_duplicate)
 
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """The module's state, names without a prefix."""
-        return self.module.state_dict(prefix=prefix, keep_vars=keep_vars)
+        return self.module.state_dict(*args, destination=destination, prefix=prefix, keep_vars=keep_vars)
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         """Load names with or without PyTorch's prefix "module."."""

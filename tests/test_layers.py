@@ -11,17 +11,33 @@ PACKAGES = ("autograd", "dparallel", "launch")
 
 # Every module belongs to the longest prefix that matches. A module may import from its own layer's prefix or from lower
 # layers of what it names here.
-LAYER = {
-    "autograd.kernels": 0, "autograd.dtypes": 0, "autograd.random": 0, "autograd.size": 0, "dparallel.comm": 0,
-    "autograd.mode": 1, "autograd.lanes": 2, "autograd.graph": 2, "autograd.tensor": 3, "autograd.saved": 4,
-    "autograd.hooks": 4, "autograd.walk": 4.2, "autograd.engine": 4.4, "autograd.tangent": 4.6, "autograd.operation": 5,
-    "autograd.views": 5.5, "autograd.function": 6,
-    "autograd.ops": 8, "autograd.inplace": 9, "autograd.forward_ad": 9, "autograd.operators": 10, "autograd.gradcheck": 10,
-    "autograd.nn": 11, "autograd.optim": 11.5, "autograd.utils": 11, "autograd": 12,
-    "dparallel.functions": 13, "dparallel.tree": 13,
-    "dparallel.replicate": 14, "dparallel.parallel_apply": 14, "dparallel.buckets": 14, "dparallel.reducer": 15,
-    "dparallel.data_parallel": 16, "dparallel.testing": 16, "dparallel": 17, "launch": 0,
-}
+LAYERS = """
+autograd.kernels autograd.dtypes autograd.size autograd.devices dparallel.comm launch
+autograd.mode
+autograd.lanes autograd.graph
+autograd.tensor
+autograd.saved autograd.hooks autograd.random
+autograd.walk
+autograd.engine
+autograd.tangent
+autograd.operation
+autograd.views
+autograd.function
+autograd.ops
+autograd.inplace autograd.forward_ad autograd.attributes autograd.printing autograd.drawing
+autograd.numpy_functions
+autograd.numpy_protocol
+autograd.operators autograd.gradcheck
+autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
+autograd.optim
+autograd
+dparallel.functions dparallel.tree
+dparallel.replicate dparallel.parallel_apply dparallel.buckets
+dparallel.reducer
+dparallel.data_parallel dparallel.testing
+dparallel
+"""
+LAYER = {name: number for number, line in enumerate(LAYERS.splitlines()) for name in line.split()}
 NAMES = list(LAYER)
 INNER_IMPORTS = {("dparallel/comm/__init__.py", "mpi")}          # world() alone starts MPI
 

@@ -3,8 +3,9 @@
 from ..tensor import Parameter
 from . import functional, init
 from .container import ModuleList, Sequential
+from .held import Buffer
 from .layers import Conv2d, CrossEntropyLoss, Flatten, Linear, MaxPool2d, MSELoss, ReLU, Sigmoid, Tanh
 from .module import Module
 
-__all__ = ["Conv2d", "CrossEntropyLoss", "Flatten", "Linear", "MSELoss", "MaxPool2d", "Module", "ModuleList",
+__all__ = ["Buffer", "Conv2d", "CrossEntropyLoss", "Flatten", "Linear", "MSELoss", "MaxPool2d", "Module", "ModuleList",
            "Parameter", "ReLU", "Sequential", "Sigmoid", "Tanh", "functional", "init"]

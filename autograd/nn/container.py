@@ -18,19 +18,19 @@ class Sequential(Module):
 
     def forward(self, x: Any) -> Any:
         """One after the other."""
-        for module in self.children():
+        for module in self:
             x = module(x)
         return x
 
     def __getitem__(self, index: int | slice) -> Any:
-        items = list(self.named_children())
+        items = list(self.held_modules())
         return Sequential(dict(items[index])) if isinstance(index, slice) else items[index][1]
 
     def __len__(self) -> int:
-        return sum(1 for _ in self.children())
+        return sum(1 for _ in self)
 
     def __iter__(self) -> Iterator[Module]:
-        return self.children()
+        return (module for _, module in self.held_modules())
 
     def append(self, module: Module) -> Sequential:
         """Add a module at the end. Returns self."""
@@ -60,7 +60,7 @@ class ModuleList(Module):
         return ModuleList(items[index]) if isinstance(index, slice) else items[index]
 
     def __len__(self) -> int:
-        return sum(1 for _ in self.children())
+        return sum(1 for _ in self)
 
     def __iter__(self) -> Iterator[Module]:
-        return self.children()
+        return (module for _, module in self.held_modules())

@@ -1,14 +1,110 @@
 """The operations of layers as functions, under PyTorch's names."""
 
-from ..ops.conv import conv2d, max_pool2d
+from ..ops.activation import (
+    celu,
+    celu_,
+    elu,
+    elu_,
+    gelu,
+    glu,
+    logsigmoid,
+    mish,
+    selu,
+    selu_,
+    silu,
+    softplus,
+    softsign,
+    tanhshrink,
+)
+from ..ops.attention import scaled_dot_product_attention
+from ..ops.average_pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+)
+from ..ops.bilinear import bilinear
+from ..ops.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from ..ops.distance import cosine_similarity, pairwise_distance
 from ..ops.distances import pdist
-from ..ops.elementwise import leaky_relu, relu, sigmoid, silu, softplus, tanh
-from ..ops.linalg import linear
-from ..ops.loss import binary_cross_entropy_with_logits, cross_entropy, l1_loss, mse_loss, nll_loss
-from ..ops.softmax import functional_log_softmax as log_softmax
-from ..ops.softmax import functional_softmax as softmax
-from ..ops.softmax import softmin
+from ..ops.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from ..ops.embedding import embedding, embedding_bag
+from ..ops.exponential import sigmoid
+from ..ops.functional_softmax import gumbel_softmax, log_softmax, softmax, softmin
+from ..ops.index import one_hot
+from ..ops.interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ..ops.loss import cross_entropy, linear_cross_entropy, nll_loss
+from ..ops.loss_binary import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
+)
+from ..ops.loss_ctc import ctc_loss
+from ..ops.loss_margin import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
+)
+from ..ops.loss_regression import gaussian_nll_loss, huber_loss, kl_div, l1_loss, mse_loss, poisson_nll_loss, smooth_l1_loss
+from ..ops.matmul import linear
+from ..ops.max_pooling import (
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
+from ..ops.multi_head import multi_head_attention_forward
+from ..ops.normalization import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, normalize, rms_norm
+from ..ops.pad import pad
+from ..ops.piecewise import (
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    hardtanh_,
+    leaky_relu,
+    leaky_relu_,
+    prelu,
+    relu,
+    relu6,
+    relu_,
+    rrelu,
+    rrelu_,
+    softshrink,
+    threshold,
+    threshold_,
+)
+from ..ops.pooling_pairs import (
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d_with_indices,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d_with_indices,
+    max_pool1d_with_indices,
+    max_pool2d_with_indices,
+    max_pool3d_with_indices,
+)
+from ..ops.rearranging import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, unfold
+from ..ops.sampling import affine_grid, grid_sample
+from ..ops.trigonometric import tanh
 
-__all__ = ["binary_cross_entropy_with_logits", "conv2d", "cross_entropy", "l1_loss", "leaky_relu", "linear",
-           "log_softmax", "max_pool2d", "mse_loss", "nll_loss", "pdist", "relu", "sigmoid", "silu", "softmax", "softmin",
-           "softplus", "tanh"]
+__all__ = [name for name in dir() if not name.startswith("_")]
+
+__all__ = [name for name, value in sorted(globals().items()) if callable(value) and not name.startswith("__")]

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..ops.conv import conv2d, max_pool2d, pair
+from ..ops._geometry import ints
+from ..ops.choice import relu
+from ..ops.convolution import conv2d
 from ..ops.create import empty
-from ..ops.elementwise import relu, sigmoid, tanh
-from ..ops.linalg import linear
-from ..ops.loss import cross_entropy, mse_loss
+from ..ops.exponential import sigmoid
+from ..ops.loss import cross_entropy
+from ..ops.loss_regression import mse_loss
+from ..ops.matmul import linear
+from ..ops.max_pooling import max_pool2d
 from ..ops.shape import flatten
+from ..ops.trigonometric import tanh
 from ..tensor import Parameter, Tensor
 from . import init
 from .module import Module
@@ -54,9 +59,9 @@ class Conv2d(Module):
             raise ValueError(f"in_channels {in_channels} and out_channels {out_channels} must be divisible by groups "
                              f"{groups}")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size = pair(kernel_size, "kernel_size")
-        self.stride, self.dilation = pair(stride, "stride"), pair(dilation, "dilation")
-        self.padding = padding if isinstance(padding, str) else pair(padding, "padding")
+        self.kernel_size = ints(kernel_size, 2, "kernel_size")
+        self.stride, self.dilation = ints(stride, 2, "stride"), ints(dilation, 2, "dilation")
+        self.padding = padding if isinstance(padding, str) else ints(padding, 2, "padding")
         self.weight = Parameter(empty(out_channels, in_channels // groups, *self.kernel_size, device=device,
                                       dtype=dtype))
         self.bias = Parameter(empty(out_channels, dtype=dtype)) if bias else None

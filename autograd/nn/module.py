@@ -1,29 +1,26 @@
-"""Module: a plain object whose attributes are parameters, buffers and other modules, found by walking them in order."""
+"""Module: a plain object whose attributes are parameters, buffers and other modules, found by walking them in order.
+
+Attributes stay where Python keeps them: reading `self.weight` costs what any attribute costs, and there is one list of
+what a module holds, its __dict__. `_parameters`, `_buffers` and `_modules` are views of it, for code that knows PyTorch's.
+"""
 
 from __future__ import annotations
 
-import copy
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
-from ..graph import RemovableHandle, shared_counter
 from ..mode import no_grad
+from ..ops.cast import cast
 from ..ops.create import zeros_like
-from ..ops.elementwise import cast
-from ..tensor import Parameter, Tensor
+from ..tensor import Parameter, Tensor, result
+from .held import Buffer, Held
+from .hooked import Hooked
+from .state import IncompatibleKeys, Stateful
 
 
-class IncompatibleKeys(NamedTuple):
-    """What load_state_dict(strict=False) could not match."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-
-class Module:
+class Module(Hooked, Stateful):
     """The base of all layers and models: assign parameters and modules as attributes, write forward().
 
     >>> class Net(Module):
@@ -39,78 +36,143 @@ class Module:
     def __init__(self) -> None:
         """Nothing to set up: attributes are found where they are."""
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output. Overridden by every module."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        hooks = self.__dict__.get("_hooks")
-        if hooks is None:
-            return self.forward(*args, **kwargs)
-        for hook in list(hooks["pre"].values()):
-            changed = hook(self, args)
-            if changed is not None:
-                args = changed if isinstance(changed, tuple) else (changed,)
-        output = self.forward(*args, **kwargs)
-        for hook in list(hooks["post"].values()):
-            changed = hook(self, args, output)
-            output = output if changed is None else changed
-        return output
-
-    def _hook_dict(self, kind: str) -> dict[int, Any]:
-        return self.__dict__.setdefault("_hooks", {"pre": {}, "post": {}})[kind]
-
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(module, args) before forward; what it returns replaces the arguments."""
-        return RemovableHandle(self._hook_dict("pre"), hook)
-
-    def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call hook(module, args, output) after forward; what it returns replaces the output."""
-        return RemovableHandle(self._hook_dict("post"), hook)
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Any attribute; what was a parameter, module or buffer can be replaced by another one, or by None."""
+        held = self.__dict__
+        if isinstance(value, (Parameter, Hooked)):
+            if "_buffer_names" in held:
+                held["_buffer_names"].pop(name, None)
+        elif isinstance(value, Buffer):
+            held.setdefault("_buffer_names", {})[name] = value.persistent
+        elif value is not None and name in held:
+            before = held[name]
+            kind = ("parameter" if isinstance(before, Parameter) else "child module" if isinstance(before, Module)
+                    else "buffer" if name in held.get("_buffer_names", ()) and not isinstance(value, Tensor) else None)
+            if kind is not None:
+                raise TypeError(f"cannot assign {type(value).__name__!r} object as {kind} '{name}' (a {kind} or None "
+                                f"expected)")
+        object.__setattr__(self, name, value)
 
     # --- what it holds ----------------------------------------------------------------------------------------------
 
+    def _check_name(self, kind: str, name: Any, known: Any) -> None:
+        """KeyError or TypeError if a parameter, buffer or module can't have this name."""
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name should be a string. Got {type(name).__name__}")
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain "."; got {name!r}')
+        if not name:
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in known:
+            raise KeyError(f"attribute {name!r} already exists")
+
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Hold a tensor that is no parameter but part of the state (unless not persistent)."""
-        if "." in name or not name:
-            raise KeyError(f'buffer name can\'t contain "." or be empty: {name!r}')
+        self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"cannot assign {type(tensor).__name__} object to buffer '{name}' (Tensor or None required)")
+            raise TypeError(f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' (Tensor or None required)")
         self.__dict__.setdefault("_buffer_names", {})[name] = persistent
-        setattr(self, name, tensor)
+        self.__dict__[name] = tensor
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """The same as assigning the attribute."""
+        self._check_name("parameter", name, self._parameters)
         if param is not None and not isinstance(param, Parameter):
-            raise TypeError(f"cannot assign {type(param).__name__} object to parameter '{name}' (Parameter or None "
+            raise TypeError(f"cannot assign '{type(param).__name__}' object to parameter '{name}' (Parameter or None "
                             "required)")
+        if param is None:
+            self.__dict__.setdefault("_none", {})[name] = "parameter"
         setattr(self, name, param)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """The same as assigning the attribute."""
+        """The same as assigning the attribute; the name may be a number."""
+        self._check_name("module", name, self._modules)
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
+        if module is None:
+            self.__dict__.setdefault("_none", {})[name] = "module"
         setattr(self, name, module)
 
-    def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules held directly, by attribute name."""
-        for name, value in self.__dict__.items():
+    register_module = add_module
+
+    @property
+    def _parameters(self) -> Held:
+        return Held(self, "parameter")
+
+    @property
+    def _buffers(self) -> Held:
+        return Held(self, "buffer")
+
+    @property
+    def _modules(self) -> Held:
+        return Held(self, "module")
+
+    def get_submodule(self, target: str) -> Module:
+        """The module of a dotted name; "" is this one. AttributeError if there is none."""
+        module: Any = self
+        for name in target.split(".") if target else ():
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module                                # type: ignore[no-any-return]
+
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put a module at a dotted name; strict: only where one is."""
+        path, _, name = target.rpartition(".")
+        if not target:
+            raise ValueError("Cannot set the submodule without a target name!")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        setattr(parent, name, module)
+
+    def _get_leaf(self, target: str, kind: str) -> Any:
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if name not in Held(parent, kind):
+            raise AttributeError(f"`{name}` is not a {kind}")
+        return getattr(parent, name)
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter of a dotted name. AttributeError if there is none."""
+        return self._get_leaf(target, "parameter")   # type: ignore[no-any-return]
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer of a dotted name. AttributeError if there is none."""
+        return self._get_leaf(target, "buffer")      # type: ignore[no-any-return]
+
+    def held_modules(self) -> Iterator[tuple[str, Module]]:
+        """The modules held directly, by attribute name; one with two names twice."""
+        for name, value in list(self.__dict__.items()):
             if isinstance(value, Module):
                 yield name, value
 
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules held directly, each once, by attribute name."""
+        seen: set[Module] = set()
+        for name, module in self.held_modules():
+            if module not in seen:
+                seen.add(module)
+                yield name, module
+
     def children(self) -> Iterator[Module]:
-        """The modules held directly."""
+        """The modules held directly, each once."""
         return (module for _, module in self.named_children())
 
-    def named_modules(self, memo: set[int] | None = None, prefix: str = "",
+    def named_modules(self, memo: set[Any] | None = None, prefix: str = "",
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:
         """This module and all below it, each once, by dotted name."""
         memo = set() if memo is None else memo
-        if id(self) in memo and remove_duplicate:
+        if self in memo:
             return
-        memo.add(id(self))
+        if remove_duplicate:
+            memo.add(self)
         yield prefix, self
-        for name, module in self.named_children():
+        for name, module in self.held_modules():
             yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     def modules(self) -> Iterator[Module]:
@@ -159,45 +221,6 @@ class Module:
         """All buffers."""
         return (value for _, value in self.named_buffers(recurse=recurse))
 
-    # --- state in and out ---------------------------------------------------------------------------------------------
-
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
-        """Parameters and persistent buffers by dotted name, sharing memory with the module."""
-        state: dict[str, Tensor] = OrderedDict()
-        for path, module in self.named_modules(remove_duplicate=False):
-            for name, value in [*module.own_parameters(), *module.own_buffers(persistent_only=True)]:
-                key = prefix + (f"{path}.{name}" if path else name)
-                state[key] = value if keep_vars else value.detach()
-        return state
-
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True,
-                        assign: bool = False) -> IncompatibleKeys:
-        """Copy values into parameters and buffers by name; RuntimeError, and nothing changed, if any does not fit."""
-        if assign:
-            raise NotImplementedError("load_state_dict(assign=True) is not implemented")
-        own = self.state_dict(keep_vars=True)
-        missing = [key for key in own if key not in state_dict]
-        unexpected = [key for key in state_dict if key not in own]
-        errors = []
-        if strict and unexpected:
-            errors.append("Unexpected key(s) in state_dict: " + ", ".join(f'"{k}"' for k in unexpected) + ".")
-        if strict and missing:
-            errors.append("Missing key(s) in state_dict: " + ", ".join(f'"{k}"' for k in missing) + ".")
-        values = {}
-        for key, value in own.items():
-            if key in state_dict:
-                given = state_dict[key]
-                values[key] = given.array if isinstance(given, Tensor) else np.asarray(given)
-                if values[key].shape != value.shape:
-                    errors.append(f"size mismatch for {key}: copying a param with shape {list(values[key].shape)} from "
-                                  f"checkpoint, the shape in current model is {list(value.shape)}.")
-        if errors:
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
-        for key, array in values.items():
-            np.copyto(own[key].array, array, casting="unsafe")
-            shared_counter(own[key]).value += 1
-        return IncompatibleKeys(missing, unexpected)
-
     # --- modes and types ----------------------------------------------------------------------------------------------
 
     def train(self, mode: bool = True) -> Any:
@@ -233,22 +256,40 @@ class Module:
         fn(self)
         return self
 
-    def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False) -> Any:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        """Replace the memory of every parameter and buffer by what fn makes of it. Returns self."""
+        with no_grad():
+            for value in [*self.parameters(recurse), *self.buffers(recurse)]:
+                changed = fn(result(value.array))
+                if changed.array is not value.array:
+                    value.data = changed
+                    if value._grad is not None:
+                        value._grad = fn(value._grad)
+        return self
+
+    def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+           memory_format: Any = None) -> Any:
         """Cast floating point parameters and buffers; device can only be "cpu". Returns self."""
         for arg in args:
-            if isinstance(arg, str) and arg.split(":")[0] in ("cpu", "cuda", "mps"):
+            if isinstance(arg, Tensor):
+                dtype = arg.dtype
+            elif arg is None or isinstance(arg, bool):
+                continue
+            elif hasattr(arg, "index") or (isinstance(arg, str) and arg.split(":")[0] in ("cpu", "cuda", "mps", "meta")):
                 device = arg
             else:
-                dtype = arg.dtype if isinstance(arg, Tensor) else arg
+                dtype = np.dtype(arg)
         if device is not None and str(device).split(":")[0] != "cpu":
-            raise NotImplementedError(f"to(device={device!r}): modules live in the CPU's memory")
+            raise NotImplementedError(f"to(device={str(device)!r}): modules live in the CPU's memory")
         if dtype is not None:
-            with no_grad():
-                for value in [*self.parameters(), *self.buffers()]:
-                    if value.dtype.kind == "f" and value.dtype != np.dtype(dtype):
-                        value.data = cast(value, dtype)
-                        value._grad = None if value._grad is None else cast(value._grad, dtype)
+            if np.dtype(dtype).kind not in "fc":
+                raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+            self._apply(lambda t: cast(t, dtype) if t.array.dtype.kind in "fc" else t)
         return self
+
+    def type(self, dst_type: Any) -> Any:
+        """Cast all parameters and buffers. Returns self."""
+        return self._apply(lambda t: cast(t, dst_type))
 
     def double(self) -> Any:
         """to(float64)."""
@@ -258,22 +299,34 @@ class Module:
         """to(float32)."""
         return self.to(dtype=np.float32)
 
+    def half(self) -> Any:
+        """to(float16)."""
+        return self.to(dtype=np.float16)
+
     def cpu(self) -> Any:
         """This module, which is on the CPU already."""
         return self
+
+    def cuda(self, device: Any = None) -> Any:
+        """There is no other device: NotImplementedError."""
+        raise NotImplementedError("cuda(): modules live in the CPU's memory")
+
+    def _get_name(self) -> str:
+        """The name that print() shows."""
+        return type(self).__name__
 
     def extra_repr(self) -> str:
         """What print() shows between the parentheses."""
         return ""
 
     def __repr__(self) -> str:
-        lines = [f"({name}): {module!r}".replace("\n", "\n  ") for name, module in self.named_children()]
-        body = self.extra_repr()
-        if not lines:
-            return f"{type(self).__name__}({body})"
-        return f"{type(self).__name__}({body}\n  " + "\n  ".join(lines) + "\n)"
+        extra = self.extra_repr()
+        lines = [f"({name}): {module!r}".replace("\n", "\n  ") for name, module in self.held_modules()]
+        name = self._get_name()
+        if not lines and "\n" not in extra:
+            return f"{name}({extra})"
+        lines = [*(extra.split("\n") if extra else []), *lines]
+        return f"{name}(\n  " + "\n  ".join(lines) + "\n)"
 
 
-def copy_module(module: Module) -> Module:
-    """A shallow copy: the same parameters, buffers and children in an object of its own."""
-    return copy.copy(module)
+__all__ = ["IncompatibleKeys", "Module"]

@@ -9,6 +9,7 @@ further text. The forward gets arrays.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from ..dtypes import category, default, for_number, result_type
 from ..graph import FREED, MSG_FREED, edge_of, join_views, new, next_number, raise_changed
 from ..mode import modes
-from ..operation import Operation, OperationNode, fit
+from ..operation import Conj, Operation, OperationNode, fit
 from ..saved import Output, output_value
 from ..tangent import carry
 from ..tensor import Tensor, result
@@ -96,7 +97,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
         out = result(forward(a))
         kind = x.tracked
         if kind and (kind := kind & modes.recording):
-            node: Any = new(node_class)
+            node: Any = new(node_class if out.array.dtype.kind != "c" or a.dtype.kind != "c" else conjugated(node_class))
             node.seq = next_number()
             node.lane = modes.lane
             node.outputs = 1
@@ -190,7 +191,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
         x_tracked, y_tracked = x.tracked, y.tracked
         kind = x_tracked | y_tracked
         if kind and (kind := kind & modes.recording):
-            node: Any = new(node_class)
+            node: Any = new(node_class if out.array.dtype.kind != "c" or real(a, b) else conjugated(node_class))
             node.seq = next_number()
             node.lane = modes.lane
             node.outputs, node.hooks = 1, None
@@ -215,6 +216,23 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
         return out
 
     return described(op, name, node_class)
+
+
+def real(*values: Any) -> bool:
+    """Whether no operand is complex."""
+    return not any(np.iscomplexobj(v) for v in values)
+
+
+@functools.cache
+def conjugated(node_class: Any) -> Any:
+    """The node class of complex results. Rules multiply g by the derivative f'; the gradient of a complex number (PyTorch's
+    convention: dL/dRe + i dL/dIm) is g times the conjugate of f', so the rule is run between two conjugations.
+    """
+    def run(self: Any, g: Any, create: bool) -> Any:
+        return [x if x is None or x.dtype.kind != "c" else Conj.apply(x)
+                for x in node_class.run(self, Conj.apply(g), create)]
+
+    return type(node_class.__name__, (node_class,), {"__slots__": (), "run": run})
 
 
 class Number:

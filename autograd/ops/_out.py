@@ -31,6 +31,9 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
     array = value.array
     if not np.can_cast(array.dtype, out.array.dtype, "same_kind"):
         raise RuntimeError(f"result type {array.dtype} can't be cast to the desired output type {out.dtype}")
+    if 0 in out.array.strides and any(s == 0 and n > 1 for s, n in zip(out.array.strides, out.shape, strict=True)):
+        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
+                           "memory location. Please clone() the tensor before performing the operation.")
     if out.array.shape != array.shape:
         if out.array.size:
             warnings.warn(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which "
@@ -54,5 +57,30 @@ def takes_out(operation: F) -> F:
             return into(out, value, *inputs)
         outs = [into(o, v, *inputs) for o, v in zip(out, value, strict=True)]
         return type(value)(*outs) if hasattr(value, "_fields") else tuple(outs)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def check_apart(out: Any, *inputs: Any) -> None:
+    """RuntimeError if `out` shares memory with an input, or has two elements in one place: writing would go wrong."""
+    if isinstance(out, Tensor):
+        if any(s == 0 and n > 1 for n, s in zip(out.array.shape, out.array.strides, strict=True)):
+            raise RuntimeError("unsupported operation: more than one element of the written-to tensor refer to a single "
+                               "memory location. Please clone() the tensor before performing the operation.")
+        if any(x is out or (isinstance(x, Tensor) and np.may_share_memory(out.array, x.array)) for x in inputs):
+            raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
+                               "to a single memory location. Please clone() the tensor before performing the operation.")
+
+
+def takes_out_apart(operation: F) -> F:
+    """takes_out() for operations that read their inputs while they write: `out=` must share no memory with them."""
+    writing = takes_out(operation)
+
+    @functools.wraps(operation)
+    def wrapped(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is None:
+            return operation(*args, **kwargs)
+        check_apart(out, *args, *kwargs.values())
+        return writing(*args, out=out, **kwargs)
 
     return wrapped  # type: ignore[return-value]

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import default
-from .elementwise import cast, sqrt
-from .index import Index
-from .linalg import matmul
+from .cast import cast
+from .index import getitem
+from .matmul import matmul
+from .powers import sqrt
 from .reduce import sum
 from .shape import mT, reshape
 
@@ -76,7 +77,7 @@ def corrcoef(input: Any) -> Any:
     if c.ndim == 0:
         return c / c
     each = np.arange(c.shape[0])
-    deviation = sqrt(Index.apply(c, index=(each, each)))
+    deviation = sqrt(getitem(c, (each, each)))
     return c / reshape(deviation, (-1, 1)) / deviation
 
 

@@ -10,8 +10,10 @@ from ..dtypes import float16, float32, int64
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import takes_out
+from .cast import cast
+from .choice import where
 from .dims import one_dim
-from .elementwise import cast, exp, where
+from .exponential import exp
 from .pick import Pick, ValuesIndices
 from .recurrence import backwards
 from .shape import flip, narrow, reshape

@@ -8,9 +8,9 @@ from typing import Any
 from ..dtypes import bool_, uint8
 from ..tensor import Tensor
 from ._out import takes_out
+from .comparison import ne
 from .cumulative import cumsum
 from .dims import dims_of, one_dim
-from .elementwise import ne
 from .reduce import sum
 from .shape import cat, narrow, reshape
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from ..dtypes import promote
 from ._declare import Operation
-from .elementwise import cast, where
-from .index import Index
-from .linalg import matrices
-from .norms import vector_norm
+from .cast import cast
+from .choice import where
+from .index import getitem
+from .linalg_norms import vector_norm
+from .matmul import matrices
 from .reduce import sum
 from .shape import mT, unsqueeze
 
@@ -80,7 +81,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     if p < 0:
         raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
     i, j = np.triu_indices(len(input), 1)
-    return _norm_of_last(Index.apply(input, index=i) - Index.apply(input, index=j), p)
+    return _norm_of_last(getitem(input, i) - getitem(input, j), p)
 
 
 __all__ = ["cdist", "pdist"]

@@ -10,8 +10,9 @@ from ..dtypes import int64
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import into
+from .cast import cast
+from .choice import maximum, minimum
 from .dims import Dims, count, dims_of, kept, nonempty, one_dim, reduction
-from .elementwise import cast, maximum, minimum
 from .pick import ValuesIndices, selected
 from .reduce import sum
 from .shape import reshape

@@ -1,49 +1,39 @@
-"""Losses: how far predictions are from targets, as one number to minimise."""
+"""Losses of classes: cross entropy and negative log likelihood."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..tensor import Tensor
 from ._declare import Operation
-from .elementwise import abs as absolute
-from .elementwise import cast, exp, log, where
-from .reduce import mean, sum
+from .choice import where
+from .loss_reduction import chosen, reduced
+from .matmul import linear
+from .reduce import sum
 from .shape import movedim, reshape
-from .softmax import log_softmax
+from .softmax import log_softmax, softmax
 
-REDUCTIONS = ("none", "mean", "sum")
-
-
-def _check_reduction(reduction: str) -> None:
-    if reduction not in REDUCTIONS:
-        raise ValueError(f"{reduction} is not a valid value for reduction; it is one of {', '.join(REDUCTIONS)}")
-
-
-def reduced(losses: Any, reduction: str) -> Any:
-    """Losses as they are, their mean or their sum."""
-    _check_reduction(reduction)
-    return losses if reduction == "none" else mean(losses) if reduction == "mean" else sum(losses)
+MSG_SMOOTHING = "label_smoothing must be between 0.0 and 1.0. Got: {}"
 
 
 class NllRows(Operation, name="NllLoss"):
-    """-logp[i, target[i]] * weight[target[i]] for each row; 0 where target is ignored."""
+    """-logp[i, target[i]] * weights[i] for each row."""
 
     @staticmethod
-    def forward(ctx: Any, logp: Any, target: Any, weights: Any) -> Any:
+    def forward(ctx: Any, logp: Any, target: Any, *, weights: Any) -> Any:
         """One element picked from each row."""
-        ctx.save(target, weights)
-        ctx.shape = logp.shape
-        rows = np.arange(len(logp))
-        return -logp[rows, target] * weights
+        ctx.save(target)
+        ctx.shape, ctx.weights = logp.shape, weights
+        return -logp[np.arange(len(logp)), target] * weights
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """-g * weight at the picked element."""
-        target, weights = ctx.values
-        return PutRows.apply(-g * weights, target, shape=ctx.shape), None, None
+        (target,) = ctx.values
+        return PutRows.apply(-g * ctx.weights, target, shape=ctx.shape), None
 
 
 class PutRows(Operation, name="NllLossBackward"):
@@ -81,82 +71,106 @@ class PickRows(Operation, name="Gather"):
         return PutRows.apply(g, target, shape=ctx.shape), None
 
 
+class CrossEntropy(Operation):
+    """logsumexp(x) - x[target] for each row, times weights[i]; or the sum of these over `total`, if that is given."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, target: Any, *, weights: Any, total: Any) -> Any:
+        """Kept for an ordinary backward pass: the exponentials and their sums. Half precision in single."""
+        wide = x.astype(np.float32) if x.dtype == np.float16 else x
+        top = np.maximum.reduce(wide, axis=1, keepdims=True)
+        powers = np.subtract(wide, top)
+        np.exp(powers, out=powers)
+        sums = np.add.reduce(powers, axis=1)
+        ctx.save(x, target, (powers, sums))          # a tuple: numbers to the graph, freed with the rest
+        ctx.given = weights, total
+        out = np.log(sums)
+        out += top[:, 0]
+        out -= wide[np.arange(len(x)), target]
+        if weights is not None:
+            out *= weights
+        return np.asarray(out if total is None else np.add.reduce(out) / total, x.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """(softmax - one hot), each row times its part of g."""
+        x, target, (powers, sums) = ctx.values
+        weights, total = ctx.given
+        n = len(target)
+        share = np.ones(n, x.dtype) if weights is None else weights
+        share = share if total is None else (share / total).astype(x.dtype)
+        if isinstance(g, Tensor):
+            one_hot = PutRows.apply(np.ones(n, x.dtype), target, shape=x.shape)
+            return (softmax(x, 1) - one_hot) * reshape(g * share, (n, 1)), None
+        share = g * share
+        out = powers * (share / sums)[:, None]
+        out[np.arange(n), target] -= share
+        return out.astype(x.dtype, copy=False), None
+
+
 def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
              reduce: Any = None, reduction: str = "mean") -> Any:
     """-input[i, target[i]], weighted by class; input (n, c, ...) log probabilities, target (n, ...) class numbers.
 
     The mean is over the weights of the targets, ignored ones left out. IndexError for a target outside [0, c).
     """
-    _refuse_legacy(size_average, reduce)
-    _check_reduction(reduction)
-    if input.ndim == 1:
-        losses, weights = _nll_rows(reshape(input, (1, -1)), reshape(target, (1,)), weight, ignore_index)
-        shape: tuple[int, ...] = ()
-    else:
-        _check_target(input, target)
-        classes = input.shape[1]
-        rows = reshape(movedim(input, 1, -1), (-1 if input.array.size else target.array.size, classes))
-        losses, weights = _nll_rows(rows, reshape(target, (target.array.size,)), weight, ignore_index)
-        shape = target.shape
+    reduction = chosen(reduction, size_average, reduce)
+    rows = _rows(input, target)
+    t, weights = _counted(target, input.shape[min(input.ndim - 1, 1)], weight, ignore_index, input.dtype)
+    losses = NllRows.apply(rows, t, weights=np.ones(len(t), input.dtype) if weights is None else weights)
     if reduction == "none":
-        return reshape(losses, shape)
+        return reshape(losses, target.shape)
     total = sum(losses)
-    if reduction == "sum":
-        return total
-    with np.errstate(invalid="ignore"):
-        return total / weights.sum()                # nan where nothing counts, as PyTorch
+    return total if reduction == "sum" else total / _total(weights, t)      # nan where nothing counts, as PyTorch
 
 
-def _check_target(input: Any, target: Any) -> None:
+def _total(weights: Any, t: Any) -> Any:
+    """What a mean is over."""
+    return np.asarray(len(t) if weights is None else weights.sum(), np.float64 if weights is None else weights.dtype)[()]
+
+
+def _rows(input: Any, target: Any) -> Any:
+    """input (n, c, ...) or (c,) as a matrix of a row for each target."""
+    if input.ndim < 2:
+        if input.ndim == 0:
+            raise ValueError("Expected 1 or more dimensions (got 0)")
+        if target.ndim:
+            raise RuntimeError(f"size mismatch: expected target of shape [] for input of shape {list(input.shape)}, got "
+                               f"{list(target.shape)}")
+        return reshape(input, (1, input.shape[0]))
     expected = (input.shape[0], *input.shape[2:])
     if target.shape != expected:
-        raise ValueError(f"Expected target of shape {list(expected)} for input of shape {list(input.shape)}, "
-                         f"got {list(target.shape)}")
+        error = RuntimeError if target.shape[:1] == expected[:1] and input.ndim > 2 else ValueError
+        raise error(f"Expected target of shape {list(expected)} for input of shape {list(input.shape)}, got "
+                    f"{list(target.shape)}")
+    if input.ndim == 2:
+        return input
+    return reshape(movedim(input, 1, -1), (target.array.size, input.shape[1]))
 
 
-def _nll_rows(rows: Any, target: Any, weight: Any, ignore_index: int) -> tuple[Any, Any]:
-    """The loss of each row, and the weight that it counts with."""
-    t = target.array
-    if t.dtype.kind not in "iu":
-        raise RuntimeError(f"nll_loss: targets are class numbers of an integer dtype, not {t.dtype}")
-    counted = t != ignore_index
-    classes = rows.shape[1]
-    wrong = counted & ((t < 0) | (t >= classes))
-    if wrong.any():
-        raise IndexError(f"Target {t[wrong][0]} is out of bounds for {classes} classes.")
-    t = np.where(counted, t, 0)
-    weights = counted.astype(rows.dtype)
+def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: Any) -> tuple[Any, Any]:
+    """The targets as a vector, ignored ones as 0, and what each counts; None for 1."""
+    t = target.array.reshape(-1)
+    if t.dtype not in (np.int64, np.uint8):
+        raise RuntimeError(f"expected targets (class numbers) of dtype int64 or uint8, but got {t.dtype}; use target.long()")
     if weight is not None:
         if weight.shape != (classes,):
             raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but "
                                f"got weight tensor of shape: {list(weight.shape)}")
-        weights = weights * weight.array[t]
-    return NllRows.apply(rows, t, weights.astype(rows.dtype)), weights
-
-
-class CrossEntropyMean(Operation, name="CrossEntropy"):
-    """mean(logsumexp(x) - x[target]) over rows: cross entropy's ordinary case in one node."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, target: Any) -> Any:
-        """log_softmax, one element a row, the mean."""
-        ctx.save(x, target)
-        shifted = x - x.max(axis=1, keepdims=True)
-        total = np.log(np.exp(shifted).sum(axis=1))
-        return (total - shifted[np.arange(len(x)), target]).mean(dtype=x.dtype)
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """(softmax - one hot) * g / n."""
-        x, target = ctx.values
-        if not isinstance(x, Tensor):
-            out = np.exp(x - x.max(axis=1, keepdims=True))
-            out /= out.sum(axis=1, keepdims=True)
-            out[np.arange(len(x)), target] -= 1
-            out *= np.asarray(g / len(x), x.dtype)
-            return out, None
-        one_hot = PutRows.apply(np.ones(len(x.array), x.dtype), target, shape=x.shape)
-        return (exp(log_softmax(x, 1)) - one_hot) * (g / len(x)), None
+        if weight.tracked:
+            raise RuntimeError("the derivative for 'weight' is not implemented: class weights are constants; use "
+                               "weight.detach()")
+    weights = None
+    if t.size and (t.min() < 0 or t.max() >= classes or 0 <= ignore_index < classes):
+        counted = t != ignore_index
+        wrong = counted & ((t < 0) | (t >= classes))
+        if wrong.any():
+            raise IndexError(f"Target {t[wrong][0]} is out of bounds for {classes} classes.")
+        t = np.where(counted, t, 0)
+        weights = counted.astype(dtype)
+    if weight is not None:
+        weights = weight.array[t].astype(dtype) if weights is None else weights * weight.array[t].astype(dtype)
+    return t, weights
 
 
 def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
@@ -165,86 +179,80 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any
 
     With class numbers the mean is over the weights of the targets that count; with probabilities over n.
     """
-    _refuse_legacy(size_average, reduce)
+    reduction = chosen(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    dim = 0 if input.ndim == 1 else 1
-    if target.dtype.kind not in "iu":
-        return _soft_cross_entropy(input, target, weight, reduction, label_smoothing, dim)
-    if (input.ndim == 2 and weight is None and reduction == "mean" and not label_smoothing and input.array.size
-            and target.shape == input.shape[:1]):
-        t = target.array
-        classes = input.shape[1]
-        if t.min() >= 0 and t.max() < classes and not 0 <= ignore_index < classes:
-            return CrossEntropyMean.apply(input, t)
-    logp = log_softmax(input, dim)
-    loss = nll_loss(logp, target, weight, None, ignore_index, None, reduction)
+        raise RuntimeError(MSG_SMOOTHING.format(label_smoothing))
+    if input.dtype.kind != "f":
+        raise NotImplementedError(f'"cross_entropy" not implemented for {input.dtype}; cast the input to floating point')
+    if target.shape == input.shape and input.ndim:
+        return _soft_cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+    rows = _rows(input, target)
+    t, weights = _counted(target, rows.shape[1], weight, ignore_index, input.dtype)
+    total = None if reduction == "none" else np.float64(1) if reduction == "sum" else _total(weights, t)
+    if rows.array.size == 0:
+        return _nothing(rows, target, reduction)
+    loss = CrossEntropy.apply(rows, t, weights=weights, total=total)
+    loss = reshape(loss, target.shape) if total is None else loss
     if not label_smoothing:
         return loss
-    return (1 - label_smoothing) * loss + label_smoothing * _smooth(logp, target, weight, ignore_index, reduction, dim)
+    return (1 - label_smoothing) * loss + label_smoothing * _smooth(rows, target, weight, ignore_index, total)
 
 
-def _smooth(logp: Any, target: Any, weight: Any, ignore_index: int, reduction: str, dim: int) -> Any:
+def _nothing(rows: Any, target: Any, reduction: str) -> Any:
+    """The loss of no rows."""
+    none = sum(rows, 1) if rows.shape[1] else sum(rows) * np.ones(rows.shape[0], rows.dtype)
+    return reshape(none, target.shape) if reduction == "none" else sum(none) * (math.nan if reduction == "mean" else 1.0)
+
+
+def _smooth(rows: Any, target: Any, weight: Any, ignore_index: int, total: Any) -> Any:
     """The loss against equal probabilities for all classes, of the targets that count."""
-    classes = logp.shape[dim]
-    shape = [1] * logp.ndim
-    shape[dim] = classes
-    weighted = logp if weight is None else logp * reshape(weight, tuple(shape))
-    losses = -sum(weighted, dim) / float(classes)
-    counted = target.array != ignore_index
-    losses = where(counted, losses, 0.0)
-    if reduction == "none":
-        return losses
-    total = sum(losses)
-    if reduction == "sum":
-        return total
-    t = np.where(counted, target.array, 0)
-    n = counted.sum() if weight is None else (weight.array[t] * counted).sum()
-    return total / n.astype(logp.dtype)
+    logp = log_softmax(rows, 1)
+    losses = -sum(logp if weight is None else logp * weight, 1) / float(rows.shape[1])
+    counted = target.array.reshape(-1) != ignore_index
+    losses = losses if counted.all() else where(counted, losses, 0.0)
+    return reshape(losses, target.shape) if total is None else sum(losses) / total
 
 
-def _soft_cross_entropy(input: Any, target: Any, weight: Any, reduction: str, label_smoothing: float, dim: int) -> Any:
+def _soft_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str,
+                        label_smoothing: float) -> Any:
     """Cross entropy against probabilities."""
-    _check_reduction(reduction)
-    if target.shape != input.shape:
-        raise RuntimeError(f"cross_entropy: probabilities must have the input's shape {list(input.shape)}, got "
-                           f"{list(target.shape)}")
+    if target.dtype.kind != "f":
+        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {target.dtype}")
+    if ignore_index >= 0:
+        raise RuntimeError(f"ignore_index is not supported for floating point target: {ignore_index}")
+    dim = 0 if input.ndim == 1 else 1
     classes = input.shape[dim]
+    if weight is not None and weight.shape != (classes,):
+        raise RuntimeError("cross_entropy: weight tensor should be defined either for all "
+                           f"{classes} classes or no classes but got weight tensor of shape: {list(weight.shape)}")
     if label_smoothing:
         target = target * (1 - label_smoothing) + label_smoothing / classes
     logp = log_softmax(input, dim)
     if weight is not None:
-        shape = [1] * input.ndim
-        shape[dim] = classes
-        logp = logp * reshape(weight, tuple(shape))
+        logp = logp * reshape(weight, (classes, *[1] * (input.ndim - dim - 1)))
     losses = -sum(logp * target, dim)
     if reduction == "mean":
-        return sum(losses) / float(max(losses.array.size, 1)) if input.ndim > 1 else losses
+        return sum(losses) / float(input.array.size / classes if classes else 0)
     return reduced(losses, reduction)
 
 
-def mse_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-             weight: Any = None) -> Any:
-    """(input - target)^2."""
-    _refuse_legacy(size_average, reduce)
-    difference = input - target
-    losses = difference * difference
-    return reduced(losses if weight is None else losses * weight, reduction)
+def linear_cross_entropy(input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
+                         reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0,
+                         options: Any = None) -> Any:
+    """cross_entropy(linear(input, linear_weight, linear_bias), target), for input (n, k) or (k,), linear_weight (c, ..., k).
+
+    `options` says how PyTorch cuts the work up to save memory; the result does not depend on it, and it is not needed here.
+    """
+    classes = linear_weight.shape[:-1]
+    flat = math.prod(classes)
+    if len(classes) > 1 and input.ndim < 2:
+        raise RuntimeError(f"linear_cross_entropy: linear_weight of shape {list(linear_weight.shape)} needs a batch of "
+                           f"inputs, got {list(input.shape)}")
+    bias = None if linear_bias is None else reshape(linear_bias, (flat,))
+    logits = linear(input, reshape(linear_weight, (flat, linear_weight.shape[-1])), bias)
+    logits = reshape(logits, (*input.shape[:-1], *classes))
+    return cross_entropy(logits, target, weight, None, -100 if ignore_index is None else ignore_index, None, reduction,
+                         label_smoothing)
 
 
-def l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
-    """|input - target|."""
-    _refuse_legacy(size_average, reduce)
-    return reduced(absolute(input - target), reduction)
-
-
-def binary_cross_entropy_with_logits(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """-t log sigmoid(x) - (1 - t) log(1 - sigmoid(x)), without overflow."""
-    losses = where(input > 0, input, input * 0) - input * target + log(exp(-absolute(input)) + 1)
-    return reduced(cast(losses, input.dtype), reduction)
-
-
-def _refuse_legacy(size_average: Any, reduce: Any) -> None:
-    if size_average is not None or reduce is not None:
-        raise NotImplementedError("size_average= and reduce= are deprecated in PyTorch and not supported; "
-                                  "use reduction='mean', 'sum' or 'none'")
+__all__: list[str] = []

@@ -10,9 +10,9 @@ from ..dtypes import float16, float32, int64
 from ..tensor import Tensor
 from ._declare import Operation
 from ._out import takes_out
+from .cast import cast
 from .cumulative import tail_sums
 from .dims import kept, one_dim, reduction
-from .elementwise import cast
 from .recurrence import backwards
 from .shape import cat, flip, narrow, reshape
 

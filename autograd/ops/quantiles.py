@@ -9,8 +9,8 @@ import numpy as np
 from ..dtypes import float32, float64, int64
 from ..tensor import Tensor, result
 from ._declare import Operation
+from .cast import cast
 from .dims import nonempty, one_dim, reduction
-from .elementwise import cast
 from .pick import Pick, ValuesIndices, selected
 from .reduce import sum
 from .shape import movedim, reshape, squeeze

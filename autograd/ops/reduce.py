@@ -11,10 +11,10 @@ from ..operation import SumTo
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import into
+from .arithmetic import div
+from .cast import cast
 from .dims import Dims, count, dims_of, kept, reduction
-from .elementwise import cast, div
-from .pick import Pick
-from .shape import expand, reshape, sizes, wrap_dim
+from .shape import expand, reshape, sizes
 
 every: Any = np.logical_and.reduce
 some: Any = np.logical_or.reduce
@@ -170,10 +170,5 @@ def sum_to_size(input: Any, *size: Any) -> Any:
     return SumTo.apply(cast(input, int64) if input.dtype.kind in "iub" else input, shape=shape)
 
 
-def gather(x: Any, dim: int, index: Any) -> Any:
-    """out[i, j] = x[index[i, j], j] for dim 0, and so on; index has the shape of the result."""
-    return Pick.apply(x, index.array if isinstance(index, Tensor) else index, dim=wrap_dim(dim, x.ndim))
-
-
-__all__ = ["all", "any", "count_nonzero", "gather", "mean", "nanmean", "nansum", "sum"]
-METHODS = ["sum", "mean", "nansum", "nanmean", "all", "any", "count_nonzero", "sum_to_size", "gather"]
+__all__ = ["all", "any", "count_nonzero", "mean", "nanmean", "nansum", "sum"]
+METHODS = ["sum", "mean", "nansum", "nanmean", "all", "any", "count_nonzero", "sum_to_size"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,11 @@ import numpy as np
 from ..dtypes import default, float16, float32
 from ._declare import Operation
 from ._out import into
+from .arithmetic import mul
+from .cast import cast
+from .choice import where
 from .dims import Dims, dims_of, kept, one_dim, reduction
-from .elementwise import cast, exp, mul, where
+from .exponential import exp
 from .reduce import accumulate, sum
 from .shape import reshape
 
@@ -120,32 +122,6 @@ def log_softmax(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> 
     if out is not None:
         return into(out, log_softmax(input.detach(), dim, dtype), input)
     return _normalised(LogSoftmax, input, dim, dtype)
-
-
-# --- as nn.functional has them: dim may be left out ------------------------------------------------------------------
-
-def _dim(dim: int | None, ndim: int, name: str) -> int:
-    """The dimension, or PyTorch's old choice where none is given."""
-    if dim is not None:
-        return dim
-    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
-                  "argument.", UserWarning, stacklevel=4)
-    return 0 if ndim in (0, 1, 3) else 1
-
-
-def functional_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """exp(input) over its sum along `dim`: positive, adding up to 1."""
-    return _normalised(Softmax, input, _dim(dim, input.ndim, "softmax"), dtype)
-
-
-def functional_log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """log(softmax(input, dim)), computed without losing small ones."""
-    return _normalised(LogSoftmax, input, _dim(dim, input.ndim, "log_softmax"), dtype)
-
-
-def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """softmax(-input, dim)."""
-    return _normalised(Softmax, -input, _dim(dim, input.ndim, "softmin"), dtype)
 
 
 __all__ = ["log_softmax", "logsumexp", "softmax"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..dtypes import float16, float32
 from ._declare import Operation
+from .choice import where
 from .dims import Dims, count, dims_of, kept, reduction
-from .elementwise import where
 from .reduce import accumulate, mean
 from .shape import reshape
 

@@ -83,15 +83,4 @@ LOSS += [
     Case("mse_loss", lambda t, x, y: F(t).mse_loss(x, y), [(5, 4), (5, 4)]),
     Case("l1_loss", lambda t, x, y: F(t).l1_loss(x, y), [(5, 4), (5, 4)])]
 
-CONV = [Case(f"conv2d {options} {x} {w}", lambda t, x, w, b, options=options: F(t).conv2d(x, w, b, **options), [x, w, w[:1]])
-        for x, w, options in [
-            ((2, 3, 5, 6), (4, 3, 3, 3), {}), ((2, 3, 5, 6), (4, 3, 3, 2), {"stride": 2, "padding": 1}),
-            ((1, 4, 7, 7), (6, 2, 3, 3), {"groups": 2, "dilation": 2}), ((2, 2, 4, 5), (2, 1, 2, 3), {"groups": 2, "padding": (0, 2)}),
-            ((2, 2, 5, 5), (3, 2, 3, 4), {"padding": "same"}), ((2, 6, 6), (3, 2, 1, 1), {"stride": (2, 3)}),
-            ((1, 2, 6, 7), (3, 2, 2, 2), {"stride": (3, 2), "padding": "valid"})]]
-POOL = [Case(f"max_pool2d {options}", lambda t, x, options=options: F(t).max_pool2d(x, **options), [(2, 3, 6, 7)], distinct=True,
-             second=False) for options in [
-    {"kernel_size": 2}, {"kernel_size": 3, "stride": 2, "padding": 1}, {"kernel_size": (2, 3), "stride": (1, 2), "ceil_mode": True},
-    {"kernel_size": 2, "stride": 1, "dilation": 2}, {"kernel_size": 3, "stride": 2, "padding": 1, "ceil_mode": True}]]
-
-CASES = UNARY + BINARY + REDUCE + SHAPE + INDEX + LINALG + CHOICE + SOFT + LOSS + CONV + POOL
+CASES = UNARY + BINARY + REDUCE + SHAPE + INDEX + LINALG + CHOICE + SOFT + LOSS

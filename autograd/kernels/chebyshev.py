@@ -1,0 +1,56 @@
+"""Chebyshev series, and the frame that kernels of special functions share: flat arrays in double precision."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+BLOCK = 8192                                        # elements at a time: what is made on the way stays in the cache
+
+
+def series(coefficients: Array, t: Array) -> Array:
+    """The sum of c_n T_n(t), -1 <= t <= 1, by Clenshaw's recurrence (Clenshaw 1955)."""
+    twice = t + t
+    b, before = np.full_like(t, coefficients[-1]), np.zeros_like(t)
+    for c in coefficients[-2:0:-1]:
+        following = twice * b
+        following -= before
+        following += c
+        b, before = following, b
+    return t * b - before + coefficients[0]
+
+
+def pieces(x: Array, *parts: tuple[Array, Callable[[Array], Array]]) -> Array:
+    """f(x) where its mask holds, for each (mask, f); nan where none does. The first mask that holds decides."""
+    out = np.full(x.shape, np.nan)
+    open_ = np.ones(x.shape, bool)
+    for mask, f in parts:
+        mask = mask & open_
+        count = np.count_nonzero(mask)
+        if count == x.size and count:
+            return f(x)
+        if count:
+            out[mask] = f(x[mask])
+            open_ &= ~mask
+    return out
+
+
+def in_double(function: Callable[..., Array]) -> Callable[..., Any]:
+    """`function` of flat float64 arrays, for arrays of any floating dtype and shape, and numbers: all broadcast."""
+
+    @functools.wraps(function)
+    def wrapped(*arrays: Any) -> Any:
+        dtype = next((a.dtype for a in arrays if isinstance(a, (np.ndarray, np.generic))), np.dtype(np.float64))
+        same = np.broadcast_arrays(*arrays)
+        flat = [a.ravel() for a in same]
+        out = np.empty(flat[0].shape, dtype)
+        for start in range(0, out.size, BLOCK):
+            block = slice(start, start + BLOCK)
+            out[block] = function(*(a[block].astype(np.float64) for a in flat))
+        return out.reshape(same[0].shape)
+
+    return wrapped

@@ -1,0 +1,92 @@
+"""Convolution over planes of any number of dimensions: the product of patches and weight, and its two adjoints.
+
+The patches of a few images at a time are laid out as a matrix, multiplied by one matrix product per group, and forgotten
+while they are still in the cache: Chellapilla, Puri and Simard, "High performance convolutional neural networks for
+document processing" (2006), in blocks. And the patches by themselves: unfold, and its adjoint, fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+import numpy as np
+
+from .windows import Array, Sizes, Slide, add_windows, padded, wide, windows
+
+BLOCK = 1 << 17                                     # elements of the matrix of patches: half a MB of float32
+
+
+def blocks(images: int, elements: int) -> Iterator[slice]:
+    """Slices of the batch so that the patches of each, `elements` for one image, fit a block."""
+    step = max(1, BLOCK // max(1, elements))
+    for start in range(0, images, step):
+        yield slice(start, min(start + step, images))
+
+
+def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int) -> Array:
+    """Cross-correlation: x (n, c, *plane), weight (m, c / groups, *kernel) -> (n, m, *out), plus bias (m,)."""
+    n, c = x.shape[:2]
+    m = weight.shape[0]
+    each, dtype = m // groups, wide(x.dtype)
+    deep, places = c // groups * prod(slide.kernel), prod(slide.out)
+    matrix = weight.reshape(groups, each, deep).astype(dtype, copy=False)
+    out = np.empty((n, groups, each, places), dtype)
+    x = padded(x.astype(dtype, copy=False), slide)
+    for block in blocks(n, groups * deep * places):
+        images = block.stop - block.start
+        patches = windows(x[block], slide).reshape(groups, deep, images * places)
+        out[block] = np.matmul(matrix, patches).reshape(groups, each, images, places).transpose(2, 0, 1, 3)
+    if bias is not None:
+        out += bias.reshape(groups, each, 1)
+    return out.reshape(n, m, *slide.out).astype(weight.dtype, copy=False)
+
+
+def conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int) -> Array:
+    """The adjoint of conv in x: g (n, m, *out), weight (m, c / groups, *kernel) -> (n, c, *plane)."""
+    n, m = g.shape[:2]
+    c = weight.shape[1] * groups
+    each, dtype = m // groups, wide(g.dtype)
+    deep, places = c // groups * prod(slide.kernel), prod(slide.out)
+    matrix = weight.reshape(groups, each, deep).transpose(0, 2, 1).astype(dtype, copy=False)
+    room = np.zeros((n, c, *slide.room(plane)), dtype)
+    rows = g.reshape(n, groups, each, places).transpose(1, 2, 0, 3)
+    for block in blocks(n, groups * deep * places):
+        images = block.stop - block.start
+        grouped = rows[:, :, block].reshape(groups, each, images * places).astype(dtype, copy=False)
+        add_windows(np.matmul(matrix, grouped), slide, room[block])
+    return room[slide.inside(plane)].astype(g.dtype, copy=False)
+
+
+def conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
+    """The adjoint of conv in weight: g (n, m, *out), x (n, c, *plane) -> (m, c / groups, *kernel)."""
+    n, m = g.shape[:2]
+    c = x.shape[1]
+    each, dtype = m // groups, wide(g.dtype)
+    deep, places = c // groups * prod(slide.kernel), prod(slide.out)
+    out = np.zeros((groups, each, deep), dtype)
+    x = padded(x.astype(dtype, copy=False), slide)
+    rows = g.reshape(n, groups, each, places).transpose(1, 2, 0, 3)
+    for block in blocks(n, groups * deep * places):
+        images = block.stop - block.start
+        grouped = rows[:, :, block].reshape(groups, each, images * places).astype(dtype, copy=False)
+        out += np.matmul(grouped, windows(x[block], slide).reshape(groups, deep, images * places).transpose(0, 2, 1))
+    return out.reshape(m, c // groups, *slide.kernel).astype(g.dtype, copy=False)
+
+
+def unfold(x: Array, slide: Slide) -> Array:
+    """The patches of x (n, c, *plane) as columns: (n, c * prod(kernel), prod(out))."""
+    n, c = x.shape[:2]
+    view = windows(padded(x, slide), slide)
+    moved = np.moveaxis(view, 1 + len(slide.kernel), 0)
+    return np.ascontiguousarray(moved).reshape(n, c * prod(slide.kernel), prod(slide.out))
+
+
+def fold(columns: Array, plane: Sizes, slide: Slide) -> Array:
+    """Columns (n, c * prod(kernel), prod(out)) added up where unfold takes them: (n, c, *plane)."""
+    n = columns.shape[0]
+    c = columns.shape[1] // prod(slide.kernel)
+    room = np.zeros((n, c, *slide.room(plane)), wide(columns.dtype))
+    patches = columns.reshape(n, c, *slide.kernel, *slide.out)
+    add_windows(np.moveaxis(patches, 0, 1 + len(slide.kernel)), slide, room)
+    return room[slide.inside(plane)].astype(columns.dtype)

@@ -1,0 +1,203 @@
+"""The state of a module as a dict of tensors by dotted name: out, and in again, whole or not at all."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..graph import RemovableHandle, shared_counter
+from ..tensor import Parameter, Tensor
+
+EXTRA = "_extra_state"
+
+
+class IncompatibleKeys(NamedTuple):
+    """What load_state_dict(strict=False) could not match."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return f"IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
+
+
+class Stateful:
+    """The part of Module that state_dict and load_state_dict need."""
+
+    if TYPE_CHECKING:
+        def held_modules(self) -> Iterator[tuple[str, Any]]: ...
+        def own_parameters(self) -> Iterator[tuple[str, Tensor]]: ...
+        def own_buffers(self, persistent_only: bool = False) -> Iterator[tuple[str, Tensor]]: ...
+        def _hook_dict(self, kind: str) -> OrderedDict[int, Any]: ...
+        def _hooks_of(self, kind: str) -> list[Any]: ...
+
+    # --- hooks and extra state ------------------------------------------------------------------------------------
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call hook(module, prefix, keep_vars) before the module's state is collected."""
+        return RemovableHandle(self._hook_dict("state_pre"), hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call hook(module, state_dict, prefix, local_metadata) when the module's state is collected; it may change it."""
+        def checked(*args: Any) -> None:
+            if hook(*args) is not None:
+                raise RuntimeError("state_dict post-hook must return None")
+
+        return RemovableHandle(self._hook_dict("state"), checked)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """The older form: what the hook returns replaces the state."""
+        return RemovableHandle(self._hook_dict("state"), hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before loading."""
+        return RemovableHandle(self._hook_dict("load_pre"), hook)
+
+    def _register_load_state_dict_pre_hook(self, hook: Callable[..., None], with_module: bool = False) -> RemovableHandle:
+        """The older form: hook gets no module, unless with_module."""
+        if with_module:
+            return self.register_load_state_dict_pre_hook(hook)
+        return self.register_load_state_dict_pre_hook(lambda module, *args: hook(*args))
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
+        """Call hook(module, incompatible_keys) when the module is loaded; it may change the lists of keys."""
+        return RemovableHandle(self._hook_dict("load"), hook)
+
+    def get_extra_state(self) -> Any:
+        """What a module keeps in its state besides tensors. Overridden together with set_extra_state."""
+        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take back what get_extra_state gave."""
+        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
+
+    # --- out ----------------------------------------------------------------------------------------------------------
+
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+        """Parameters and persistent buffers by dotted name, sharing memory with the module."""
+        if args:
+            given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
+            destination, prefix, keep_vars = (given.get("destination", destination), given.get("prefix", prefix),
+                                              given.get("keep_vars", keep_vars))
+        if destination is None:
+            destination = OrderedDict()
+        for hook in self._hooks_of("state_pre"):
+            hook(self, prefix, keep_vars)
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, module in self.held_modules():
+            module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        for hook in self._hooks_of("state"):
+            changed = hook(self, destination, prefix, {})
+            destination = destination if changed is None else changed
+        return destination
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        """Put this module's own state into destination; modules of unusual state override this."""
+        for name, value in [*self.own_parameters(), *self.own_buffers(persistent_only=True)]:
+            destination[prefix + name] = value if keep_vars else value.detach()
+        if type(self).get_extra_state is not Stateful.get_extra_state:
+            destination[prefix + EXTRA] = self.get_extra_state()
+
+    # --- in -----------------------------------------------------------------------------------------------------------
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True,
+                        assign: bool = False) -> IncompatibleKeys:
+        """Copy values into parameters and buffers by name; RuntimeError, and nothing changed, if any does not fit.
+
+        strict: every name must be there, and no other. assign: take over the given tensors instead of copying.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        missing: list[str] = []
+        unexpected: list[str] = []
+        errors: list[str] = []
+        pending: list[Callable[[], None]] = []
+        metadata = {"assign_to_params_buffers": assign, "pending": pending}
+        _load(self, OrderedDict(state_dict), "", metadata, (missing, unexpected, errors))
+        if strict and unexpected:
+            errors.insert(0, "Unexpected key(s) in state_dict: " + ", ".join(f'"{k}"' for k in unexpected) + ". ")
+        if strict and missing:
+            errors.insert(0, "Missing key(s) in state_dict: " + ", ".join(f'"{k}"' for k in missing) + ". ")
+        if errors:
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
+        for copy in pending:
+            copy()
+        return IncompatibleKeys(missing, unexpected)
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
+                              missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str]) -> None:
+        """Check this module's own values, and note how to take them; modules of unusual state override this."""
+        for hook in self._hooks_of("load_pre"):
+            hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        pending = local_metadata.get("pending", [])
+        own = dict([*self.own_parameters(), *self.own_buffers(persistent_only=True)])
+        for name, value in own.items():
+            key = prefix + name
+            if key not in state_dict:
+                if strict:
+                    missing_keys.append(key)
+                continue
+            given = state_dict[key]
+            array = given.array if isinstance(given, Tensor) else np.asarray(given)
+            if value.array.ndim == 0 and array.shape == (1,):
+                array = array[0]
+            if array.shape != value.array.shape:
+                error_msgs.append(f"size mismatch for {key}: copying a param with shape {list(array.shape)} from "
+                                  f"checkpoint, the shape in current model is {list(value.shape)}.")
+            elif local_metadata.get("assign_to_params_buffers"):
+                pending.append(lambda name=name, value=value, given=given, array=array:
+                               setattr(self, name, _like(value, given, array)))
+            else:
+                pending.append(lambda value=value, array=array: _copy(value, array))
+        if type(self).set_extra_state is not Stateful.set_extra_state:
+            if prefix + EXTRA in state_dict:
+                pending.append(lambda: self.set_extra_state(state_dict[prefix + EXTRA]))
+            elif strict:
+                missing_keys.append(prefix + EXTRA)
+        if strict:
+            unexpected_keys += _strangers(state_dict, prefix, own, {name for name, _ in self.held_modules()}, self)
+
+
+def _load(module: Any, state_dict: dict[str, Any], prefix: str, metadata: dict[str, Any],
+          lists: tuple[list[str], list[str], list[str]]) -> None:
+    """Load a module and all below it, each from the part of the dict that is its own."""
+    module._load_from_state_dict(state_dict, prefix, metadata, True, *lists)
+    for name, child in module.held_modules():
+        start = f"{prefix}{name}."
+        _load(child, OrderedDict((k, v) for k, v in state_dict.items() if k.startswith(start)), start, metadata, lists)
+    for hook in module._hooks_of("load"):
+        if hook(module, IncompatibleKeys(lists[0], lists[1])) is not None:
+            raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return "
+                                 "new values, if incompatible_keys need to be modified, it should be done inplace.")
+
+
+def _strangers(state_dict: dict[str, Any], prefix: str, own: dict[str, Any], children: set[str], module: Any) -> list[str]:
+    """The keys under prefix that neither this module nor one of its children knows."""
+    unknown = []
+    for key in state_dict:
+        if not key.startswith(prefix):
+            continue
+        first, dot, _ = key[len(prefix):].partition(".")
+        if key[len(prefix):] == EXTRA:
+            if type(module).set_extra_state is Stateful.set_extra_state:
+                unknown.append(key)
+        elif (first not in children) if dot else (first not in own):
+            unknown.append(key)
+    return unknown
+
+
+def _copy(value: Tensor, array: Any) -> None:
+    np.copyto(value.array, array, casting="unsafe")
+    shared_counter(value).value += 1
+
+
+def _like(value: Tensor, given: Any, array: Any) -> Tensor:
+    """The given tensor as what `value` is: a Parameter stays one, with its requires_grad."""
+    if isinstance(value, Parameter):
+        return given if isinstance(given, Parameter) else Parameter(array, requires_grad=value.requires_grad)
+    return given if isinstance(given, Tensor) else Tensor(array)

@@ -1,0 +1,80 @@
+"""Which element types an operation takes: checks put round a forward, and rules for what has no derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..dtypes import default
+
+NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
+         "float16": "Half", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat",
+         "complex128": "ComplexDouble"}
+ARRAYS = (np.ndarray, np.generic)
+
+
+def refuse(name: str, dtype: Any) -> NoReturn:
+    """NotImplementedError: operation `name` does not take elements of `dtype`."""
+    raise NotImplementedError(f'"{name}" not implemented for \'{NAMES.get(str(dtype), str(dtype))}\'; convert the tensor '
+                              "first, as in x.float() or x.long()")
+
+
+def only(kinds: str, name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
+    """`forward`, refused to arrays whose dtype.kind is not among `kinds` ("f" floating, "iu" integer, "b" bool)."""
+
+    def checked(*arrays: Any) -> Any:
+        seen = False
+        for a in arrays:
+            if isinstance(a, ARRAYS):
+                seen = True
+                if a.dtype.kind not in kinds:
+                    refuse(name, a.dtype)
+        if not seen:
+            raise TypeError(f"{name}: one operand must be a Tensor; {arrays} are Python numbers")
+        return forward(*arrays)
+
+    return checked
+
+
+def tensors(name: str, forward: Callable[..., Any], count: int = 2) -> Callable[..., Any]:
+    """`forward`, refused (TypeError) where one of its first `count` operands is a Python number."""
+
+    def checked(*arrays: Any) -> Any:
+        for a in arrays[:count]:
+            if not isinstance(a, ARRAYS):
+                raise TypeError(f"{name}(): the operand {a!r} must be a Tensor, not {type(a).__name__}; use tensor({a!r})")
+        return forward(*arrays)
+
+    return checked
+
+
+def in_floats(forward: Callable[..., Any]) -> Callable[..., Any]:
+    """`forward` with arrays of integers and booleans as the default floating type."""
+    def converted(*arrays: Any) -> Any:
+        if not any(isinstance(a, ARRAYS) for a in arrays):
+            raise TypeError(f"one operand must be a Tensor; {arrays} are Python numbers")
+        return forward(*(a.astype(default) if isinstance(a, ARRAYS) and a.dtype.kind in "iub" else a for a in arrays))
+
+    return converted
+
+
+def undifferentiable(name: str) -> Callable[[Any], NoReturn]:
+    """The rule of an operation that PyTorch records but does not differentiate: an error in backward."""
+
+    def rule(g: Any) -> NoReturn:
+        raise NotImplementedError(f"derivative for {name} is not implemented; detach its inputs if none is wanted")
+
+    return rule
+
+
+def both_arrays(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two operands of a forward as arrays of one dtype; TypeError if both are Python numbers."""
+    if not isinstance(a, ARRAYS) and not isinstance(b, ARRAYS):
+        raise TypeError(f"one operand must be a Tensor; {a!r} and {b!r} are Python numbers")
+    if not isinstance(a, ARRAYS):
+        a = np.asarray(a, getattr(b, "dtype", None))
+    return np.asarray(a), np.asarray(b, a.dtype)
+
+

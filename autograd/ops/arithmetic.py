@@ -1,0 +1,213 @@
+"""Sums, products, quotients, remainders, and their combinations of three operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import category
+from ..tensor import Tensor
+from ._declare import Operation, elementwise
+from ._kinds import both_arrays, only, tensors, undifferentiable
+from ._out import takes_out
+from .cast import alike, common_dtype, is_number
+from .rounding import zero
+
+plus = elementwise("Add", np.add, lambda g: g, lambda g: g)
+minus = elementwise("Sub", np.subtract, lambda g: g, lambda g: -g)
+mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
+quotient = elementwise("Div", np.divide, lambda g, y: g / y, lambda g, z, y: -g * (z / y), floats=True)
+
+
+def _scaled(other: Any, alpha: Any, input: Any) -> Any:
+    """alpha * other, for a sum with input; RuntimeError where alpha's kind does not fit the sum's."""
+    dtype = common_dtype(input, other)
+    if isinstance(alpha, bool):
+        if dtype.kind != "b":
+            raise RuntimeError(f"Boolean alpha only supported for Boolean results, not for {dtype}.")
+    elif category(dtype) < 2 and isinstance(alpha, float):
+        raise RuntimeError(f"For integral input tensors, argument alpha must not be a floating point number ({alpha}).")
+    if is_number(other):
+        return other * alpha
+    return mul(other, np.asarray(alpha).astype(dtype) if category(dtype) == 1 else alpha)      # -1 wraps round in uint8
+
+
+def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """input + alpha * other."""
+    return plus(input, other if alpha.__class__ is int and alpha == 1 else _scaled(other, alpha, input), out=out)
+
+
+def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """input - alpha * other."""
+    if alpha.__class__ is not int or alpha != 1:
+        other = _scaled(other, alpha, input)
+    try:
+        return minus(input, other, out=out)
+    except TypeError as error:                       # NumPy's word on booleans
+        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+                           "invert a mask, use the `~` or `logical_not()` operator instead.") from error
+
+
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """other - alpha * input."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"rsub(): argument 'input' must be a Tensor, not {type(input).__name__}")
+    return sub(other, input, alpha=alpha)
+
+
+# --- division ----------------------------------------------------------------------------------------------------------
+
+def _nonzero(b: Any) -> None:
+    """RuntimeError where integers would be divided by 0."""
+    if not np.all(b):
+        raise RuntimeError("ZeroDivisionError: an integer tensor was divided by 0")
+
+
+def _floor_quotient(a: Any, b: Any) -> Any:
+    a, b = both_arrays(a, b)
+    if a.dtype.kind in "iu":
+        _nonzero(b)
+    return np.floor_divide(a, b)
+
+
+def _trunc_quotient(a: Any, b: Any) -> Any:
+    a, b = both_arrays(a, b)
+    if a.dtype.kind in "iu":
+        _nonzero(b)
+        return (a - np.fmod(a, b)) // b
+    return np.trunc(a / b)
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    a, b = both_arrays(a, b)
+    if a.dtype.kind in "iu":
+        _nonzero(b)
+    return np.remainder(a, b)
+
+
+def _fmod(a: Any, b: Any) -> Any:
+    a, b = both_arrays(a, b)
+    if a.dtype.kind in "iu":
+        _nonzero(b)
+    return np.fmod(a, b)
+
+
+floor_quotient: Any = elementwise("Div", only("fiu", "div_floor", _floor_quotient), lambda g: zero(g), lambda g: zero(g))
+trunc_quotient: Any = elementwise("Div", only("fiu", "div_trunc", _trunc_quotient), lambda g: zero(g), lambda g: zero(g))
+floor_divide = elementwise("FloorDivide", only("fiu", "div_floor", _floor_quotient), undifferentiable("floor_divide"),
+                           undifferentiable("floor_divide"))
+remainder = elementwise("Remainder", only("fiu", "remainder", _remainder), lambda g: g,
+                        lambda g, x, y: -g * floor_quotient(x, y))
+fmod = elementwise("Fmod", tensors("fmod", only("fiu", "fmod", _fmod), 1), lambda g: g,
+                   lambda g, x, y: -g * trunc_quotient(x, y))
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
+    """input / other, as it is or rounded to an integer: "trunc" towards 0, "floor" down."""
+    if rounding_mode is None:
+        return quotient(input, other, out=out)
+    if rounding_mode == "floor":
+        return floor_quotient(input, other, out=out)
+    if rounding_mode == "trunc":
+        return trunc_quotient(input, other, out=out)
+    raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+                       f"'{rounding_mode}'")
+
+
+subtract, multiply, divide, true_divide = sub, mul, div, quotient
+gcd = elementwise("Gcd", tensors("gcd", only("iu", "gcd", np.gcd)), inputs=2)
+lcm = elementwise("Lcm", tensors("lcm", only("iu", "lcm", np.lcm)), inputs=2)
+
+# --- three operands ------------------------------------------------------------------------------------------------------
+
+class AddCMul(Operation, name="Addcmul"):
+    """x + value * a * b."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, a: Any, b: Any, *, value: Any) -> Any:
+        """In the common dtype."""
+        ctx.save(a, b)
+        ctx.value = value
+        return x + (a * b if value == 1 else value * a * b)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Of the product, each factor gets the other."""
+        a, b = ctx.values
+        scaled = g if ctx.value == 1 else g * ctx.value
+        return g, scaled * b if ctx.needs(1) else None, scaled * a if ctx.needs(2) else None
+
+
+class AddCDiv(Operation, name="Addcdiv"):
+    """x + value * a / b."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, a: Any, b: Any, *, value: Any) -> Any:
+        """In the common dtype."""
+        ctx.save(a, b)
+        ctx.value = value
+        return x + (a / b if value == 1 else value * a / b)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """As of a quotient."""
+        a, b = ctx.values
+        scaled = (g if ctx.value == 1 else g * ctx.value) / b
+        return g, scaled if ctx.needs(1) else None, -scaled * (a / b) if ctx.needs(2) else None
+
+
+@takes_out
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """input + value * tensor1 * tensor2."""
+    operands = alike(input, tensor1, tensor2)
+    return AddCMul.apply(*operands, value=value if category(operands[0].dtype) > 1 else int(value))
+
+
+@takes_out
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """input + value * tensor1 / tensor2, for floating tensors."""
+    if tensor1.dtype.kind not in "fc" and tensor2.dtype.kind not in "fc":
+        raise RuntimeError("Integer division with addcdiv is no longer supported; use input + value * torch.div(tensor1, "
+                           "tensor2, rounding_mode=...), or convert the tensors to floating point.")
+    return AddCDiv.apply(*alike(input, tensor1, tensor2), value=value)
+
+
+class Lerp(Operation):
+    """x + w * (y - x)."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any, w: Any) -> Any:
+        """Counted from the nearer end, so that w = 1 gives y exactly."""
+        ctx.save(x, y, w)
+        step = y - x
+        return np.where(np.abs(w) < 0.5, x + w * step, y - step * (1 - w))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Linear in each."""
+        x, y, w = ctx.values
+        return (g * (1 - w) if ctx.needs(0) else None, g * w if ctx.needs(1) else None,
+                g * (y - x) if ctx.needs(2) else None)
+
+
+@takes_out
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """input + weight * (end - input); weight is a number or a tensor."""
+    for name, value in (("end", end), ("weight", weight)):
+        if isinstance(value, Tensor) and value.dtype != input.dtype and not (name == "weight" and value.ndim == 0):
+            raise RuntimeError(f"expected dtype {input.dtype} for `{name}` but got dtype {value.dtype}")
+    only("f", "lerp", np.asarray)(input.array if isinstance(input, Tensor) else input)
+    return Lerp.apply(input, end, weight)
+
+
+__all__ = ["add", "addcdiv", "addcmul", "div", "divide", "floor_divide", "fmod", "gcd", "lcm", "lerp", "mul", "multiply",
+           "remainder", "rsub", "sub", "subtract", "true_divide"]
+METHODS = [name for name in __all__ if name != "rsub"]
+IN_PLACE = METHODS

@@ -1,0 +1,160 @@
+"""Means under windows, sliding and adaptive, and the p-norms made of them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from ..kernels import resampling as kernels
+from ..kernels.pooling import pooled_size
+from ..kernels.windows import Slide, wide
+from ._declare import Operation
+from ._geometry import by, check_pool_input, full_sizes, pool_ints
+from .arithmetic import div
+from .choice import relu
+from .powers import pow
+from .resampling import Resample
+from .shape import reshape, unsqueeze
+from .sign import abs, sign
+
+
+class AvgPool(Operation):
+    """Sums under windows, each over its own divisor."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, maps: Any, divisor: Any) -> Any:
+        """Integers are divided as PyTorch does, towards zero."""
+        ctx.maps, ctx.divisor = maps, divisor.astype(x.dtype)
+        total = kernels.resample(x.astype(wide(x.dtype), copy=False), maps)
+        if x.dtype.kind in "iu":
+            quotient = abs(total) // abs(divisor)
+            return (sign(total) * sign(divisor) * quotient).astype(x.dtype)
+        return (total / divisor.astype(total.dtype)).astype(x.dtype, copy=False)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Each window's share to its elements."""
+        return Resample.apply(div(g, ctx.divisor), maps=tuple([m.transpose for m in ctx.maps]))
+
+
+def pooled(x: Any, dims: int, maps: Any, divisor: Any) -> Any:
+    """AvgPool of x (n, c, *plane), or of one sample (c, *plane)."""
+    if x.ndim == dims + 1:
+        out = pooled(unsqueeze(x, 0), dims, maps, divisor)
+        return reshape(out, out.shape[1:])
+    return AvgPool.apply(x, maps=maps, divisor=divisor)
+
+
+def avg_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
+             count_include_pad: bool, divisor_override: int | None) -> Any:
+    """avg_pool1d, 2d, 3d: they differ in `dims`."""
+    kernel = pool_ints(name, "kernel_size", kernel_size, dims)
+    stride = kernel if stride is None or stride in ([], ()) else pool_ints(name, "stride", stride, dims)
+    padding = pool_ints(name, "padding", padding, dims)
+    check_pool_input(name, input, dims)
+    if input.dtype.kind in "bc":
+        raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
+    if divisor_override is not None and divisor_override == 0:
+        raise RuntimeError(f"{name}: divisor must be not zero, got divisor_override=0")
+    if min(kernel) < 1 or min(stride) < 1:
+        raise RuntimeError(f"{name}: kernel size and stride should be greater than zero, but got "
+                           f"kernel_size={list(kernel)}, stride={list(stride)}")
+    if min(padding) < 0 or any(p > k // 2 for p, k in zip(padding, kernel, strict=True)):
+        raise RuntimeError(f"{name}: pad should be at most half of effective kernel size, and not negative, but got pad="
+                           f"{list(padding)} and kernel_size={list(kernel)}")
+    plane = tuple(input.shape[-dims:])
+    outs = tuple([pooled_size(n, k, s, p, 1, ceil_mode)
+                  for n, k, s, p in zip(plane, kernel, stride, padding, strict=True)])
+    if min(outs) < 1:
+        channels = input.shape[-dims - 1]
+        raise RuntimeError(f"{name}: Given input size: ({by((channels, *plane))}). Calculated output size: "
+                           f"({by((channels, *outs))}). Output size is too small")
+    slide = Slide(kernel, stride, padding, (1,) * dims, outs)
+    maps = tuple([kernels.window_sums(*sizes) for sizes in zip(plane, kernel, stride, padding, outs, strict=True)])
+    divisor = kernels.window_counts(plane, slide, padding, count_include_pad)
+    if divisor_override is not None:
+        divisor[...] = divisor_override
+    return pooled(input, dims, maps, divisor)
+
+
+def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True) -> Any:
+    """The mean under each window of input (n, c, l) or (c, l); stride defaults to the window.
+
+    count_include_pad: zeros of the padding count as elements. ceil_mode: a last window may hang over the end.
+    """
+    return avg_pool("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+
+
+def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True, divisor_override: int | None = None) -> Any:
+    """The mean under each window of input (n, c, h, w) or (c, h, w); stride defaults to the window.
+
+    count_include_pad: zeros of the padding count as elements. ceil_mode: a last window may hang over the end.
+    divisor_override: sums are divided by this instead of the number of elements.
+    """
+    return avg_pool("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               count_include_pad: bool = True, divisor_override: int | None = None) -> Any:
+    """The mean under each window of input (n, c, d, h, w) or (c, d, h, w); stride defaults to the window.
+
+    count_include_pad, ceil_mode, divisor_override: as for avg_pool2d.
+    """
+    return avg_pool("avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+# --- adaptive windows ------------------------------------------------------------------------------------------------
+
+def adaptive_avg_pool(name: str, dims: int, input: Any, output_size: Any) -> Any:
+    """adaptive_avg_pool1d, 2d, 3d: they differ in `dims`."""
+    outs = full_sizes(name, input, output_size, dims)
+    if input.dtype.kind != "f":
+        raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
+    plane = tuple(input.shape[-dims:])
+    maps = tuple([kernels.span_sums(n, o) for n, o in zip(plane, outs, strict=True)])
+    return pooled(input, dims, maps, kernels.span_counts(plane, outs))
+
+
+def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+    """The means over output_size windows that cover input (n, c, l) or (c, l) evenly."""
+    return adaptive_avg_pool("adaptive_avg_pool1d", 1, input, output_size)
+
+
+def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+    """The means over output_size (h', w') windows that cover input (n, c, h, w) or (c, h, w) evenly; None: as input."""
+    return adaptive_avg_pool("adaptive_avg_pool2d", 2, input, output_size)
+
+
+def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
+    """The means over output_size (d', h', w') windows that cover input (n, c, d, h, w) evenly; None: as input."""
+    return adaptive_avg_pool("adaptive_avg_pool3d", 3, input, output_size)
+
+
+# --- p-norms ---------------------------------------------------------------------------------------------------------
+
+def lp_pool(dims: int, input: Any, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> Any:
+    """lp_pool1d, 2d, 3d: the p-norm under each window, by way of the mean of p-th powers."""
+    name = f"lp_pool{dims}d"
+    kernel = pool_ints(name, "kernel_size", kernel_size, dims)
+    mean = avg_pool(name, dims, pow(input, norm_type), kernel, stride, 0, ceil_mode, True, None)
+    return pow(sign(mean) * relu(abs(mean)) * prod(kernel), 1.0 / norm_type)
+
+
+def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """(sum of x^p)^(1/p) under each window of input (n, c, l) or (c, l), with p = norm_type."""
+    return lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """(sum of x^p)^(1/p) under each window of input (n, c, h, w) or (c, h, w), with p = norm_type."""
+    return lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+def lp_pool3d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+    """(sum of x^p)^(1/p) under each window of input (n, c, d, h, w) or (c, d, h, w), with p = norm_type."""
+    return lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)
+
+
+__all__ = ["adaptive_avg_pool1d", "avg_pool1d"]

@@ -1,0 +1,149 @@
+"""Elements picked and put along one dimension, by an index of as many dimensions: gather, scatter and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...tensor import Tensor
+from .._out import check_apart, into, takes_out
+from ..shape import broadcast_shapes, clone, expand, reshape, wrap_dim
+from .getitem import getitem
+from .reduction import ScatterReduce
+from .scattering import Gather, Scatter, ScatterAdd
+
+
+def checked(name: str, x: Any, dim: int, index: Any, src: Any = None) -> Any:
+    """dim, counted from the front, with x, index and src at one dimension at least. RuntimeError for what does not fit."""
+    if not isinstance(index, (Tensor, np.ndarray)):
+        raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
+    dim = wrap_dim(dim, x.ndim)
+    if index.dtype not in (np.int64, np.int32) and 0 not in index.shape:
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, not {index.dtype}")
+    if 0 in index.shape:
+        index = Tensor(np.zeros(index.shape, np.int64))
+    elif max(index.ndim, 1) != max(x.ndim, 1):
+        raise RuntimeError(f"{name}(): Index tensor must have the same number of dimensions as self tensor, not "
+                           f"{index.ndim} and {x.ndim}")
+    if isinstance(src, (Tensor, np.ndarray)):
+        if src.dtype != x.dtype:
+            raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype, not {x.dtype} and {src.dtype}")
+        if max(src.ndim, 1) != max(index.ndim, 1) and 0 not in index.shape:
+            raise RuntimeError(f"{name}(): Index tensor must have the same number of dimensions as src tensor, not "
+                               f"{index.ndim} and {src.ndim}")
+    if 0 not in index.shape:
+        check_bounds(name, x, dim, index, src)
+    return dim, index
+
+
+def check_bounds(name: str, x: Any, dim: int, index: Any, src: Any) -> None:
+    """RuntimeError unless the index fits into x, src covers the index, and its values are places of x."""
+    for d, (n, m) in enumerate(zip(index.shape, x.shape, strict=False)):
+        if d != dim and n > m:
+            raise RuntimeError(f"{name}(): Size does not match at dimension {d}: expected index {list(index.shape)} to be "
+                               f"no larger than self {list(x.shape)} apart from dimension {dim}")
+    if isinstance(src, (Tensor, np.ndarray)) and any(n > m for n, m in zip(index.shape, src.shape, strict=False)):
+        raise RuntimeError(f"{name}(): Expected index {list(index.shape)} to be no larger than self {list(x.shape)} apart "
+                           f"from dimension {dim} and to be no larger size than src {list(src.shape)}")
+    array, size = index.array if isinstance(index, Tensor) else index, x.shape[dim] if x.ndim else 1
+    low, high = array.min(), array.max()
+    if low < 0 or high >= size:
+        raise RuntimeError(f"{name}(): index {low if low < 0 else high} is out of bounds for dimension {dim} with size "
+                           f"{size}")
+
+
+def row(x: Any) -> Any:
+    """x with one dimension at least."""
+    return x if not isinstance(x, (Tensor, np.ndarray)) or x.ndim else reshape(x, 1)
+
+
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
+    """out[i, j] = input[index[i, j], j] for dim 0, and so on; index has the shape of the result."""
+    if sparse_grad:
+        raise NotImplementedError("gather(sparse_grad=True): gradients are dense here; leave it out")
+    if out is not None:
+        if out.dtype != input.dtype:
+            raise RuntimeError(f"Expected out tensor to have dtype {input.dtype}, but got {out.dtype} instead")
+        check_apart(out, input, index)
+        return into(out, gather(input.detach(), dim, index), input)
+    dim, index = checked("gather", input, dim, index)
+    if 0 in index.shape:
+        return reshape(input, -1)[:0].reshape(index.shape)
+    if input.ndim and index.ndim:
+        return Gather.apply(input, index, dim=dim)
+    return reshape(Gather.apply(row(input), row(index), dim=0), index.shape)
+
+
+def _put(name: str, operation: Any, x: Any, dim: int, index: Any, src: Any, **settings: Any) -> Any:
+    dim, index = checked(name, x, dim, index, src)
+    if 0 in index.shape:
+        return clone(x)
+    if np.ndim(src) and src.shape != index.shape and x.ndim:
+        src = getitem(src, tuple([slice(n) for n in index.shape]))
+    if x.ndim and index.ndim and np.ndim(src) != 0:
+        return operation.apply(x, index, src, dim=dim, **settings)
+    return reshape(operation.apply(row(x), row(index), row(src), dim=dim, **settings), x.shape)
+
+
+@takes_out
+def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+    """input with src[i, j] (or one number) put at [index[i, j], j] for dim 0, and so on.
+
+    reduce "add" or "multiply": combined with what is there instead.
+    """
+    src = value if src is None else src
+    if src is None:
+        raise TypeError("scatter() needs src, a Tensor, or value, a number")
+    if reduce is None:
+        return _put("scatter", Scatter, input, dim, index, src)
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError(f"reduce argument must be either add or multiply, not {reduce!r}.")
+    if not isinstance(src, Tensor):
+        src = expand(Tensor(np.asarray(src, input.dtype)), index.shape)
+    return scatter_reduce(input, dim, index, src, "sum" if reduce == "add" else "prod")
+
+
+@takes_out
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """input with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
+    return _put("scatter_add", ScatterAdd, input, dim, index, src)
+
+
+@takes_out
+def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """Each element of input reduced ("sum", "prod", "mean", "amax", "amin") with those of src that index sends to it.
+
+    Without include_self, input's own elements count only where nothing comes.
+    """
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if reduce == "sum" and include_self:
+        return _put("scatter_reduce", ScatterAdd, input, dim, index, src)
+    return _put("scatter_reduce", ScatterReduce, input, dim, index, src, reduce=reduce, include_self=include_self)
+
+
+@takes_out
+def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+    """gather() whose index broadcasts against input; without dim on all elements as one row. Indices may be negative."""
+    if not isinstance(indices, (Tensor, np.ndarray)) or indices.dtype not in (np.int64, np.int32):
+        raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "
+                           f"{getattr(indices, 'dtype', indices)}")
+    if dim is None:
+        return reshape(getitem(reshape(input, -1), reshape(indices, -1)), -1)
+    if input.ndim != indices.ndim:
+        raise RuntimeError(f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+                           f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices")
+    dim = wrap_dim(dim, input.ndim)
+    if not input.ndim:
+        return gather(input, 0, indices)
+    others = broadcast_shapes(*[(*x.shape[:dim], 1, *x.shape[dim + 1:]) for x in (input, indices)])
+    array = indices.array if isinstance(indices, Tensor) else indices
+    size = input.shape[dim]
+    full = np.broadcast_to(array % size if size else array, (*others[:dim], array.shape[dim], *others[dim + 1:]))
+    return gather(expand(input, (*others[:dim], size, *others[dim + 1:])), dim, Tensor(np.array(full)))
+
+
+__all__ = ["gather", "scatter", "scatter_add", "scatter_reduce", "take_along_dim"]
+METHODS = __all__
+IN_PLACE = ["scatter", "scatter_add", "scatter_reduce"]

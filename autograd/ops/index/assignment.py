@@ -1,0 +1,93 @@
+"""x with the elements at an index replaced, or added to: index_put, and what item assignment records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.scatter import add_at
+from ...operation import Operation
+from ...tensor import Tensor
+from .._out import takes_out
+from ..shape import reshape
+from .forms import EVERYTHING, located, plain, worded
+from .getitem import getitem
+
+
+class IndexPut(Operation):
+    """x with the elements at `index` replaced by value, or with value added to them."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, value: Any, *, index: Any, accumulate: bool = False) -> Any:
+        """A copy, assigned to."""
+        ctx.index, ctx.accumulate, ctx.value_shape = kept(index), accumulate, np.shape(value)
+        out = np.array(x, order="C")
+        assign(out, ctx.index, value, accumulate)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """x gets all but what was replaced, value the rest (fitted to its shape afterwards)."""
+        gx = gv = None
+        if ctx.needs(0):
+            gx = g if ctx.accumulate else IndexPut.apply(g, 0, index=ctx.index)
+        if ctx.needs(1):
+            gv = getitem(g, ctx.index)
+            more = len(ctx.value_shape) - gv.ndim
+            gv = reshape(gv, (1,) * more + tuple(gv.shape)) if more > 0 else gv
+        return gx, gv
+
+
+def kept(index: Any) -> Any:
+    """An index whose arrays nobody else holds, so that nobody can change them before backward."""
+    index = plain(index)
+    if index.__class__ is tuple:
+        return tuple([i.copy() if isinstance(i, np.ndarray) else i for i in index])
+    return index.copy() if isinstance(index, np.ndarray) else index
+
+
+def assign(array: Any, index: Any, value: Any, accumulate: bool = False) -> None:
+    """array[index] = value, or += with elements indexed twice getting both; index as PyTorch reads it."""
+    try:
+        basic, dims, places = located(index, array.shape)
+        part = array if basic is None and places else array[(basic or ()) + (...,)]
+        if not places:
+            if accumulate:
+                part += value
+            else:
+                part[...] = value
+            return
+        full: list[Any] = [EVERYTHING] * (dims[-1] + 1)
+        for d, a in zip(dims, places, strict=True):
+            full[d] = a.array if isinstance(a, Tensor) else a
+        if not accumulate:
+            part[tuple(full)] = value
+        else:
+            given = np.broadcast_to(value, part[tuple(full)].shape)
+            part += add_at(part.shape, dims, [full[d] for d in dims], np.asarray(given, array.dtype))
+    except IndexError as error:
+        raise worded(error) from None
+    except ValueError as error:
+        raise RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to the "
+                           f"indexing result: {error}") from None
+
+
+@takes_out
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """input with input[indices] replaced by values, or with values added there if `accumulate`."""
+    if not isinstance(values, Tensor):
+        raise TypeError(f"index_put(): argument 'values' (position 3) must be Tensor, not {type(values).__name__}")
+    if isinstance(indices, Tensor):
+        raise TypeError("index_put(): argument 'indices' (position 2) must be tuple of Tensors, not Tensor")
+    if values.dtype != input.dtype:
+        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {input.dtype} for the "
+                           f"destination and {values.dtype} for the source.")
+    return IndexPut.apply(input, values, index=tuple(indices), accumulate=accumulate)
+
+
+__all__ = ["index_put"]
+METHODS = ["index_put"]
+IN_PLACE = ["index_put"]

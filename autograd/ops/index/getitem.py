@@ -1,0 +1,167 @@
+"""x[index] and its adjoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.scatter import add_at
+from ...operation import Operation
+from ...tensor import Tensor
+from .forms import EVERYTHING, located, mismatch, worded
+
+ndarray = np.ndarray
+SIMPLE = (int, type(None), type(Ellipsis))
+
+
+class Select(Operation, name="Slice"):
+    """x[index] with integers, slices, None and ... only: a view."""
+
+    view = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, index: tuple[Any, ...]) -> Any:
+        """NumPy's indexing; index has an Ellipsis, or single elements would be copies."""
+        ctx.index, ctx.shape = index, x.shape
+        return x[index]
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Zeros, with g put there."""
+        return Unselect.apply(g, index=ctx.index, shape=ctx.shape)
+
+
+class Unselect(Operation, name="SliceBackward"):
+    """Zeros of `shape` with g at `index`, the adjoint of Select."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, *, index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+        """Assignment."""
+        ctx.index = index
+        out = np.zeros(shape, g.dtype)
+        out[index] = g
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Select again."""
+        return Select.apply(g, index=ctx.index)
+
+
+class Index(Operation):
+    """x with its dimensions `dims` indexed by as many arrays of integers."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *arrays: Any, dims: tuple[int, ...]) -> Any:
+        """NumPy's take for one array, its indexing for more."""
+        ctx.save(*arrays)
+        ctx.dims, ctx.shape = dims, x.shape
+        if len(dims) == 1:
+            return x.take(arrays[0], axis=dims[0])
+        full: list[Any] = [EVERYTHING] * (dims[-1] + 1)
+        for d, a in zip(dims, arrays, strict=True):
+            full[d] = a
+        return x[tuple(full)]
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Zeros, with g added at the places."""
+        return (IndexAdd.apply(g, *ctx.values, dims=ctx.dims, shape=ctx.shape), *[None] * len(ctx.values))
+
+
+class IndexAdd(Operation, name="IndexBackward"):
+    """Zeros of `shape` with g added at the places, the adjoint of Index; elements indexed twice get both."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, *arrays: Any, dims: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+        """See kernels.scatter."""
+        ctx.save(*arrays)
+        ctx.dims = dims
+        return add_at(shape, dims, arrays, g)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Index again."""
+        return (Index.apply(g, *ctx.values, dims=ctx.dims), *[None] * len(ctx.values))
+
+
+class Masked(Operation, name="MaskedSelect"):
+    """The elements of x where the mask holds, in order."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, mask: Any) -> Any:
+        """NumPy's boolean indexing."""
+        ctx.save(mask)
+        ctx.shape = x.shape
+        return x[mask]
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Back to their places."""
+        (mask,) = ctx.values
+        return Unmasked.apply(g, mask, shape=ctx.shape), None
+
+
+class Unmasked(Operation, name="MaskedSelectBackward"):
+    """Zeros, with g in order where the mask holds; the adjoint of Masked."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, mask: Any, *, shape: tuple[int, ...]) -> Any:
+        """Boolean assignment."""
+        ctx.save(mask)
+        out = np.zeros(shape, g.dtype)
+        out[mask] = g
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Pick them again."""
+        (mask,) = ctx.values
+        return Masked.apply(g, mask), None
+
+
+def getitem(x: Any, index: Any) -> Any:
+    """x[index]: integers, slices, None and ... give views; integer and bool Tensors, arrays and lists give copies."""
+    kind = index.__class__
+    try:
+        if kind is int or (kind is slice and index.step is None):
+            return Select.apply(x, index=(index, ...))
+        if kind is tuple:
+            for p in index:
+                if p.__class__ not in SIMPLE and (p.__class__ is not slice or p.step is not None):
+                    break
+            else:
+                if index.count(Ellipsis) < 2:
+                    return Select.apply(x, index=index if Ellipsis in index else (*index, ...))
+        elif kind is Tensor and index.ndim:
+            dtype = index.array.dtype
+            if dtype.kind == "b":
+                if index.shape == x.shape[:index.ndim]:
+                    return Masked.apply(x, index.array.copy())
+                if index.ndim <= x.ndim:
+                    raise mismatch(index.shape, x.shape)
+            elif dtype.kind == "i" and dtype.itemsize >= 4 and x.ndim:
+                return Index.apply(x, index, dims=(0,))
+        return _general(x, index)
+    except IndexError as error:
+        raise worded(error) from None
+
+
+def _general(x: Any, index: Any) -> Any:
+    basic, dims, arrays = located(index, x.shape)
+    if basic is not None or not arrays:
+        x = Select.apply(x, index=(*(basic or ()), ...))
+    if not arrays:
+        return x
+    if len(arrays) > 1:
+        try:
+            np.broadcast_shapes(*[a.shape for a in arrays])
+        except ValueError:
+            raise IndexError("shape mismatch: indexing tensors could not be broadcast together with shapes "
+                             + ", ".join(str(list(a.shape)) for a in arrays)) from None
+    return Index.apply(x, *arrays, dims=dims)
+
+
+__all__: list[str] = []
+METHODS: list[str] = []

@@ -1,0 +1,106 @@
+"""Elements picked and put where a mask holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...operation import Operation
+from ...tensor import Tensor
+from .._out import takes_out, takes_out_apart
+from ..shape import broadcast_shapes, expand, pad_constant, reshape
+from .getitem import Masked
+
+
+class MaskedFill(Operation):
+    """x, but value where the mask holds. The value is one element."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, mask: Any, value: Any) -> Any:
+        """NumPy's copyto, into a copy."""
+        ctx.save(mask)
+        out = np.array(x)
+        np.copyto(out, value, where=mask, casting="unsafe")
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """x gets what was left, value the sum of the rest (fitted to its shape afterwards)."""
+        (mask,) = ctx.values
+        gx = MaskedFill.apply(g, mask, 0) if ctx.needs(0) else None
+        return gx, None, g * mask if ctx.needs(2) else None
+
+
+class MaskedScatter(Operation):
+    """x, but the elements of source, one after the other, where the mask holds."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, mask: Any, source: Any) -> Any:
+        """Boolean assignment."""
+        ctx.save(mask)
+        ctx.shape = source.shape
+        out = np.array(x)
+        out[mask] = source.reshape(-1)[:np.count_nonzero(mask)]
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """x gets what was left; source what it gave, zeros behind."""
+        (mask,) = ctx.values
+        gx = MaskedFill.apply(g, mask, 0) if ctx.needs(0) else None
+        gs = None
+        if ctx.needs(2):
+            used = Masked.apply(g, mask)
+            gs = reshape(pad_constant(used, ((0, int(np.prod(ctx.shape)) - used.shape[0]),)), ctx.shape)
+        return gx, None, gs
+
+
+def _together(name: str, x: Any, mask: Any) -> tuple[Any, Any]:
+    """x and the mask in the shape that they broadcast to."""
+    if not isinstance(mask, (Tensor, np.ndarray)):
+        raise TypeError(f"{name}(): argument 'mask' must be Tensor, not {type(mask).__name__}")
+    if mask.dtype.kind != "b":
+        raise RuntimeError(f"{name} only supports boolean masks, but got mask with dtype {mask.dtype}")
+    shape = x.shape if mask.shape == x.shape else broadcast_shapes(x.shape, mask.shape)
+    return x if x.shape == shape else expand(x, shape), mask if mask.shape == shape else expand(mask, shape)
+
+
+@takes_out
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """input, but `value` (a number or a 0-d Tensor) where the mask holds."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
+                           "dimension(s).")
+    kind = value.dtype.kind if isinstance(value, Tensor) else np.asarray(value).dtype.kind
+    if kind == "c" and input.dtype.kind != "c":
+        raise RuntimeError("value cannot be converted to type of input without overflow: it is complex")
+    x, mask = _together("masked_fill", input, mask)
+    return MaskedFill.apply(x, mask, value)
+
+
+@takes_out
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """input, but the elements of source, one after the other, where the mask holds."""
+    if source.dtype != input.dtype:
+        raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and "
+                           f"{source.dtype}")
+    x, mask = _together("masked_scatter", input, mask)
+    size, wanted = int(np.prod(source.shape)), np.count_nonzero(mask.array if isinstance(mask, Tensor) else mask)
+    if size < wanted:
+        raise RuntimeError(f"Number of elements of source < number of ones in mask: {size} < {wanted}")
+    return MaskedScatter.apply(x, mask, source)
+
+
+@takes_out_apart
+def masked_select(input: Any, mask: Any) -> Any:
+    """The elements of input where the mask holds, in one dimension; the two broadcast."""
+    x, mask = _together("masked_select", input, mask)
+    return Masked.apply(x, mask)
+
+
+__all__ = ["masked_fill", "masked_scatter", "masked_select"]
+METHODS = __all__
+IN_PLACE = ["masked_fill", "masked_scatter"]

@@ -1,0 +1,72 @@
+"""A copy with one part of it replaced, a part that some view shows: select_scatter, slice_scatter and their kin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...operation import Operation
+from .._out import takes_out
+from ..shape import clone, diagonal, select, wrap_dim
+from .getitem import getitem
+
+
+class Replace(Operation, name="ViewScatter"):
+    """x with what `see` shows of it replaced by src. `see` takes arrays and Tensors alike, and gives views."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, src: Any, *, see: Callable[[Any], Any]) -> Any:
+        """A copy, written to through the view."""
+        ctx.see = see
+        out = np.array(x)
+        see(out)[...] = src
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """x gets all but that part, src that part."""
+        gx = Replace.apply(g, 0, see=ctx.see) if ctx.needs(0) else None
+        return gx, ctx.see(g) if ctx.needs(1) else None
+
+
+def _replace(x: Any, src: Any, see: Callable[[Any], Any]) -> Any:
+    shape = see(x.detach()).shape
+    if src.shape != shape:
+        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
+                           f"size = {list(shape)}")
+    if src.dtype != x.dtype:
+        src = src.to(x.dtype)
+    return Replace.apply(x, src, see=see)
+
+
+def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
+    """input with its slice number `index` along `dim` replaced by src."""
+    return _replace(input, src, lambda x: select(x, dim, index))
+
+
+def slice_scatter(input: Any, src: Any, dim: int = 0, start: int | None = None, end: int | None = None,
+                  step: int = 1) -> Any:
+    """input with its slices start to end along `dim`, each step-th, replaced by src."""
+    if step <= 0:
+        raise RuntimeError(f"slice step must be positive, not {step}")
+    if not input.ndim:
+        raise RuntimeError("slice_scatter() cannot be applied to a 0-dim tensor.")
+    at = (*[slice(None)] * wrap_dim(dim, input.ndim), slice(start, end, step))
+    return _replace(input, src, lambda x: getitem(x, at))
+
+
+@takes_out
+def slice_copy(input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+    """A copy of input's slices start to end along `dim`, each step-th."""
+    return clone(getitem(input, (*[slice(None)] * wrap_dim(dim, input.ndim), slice(start, end, step))))
+
+
+def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """input with a diagonal replaced by src."""
+    return _replace(input, src, lambda x: diagonal(x, offset, dim1, dim2))
+
+
+__all__ = ["diagonal_scatter", "select_scatter", "slice_copy", "slice_scatter"]
+METHODS = ["diagonal_scatter", "select_scatter", "slice_scatter"]

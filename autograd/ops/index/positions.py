@@ -1,0 +1,78 @@
+"""Integers that say where: nonzero, unravel_index, one_hot. No derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...tensor import Tensor, result
+from .._out import into, takes_out
+
+
+def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
+    """Where input is not 0: a row of indices for each place, or, `as_tuple`, a vector for each dimension."""
+    array = input.array if isinstance(input, Tensor) else input
+    if as_tuple:
+        return tuple([result(i) for i in np.nonzero(np.atleast_1d(array))])
+    found = result(np.argwhere(array))
+    return found if out is None else into(out, found)
+
+
+def argwhere(input: Any) -> Any:
+    """Where input is not 0: a row of indices for each place."""
+    return nonzero(input)
+
+
+@takes_out
+def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
+    """nonzero() with `size` rows: cut off, or filled up with fill_value."""
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, not {size}")
+    found = np.argwhere(input.array)
+    out = np.full((size, input.ndim), fill_value, np.int64)
+    out[:len(found)] = found[:size]
+    return result(out)
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """Places in a flattened tensor of `shape` as one index for each dimension."""
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if isinstance(shape, Tensor):
+        shape = shape.tolist()
+    dims = (shape,) if isinstance(shape, int) else tuple(shape)
+    for n in dims:
+        if not isinstance(n, (int, np.integer)):
+            raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {shape!r}")
+        if n < 0:
+            raise ValueError(f"'shape' cannot have negative values, but got {dims}")
+    rest, out = indices.array, []
+    for n in reversed(dims):
+        out.append(result(rest % n if n else rest))
+        rest = rest // n if n else rest
+    return tuple(reversed(out))
+
+
+def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+    """A row of num_classes (-1: as many as there are) zeros for each class number, with a one at its place."""
+    array = tensor.array
+    if array.dtype != np.int64:
+        raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, not {array.dtype}.")
+    if not array.size:
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return result(np.zeros((*array.shape, num_classes), np.int64))
+    if array.min() < 0:
+        raise RuntimeError(f"Class values must be non-negative, not {array.min()}.")
+    if num_classes == -1:
+        num_classes = int(array.max()) + 1
+    elif num_classes < 1:
+        raise RuntimeError(f"num_classes should be positive, not {num_classes}")
+    elif array.max() >= num_classes:
+        raise RuntimeError(f"Class values must be smaller than num_classes: {array.max()} of {num_classes}.")
+    return result((array[..., None] == np.arange(num_classes)).astype(np.int64))
+
+
+__all__ = ["argwhere", "nonzero", "nonzero_static", "unravel_index"]
+METHODS = ["argwhere", "nonzero", "nonzero_static"]

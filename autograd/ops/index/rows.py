@@ -1,0 +1,185 @@
+"""Slices picked and put along one dimension, by a vector of their numbers: index_select, index_add and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.scatter import add_along
+from ...operation import Operation
+from ...tensor import Tensor
+from .._out import takes_out, takes_out_apart
+from ..shape import broadcast_to, expand, flatten, reshape, unsqueeze, wrap_dim
+from .along import scatter_reduce
+from .assignment import IndexPut
+from .getitem import Index
+
+COLON = slice(None)
+
+
+class AddRows(Operation, name="IndexAdd"):
+    """x with alpha * source added to its slices `index` along dim."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, index: Any, source: Any, *, dim: int, alpha: Any) -> Any:
+        """See kernels.scatter."""
+        ctx.save(index)
+        ctx.dim, ctx.alpha = dim, alpha
+        out = np.array(x, order="C")
+        add_along(out, dim, index, source if alpha == 1 else source * np.asarray(alpha).astype(x.dtype))
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """x gets all of it, source its slices."""
+        (index,) = ctx.values
+        if not ctx.needs(2):
+            return g, None, None
+        gs = Index.apply(g, index, dims=(ctx.dim,))
+        return g, None, gs if ctx.alpha == 1 else gs * ctx.alpha
+
+
+def vector(name: str, index: Any, error: type[Exception] = IndexError) -> Any:
+    """An index as a vector of integers."""
+    if not isinstance(index, (Tensor, np.ndarray)):
+        raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
+    if index.ndim > 1:
+        raise error(f"{name}(): Index is supposed to be a vector, not of shape {list(index.shape)}")
+    if index.dtype not in (np.int64, np.int32):
+        raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index, not {index.dtype}")
+    return index if index.ndim else reshape(index, 1)
+
+
+def check_range(index: Any, size: int, error: type[Exception], negative: bool = False) -> None:
+    """Raise `error` for an index that is out of bounds."""
+    array = index.array if isinstance(index, Tensor) else index
+    if array.size and (array.min() < (-size if negative else 0) or array.max() >= size):
+        bad = array.min() if array.min() < (-size if negative else 0) else array.max()
+        raise error(f"index out of range in self: {bad} is out of bounds for a dimension of size {size}")
+
+
+@takes_out_apart
+def index_select(input: Any, dim: int, index: Any) -> Any:
+    """The slices of input along `dim` that the vector `index` names, in its order."""
+    dim = wrap_dim(dim, input.ndim)
+    rows = vector("index_select", index)
+    if not input.ndim:
+        if rows.shape[0] != 1:
+            raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {rows.shape[0]} value(s)")
+        check_range(rows, 1, IndexError)
+        return reshape(Index.apply(reshape(input, 1), rows, dims=(0,)), ())
+    check_range(rows, input.shape[dim], IndexError)
+    return Index.apply(input, rows, dims=(dim,))
+
+
+def _sources(name: str, x: Any, dim: int, index: Any, source: Any, error: type[Exception]) -> tuple[Any, Any, Any, int]:
+    """x, index and source with one dimension at least, and dim, after checks."""
+    dim, rows = wrap_dim(dim, x.ndim), vector(name, index)
+    if source.dtype != x.dtype:
+        raise RuntimeError(f"{name}(): self and source expected to have the same dtype, but got (self) {x.dtype} and "
+                           f"(source) {source.dtype}")
+    full, given = (x if x.ndim else reshape(x, 1)), (source if source.ndim else reshape(source, 1))
+    if full.ndim != given.ndim:
+        raise error(f"{name}(): When source and destination are not scalars, their dimensionality must match. Source "
+                    f"dimensionality ({source.ndim}), destination dimensionality ({x.ndim})")
+    if given.shape[dim] != rows.shape[0]:
+        raise error(f"{name}(): Number of indices ({rows.shape[0]}) should be equal to source.size(dim): "
+                    f"({given.shape[dim]}), for dim: {dim}")
+    if given.shape[:dim] != full.shape[:dim] or given.shape[dim + 1:] != full.shape[dim + 1:]:
+        raise error(f"{name}(): Source/destination tensor must have same slice shapes. Destination slice shape: "
+                    f"{list(full.shape)} at dimension {dim} and source slice shape: {list(given.shape)}.")
+    check_range(rows, full.shape[dim], error)
+    return full, rows, given, dim
+
+
+@takes_out
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """input with alpha * source[i] added to its slice index[i] along `dim`."""
+    full, rows, given, dim = _sources("index_add", input, dim, index, source, RuntimeError)
+    return reshape(AddRows.apply(full, rows, given, dim=dim, alpha=alpha), input.shape)
+
+
+@takes_out
+def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """input with its slice index[i] along `dim` replaced by source[i]."""
+    full, rows, given, dim = _sources("index_copy", input, dim, index, source, IndexError)
+    return reshape(IndexPut.apply(full, given, index=(*[COLON] * dim, rows)), input.shape)
+
+
+@takes_out
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """input with its slices `index` along `dim` filled with one number."""
+    dim, rows = wrap_dim(dim, input.ndim), vector("index_fill", index, RuntimeError)
+    if rows.dtype != np.int64:
+        raise IndexError(f"index_fill(): Expected dtype int64 for index, not {rows.dtype}.")
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(f"index_fill only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
+                           "dimension(s).")
+    full = input if input.ndim else reshape(input, 1)
+    check_range(rows, full.shape[dim], IndexError, negative=True)
+    value = value if isinstance(value, Tensor) else np.asarray(value).astype(input.dtype)
+    once = np.unique(rows.array if isinstance(rows, Tensor) else rows)         # or value's gradient would count twice
+    return reshape(IndexPut.apply(full, value, index=(*[COLON] * dim, once)), input.shape)
+
+
+@takes_out
+def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+    """input with its slice index[i] along `dim` reduced ("prod", "mean", "amax", "amin") with source[i]."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    full, rows, given, dim = _sources("index_reduce", input, dim, index, source, RuntimeError)
+    places = expand(reshape(rows, (*[1] * dim, -1, *[1] * (full.ndim - dim - 1))), given.shape)
+    out = scatter_reduce(full, dim, places, given, reduce, include_self=include_self)
+    return reshape(out, input.shape)
+
+
+def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Any:
+    """Each slice of input along `dim` (each element without it) repeated: a number of times for all, or one for each.
+
+    With repeats alone: the number i repeats[i] times, for each i.
+    """
+    if repeats is None:
+        return _numbers(input, output_size)
+    if not isinstance(repeats, (Tensor, int, np.integer)):
+        raise TypeError(f"repeat_interleave(): argument 'repeats' must be Tensor or int, not {type(repeats).__name__}")
+    x = reshape(input, -1) if dim is None else input if input.ndim else reshape(input, 1)
+    dim = wrap_dim(0 if dim is None else dim, x.ndim)
+    size = x.shape[dim]
+    if not isinstance(repeats, Tensor):
+        return _equal_copies(x, int(repeats), dim, output_size)
+    if repeats.ndim > 1:
+        raise RuntimeError("repeats must be 0-dim or 1-dim tensor")
+    if repeats.ndim == 0 or (repeats.shape[0] == 1 and size != 1):
+        repeats = broadcast_to(repeats, (size,))
+    if repeats.shape[0] != size:
+        raise RuntimeError(f"repeats must have the same size as input along dim, but got repeats.size(0) = "
+                           f"{repeats.shape[0]} and input.size({dim}) = {size}")
+    return Index.apply(x, _numbers(repeats, output_size).array, dims=(dim,))
+
+
+def _equal_copies(x: Any, times: int, dim: int, output_size: int | None) -> Any:
+    if times < 0:
+        raise RuntimeError(f"repeats can not be negative, not {times}")
+    if output_size is not None and output_size != x.shape[dim] * times:
+        raise RuntimeError(f"output_size={output_size}: the result has {x.shape[dim] * times} along dimension {dim}")
+    wide = (*x.shape[:dim + 1], times, *x.shape[dim + 1:])
+    return flatten(expand(unsqueeze(x, dim + 1), wide), dim, dim + 1)
+
+
+def _numbers(repeats: Any, output_size: int | None) -> Any:
+    if repeats.ndim != 1:
+        raise RuntimeError(f"repeat_interleave only accept 1D vector as repeat, not of shape {list(repeats.shape)}")
+    if repeats.dtype not in (np.int64, np.int32):
+        raise RuntimeError(f"repeats has to be Long or Int tensor, not {repeats.dtype}")
+    array = repeats.array
+    if array.size and array.min() < 0:
+        raise RuntimeError(f"repeats can not be negative, not {array.min()}")
+    if output_size is not None and output_size != array.sum():
+        raise RuntimeError(f"allocated size does not match required size: output_size={output_size}, sum {array.sum()}")
+    return Tensor(np.repeat(np.arange(array.size), array).astype(array.dtype))
+
+
+__all__ = ["index_add", "index_copy", "index_fill", "index_reduce", "index_select", "repeat_interleave"]
+METHODS = __all__
+IN_PLACE = ["index_add", "index_copy", "index_fill", "index_reduce"]

@@ -1,0 +1,69 @@
+"""The operations behind gather and scatter, for tensors of one dimension or more and an index as large as src."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels.scatter import flat_places, places
+from ...operation import Operation
+
+
+class Gather(Operation):
+    """out[i, j] = x[index[i, j], j] for dim 0, and so on."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, index: Any, *, dim: int) -> Any:
+        """NumPy's indexing."""
+        ctx.save(index)
+        ctx.dim, ctx.shape = dim, x.shape
+        return x[places(index, dim)]
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Added where they were taken."""
+        (index,) = ctx.values
+        return ScatterAdd.apply(np.zeros(ctx.shape, g.dtype), index, g, dim=ctx.dim), None
+
+
+class ScatterAdd(Operation):
+    """x with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any:
+        """np.add.at on the flattened array, which is its fast case."""
+        ctx.save(index)
+        ctx.dim = dim
+        out = np.array(x, order="C")
+        np.add.at(out.reshape(-1), flat_places(index, dim, x.shape), src.reshape(-1))
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """x gets all of it, src what it gave."""
+        (index,) = ctx.values
+        return g, None, Gather.apply(g, index, dim=ctx.dim) if ctx.needs(2) else None
+
+
+class Scatter(Operation):
+    """x with src[i, j] put at [index[i, j], j] for dim 0, and so on; src may be a number."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any:
+        """Assignment."""
+        ctx.save(index)
+        ctx.dim = dim
+        out = np.array(x, order="C")
+        out[places(index, dim)] = src
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """x gets all but what was replaced."""
+        (index,) = ctx.values
+        gx = Scatter.apply(g, index, 0, dim=ctx.dim) if ctx.needs(0) else None
+        return gx, None, Gather.apply(g, index, dim=ctx.dim) if ctx.needs(2) else None
+
+
+__all__: list[str] = []

@@ -1,0 +1,64 @@
+"""What torch itself calls dropout, embedding, batch_norm, ...: nn.functional's with arguments of other names or order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import dropout as drop
+from . import embedding as tables
+from . import normalization
+
+
+def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False,
+              sparse: bool = False) -> Any:
+    """The rows of weight that indices name; see nn.functional.embedding. No padding for a negative padding_idx."""
+    return tables.embedding(indices, weight, None if padding_idx < 0 else padding_idx, None, 2.0, scale_grad_by_freq, sparse)
+
+
+def batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float,
+               eps: float, cudnn_enabled: bool = False) -> Any:
+    """Each channel standardized; see nn.functional.batch_norm."""
+    return normalization.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def instance_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, use_input_stats: bool,
+                  momentum: float, eps: float, cudnn_enabled: bool = False) -> Any:
+    """Each channel of each sample standardized; see nn.functional.instance_norm."""
+    return normalization.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+
+
+def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-05,
+               cudnn_enable: bool = True) -> Any:
+    """The last dimensions standardized; see nn.functional.layer_norm."""
+    return normalization.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-05,
+               cudnn_enabled: bool = True) -> Any:
+    """Groups of channels standardized; see nn.functional.group_norm."""
+    return normalization.group_norm(input, num_groups, weight, bias, eps)
+
+
+def _dropouts(name: str) -> tuple[Any, Any]:
+    """The function `name` of (input, p, train), and its in-place form."""
+    function = getattr(drop, name)
+
+    def plain(input: Any, p: float, train: bool) -> Any:
+        return function(input, p, train)
+
+    def in_place(input: Any, p: float, train: bool) -> Any:
+        return function(input, p, train, True)
+
+    plain.__name__ = plain.__qualname__ = name
+    in_place.__name__ = in_place.__qualname__ = name + "_"
+    plain.__doc__, in_place.__doc__ = function.__doc__, f"{name}, in place."
+    return plain, in_place
+
+
+dropout, dropout_ = _dropouts("dropout")
+feature_dropout, feature_dropout_ = _dropouts("feature_dropout")
+alpha_dropout, alpha_dropout_ = _dropouts("alpha_dropout")
+feature_alpha_dropout, feature_alpha_dropout_ = _dropouts("feature_alpha_dropout")
+
+__all__ = ["alpha_dropout", "alpha_dropout_", "batch_norm", "dropout", "dropout_", "embedding", "feature_alpha_dropout",
+           "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "group_norm", "instance_norm", "layer_norm"]

@@ -1,0 +1,121 @@
+"""Powers and roots, and numbers taken apart into mantissa and power of two."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dtypes import float64
+from ..tensor import Tensor
+from ._declare import Operation, elementwise
+from ._kinds import both_arrays, only, refuse, tensors
+from ._out import takes_out
+from .arithmetic import mul
+from .cast import cast
+from .choice import where
+from .exponential import exp2, log
+
+sqrt = elementwise("Sqrt", np.sqrt, lambda g, z: g / (2 * z), floats=True)
+rsqrt: Any = elementwise("Rsqrt", lambda x: 1 / np.sqrt(x), lambda g, z: -0.5 * g * (z * z * z), floats=True)
+reciprocal = elementwise("Reciprocal", lambda x: 1 / x, lambda g, z: -g * (z * z), floats=True)
+square = elementwise("Pow", np.square, lambda g, x: g * (2 * x))
+hypot = elementwise("Hypot", tensors("hypot", only("f", "hypot", np.hypot)), lambda g, z, x: g * (x / z),
+                    lambda g, z, y: g * (y / z))
+
+
+def _power(a: Any, b: Any) -> Any:
+    """a ** b. Small exponents by multiplication, as NumPy's operator has it but not its ufunc."""
+    if a.__class__ is np.ndarray and (b.__class__ is int or b.__class__ is float):
+        if a.dtype.kind in "fc":
+            if b == 2:
+                return np.square(a)
+            if b == 3:
+                return a * a * a
+            if b == 0.5:
+                return np.sqrt(a)
+            if b == 1:
+                return np.copy(a)
+            return np.power(a, b)
+        if b < 0:
+            raise RuntimeError(f"Integers to negative integer powers are not allowed, as {b}. Convert to float first.")
+    a, b = both_arrays(a, b)
+    if a.dtype.kind in "fc":
+        return np.power(a, b)
+    if a.dtype.kind == "b":
+        refuse("pow", a.dtype)
+    below = b < 0
+    if not np.any(below):
+        return np.power(a, b)
+    # The reciprocal, rounded towards 0: not 0 only for 1 and -1.
+    inverse = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b & 1), 0))
+    return np.where(below, inverse, np.power(a, np.where(below, 0, b))).astype(a.dtype)
+
+
+pow: Any = elementwise("Pow", _power, lambda g, x, y: g * pow_base(x, y), lambda g, z, x, y: g * pow_exponent(z, x, y))
+
+
+def pow_base(x: Any, y: Any) -> Any:
+    """d x^y / dx = y x^(y-1); 0 where y is 0, also at x = 0."""
+    if y.__class__ in (int, float):
+        return 0 * x if y == 0 else y * pow(x, y - 1)
+    return where(y == 0, 0 * x, y * pow(x, where(y == 0, 1 + 0 * y, y - 1)))
+
+
+def pow_exponent(z: Any, x: Any, y: Any) -> Any:
+    """d x^y / dy = x^y log(x); 0 at x = 0 for y >= 0."""
+    x = np.array(x, z.dtype) if x.__class__ in (int, float) else x
+    flat = (x == 0) & (y >= 0)
+    return where(flat, 0 * z, z * log(where(flat, 1 + 0 * x, x)))
+
+
+@takes_out
+def float_power(input: Any, exponent: Any) -> Any:
+    """input ** exponent in double precision, whatever their dtypes."""
+    base, exponent = (cast(v, float64) if hasattr(v, "dtype") else float(v) for v in (input, exponent))
+    return pow(base, exponent)
+
+
+def ldexp(input: Any, other: Any, *, out: Any = None) -> Any:
+    """input * 2**other; other may be fractional."""
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        raise TypeError(f"ldexp() takes two Tensors, not {type(input).__name__} and {type(other).__name__}")
+    return mul(input, pow(2.0, other), out=out)
+
+
+class MantissaExponent(NamedTuple):
+    """What frexp returns."""
+
+    mantissa: Any
+    exponent: Any
+
+
+class Frexp(Operation):
+    """The two parts of a floating point number."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        """NumPy's frexp."""
+        mantissa, exponent = np.frexp(x)
+        exponent = np.asarray(exponent, np.int32)
+        ctx.save(exponent)
+        return mantissa, exponent
+
+    @staticmethod
+    def backward(ctx: Any, g: Any, g_exponent: Any) -> Any:
+        """The mantissa is x over a constant power of two."""
+        (exponent,) = ctx.values
+        return None if g is None else g * exp2(cast(-exponent, g.dtype))
+
+
+@takes_out
+def frexp(input: Any) -> Any:
+    """(mantissa, exponent) with input = mantissa * 2**exponent and 0.5 <= |mantissa| < 1."""
+    if input.dtype.kind != "f":
+        raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, not {input.dtype}")
+    return MantissaExponent(*Frexp.apply(input))
+
+
+__all__ = ["float_power", "frexp", "hypot", "ldexp", "pow", "reciprocal", "rsqrt", "sqrt", "square"]
+METHODS = __all__
+IN_PLACE = [name for name in __all__ if name != "frexp"]

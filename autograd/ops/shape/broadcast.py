@@ -1,0 +1,65 @@
+"""Tensors repeated, without a copy, to the shape that others have: expand and broadcasting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...operation import Expand
+from .dims import either, sizes
+
+
+def expand(input: Any, *args: Any, size: Any = None, implicit: bool = False) -> Any:
+    """input repeated along dimensions of size 1 to `size` (-1: as it is), a view."""
+    target = sizes(either(args, size))
+    shape = input.shape
+    added = len(target) - len(shape)
+    if added < 0:
+        raise RuntimeError(f"expand: the number of sizes provided ({len(target)}) must be greater or equal to the "
+                           f"number of dimensions in the tensor ({len(shape)})")
+    for i, n in enumerate(target[:added]):
+        if n < 0:
+            raise RuntimeError(f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension "
+                               f"{i}")
+    full = (*target[:added], *[have if n == -1 else n for have, n in zip(shape, target[added:], strict=True)])
+    for i, (have, want) in enumerate(zip(shape, full[added:], strict=True)):
+        if have != want and (have != 1 or want < 0):
+            raise RuntimeError(f"The expanded size of the tensor ({want}) must match the existing size ({have}) at "
+                               f"non-singleton dimension {i + added}.  Target sizes: {list(target)}.  "
+                               f"Tensor sizes: {list(shape)}")
+    return Expand.apply(input, shape=full)
+
+
+def expand_as(input: Any, other: Any) -> Any:
+    """input repeated to the shape of `other`."""
+    return expand(input, other.shape)
+
+
+def broadcast_to(input: Any, size: Any) -> Any:
+    """input repeated to `size`, a view."""
+    return expand(input, size)
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape that tensors of these shapes broadcast to. RuntimeError if there is none."""
+    full = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
+    out = [1] * max([len(s) for s in full], default=0)
+    for shape in full:
+        for place, n in enumerate(shape, len(out) - len(shape)):
+            if n < 0:
+                raise RuntimeError(f"Trying to create tensor with negative dimension ({n}): {list(shape)}")
+            if n != 1 and out[place] not in (1, n):
+                raise RuntimeError(f"Shape mismatch: objects cannot be broadcast to a single shape: "
+                                   f"{[list(s) for s in full]}")
+            out[place] = n if n != 1 else out[place]
+    return tuple(out)
+
+
+def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:
+    """The tensors, each expanded to the shape that all broadcast to."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
+    shape = broadcast_shapes(*[x.shape for x in given])
+    return tuple([expand(x, shape) for x in given])
+
+
+__all__ = ["broadcast_shapes", "broadcast_tensors", "broadcast_to"]
+METHODS = ["broadcast_to", "expand", "expand_as"]

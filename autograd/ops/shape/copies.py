@@ -1,0 +1,96 @@
+"""Copies: clone, contiguous, and the forms of views that copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...devices import contiguous_format
+from .._declare import linear
+from .._out import takes_out
+from . import broadcast, cut, order, views, windows
+
+
+def _laid(x: Any, order: str) -> Any:
+    if order in "KC":
+        return np.array(x, order=order)  # type: ignore[call-overload]
+    return np.moveaxis(np.array(np.moveaxis(x, 1, -1), order="C"), -1, 1)      # "last": channels after all else
+
+
+_clone: Any = linear("Clone", _laid, lambda g, was, order: g)
+
+
+def layout_of(format: Any, ndim: int) -> str:
+    """What a memory format asks for: "C" order, "K": as it is, "last": channels last. RuntimeError if it does not fit."""
+    name = str(format).rpartition(".")[2]
+    if format is None or name in ("contiguous_format", "preserve_format"):
+        return "C" if name == "contiguous_format" else "K"
+    rank = {"channels_last": 4, "channels_last_3d": 5}.get(name)
+    if rank is None:
+        raise TypeError(f"memory_format must be one of torch's formats, not {format!r}")
+    if ndim != rank:
+        raise RuntimeError(f"required rank {rank} tensor to use {name} format, not rank {ndim}")
+    return "last"
+
+
+def clone(input: Any, *, memory_format: Any = None) -> Any:
+    """A copy of input that gradients flow through."""
+    return _clone(input, "K" if memory_format is None else layout_of(memory_format, input.ndim))
+
+
+def contiguous(input: Any, memory_format: Any = contiguous_format) -> Any:
+    """input itself if its memory is in the order asked for, else a copy."""
+    if memory_format is contiguous_format:
+        return input if input.array.flags.c_contiguous else _clone(input, "C")
+    layout = layout_of(memory_format, input.ndim)
+    if layout == "K":
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    array = input.array if layout == "C" else np.moveaxis(input.array, 1, -1)
+    return input if array.flags.c_contiguous else _clone(input, layout)
+
+
+def resolve_conj(input: Any) -> Any:
+    """input: conjugation is never put off here."""
+    return input
+
+
+def resolve_neg(input: Any) -> Any:
+    """input: negation is never put off here."""
+    return input
+
+
+def _copying(name: str, see: Callable[..., Any]) -> Callable[..., Any]:
+    """The form of a view operation that copies: `name` with _copy."""
+
+    @takes_out
+    def copying(input: Any, *args: Any, **settings: Any) -> Any:
+        seen = see(input, *args, **settings)
+        return tuple([_clone(x, "C") for x in seen]) if isinstance(seen, tuple) else _clone(seen, "C")
+
+    copying.__name__ = copying.__qualname__ = name
+    copying.__doc__ = f"{name[:-5]}() as a copy."
+    return copying
+
+
+alias_copy = _copying("alias_copy", lambda input: input)
+detach_copy = _copying("detach_copy", lambda input: input.detach())
+expand_copy = _copying("expand_copy", broadcast.expand)
+narrow_copy = _copying("narrow_copy", cut.narrow)
+permute_copy = _copying("permute_copy", order.permute)
+select_copy = _copying("select_copy", cut.select)
+split_copy = _copying("split_copy", cut.split)
+split_with_sizes_copy = _copying("split_with_sizes_copy", cut.split_with_sizes)
+squeeze_copy = _copying("squeeze_copy", views.squeeze)
+t_copy = _copying("t_copy", order.t)
+transpose_copy = _copying("transpose_copy", order.transpose)
+unbind_copy = _copying("unbind_copy", cut.unbind)
+unfold_copy = _copying("unfold_copy", windows.unfold)
+unsqueeze_copy = _copying("unsqueeze_copy", views.unsqueeze)
+view_copy = _copying("view_copy", views.view)
+
+__all__ = ["alias_copy", "clone", "detach_copy", "expand_copy", "narrow_copy", "permute_copy", "resolve_conj",
+           "resolve_neg", "select_copy", "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy",
+           "transpose_copy", "unbind_copy", "unfold_copy", "unsqueeze_copy", "view_copy"]
+METHODS = ["clone", "contiguous", "narrow_copy", "resolve_conj", "resolve_neg"]

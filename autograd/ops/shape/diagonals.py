@@ -1,0 +1,119 @@
+"""Diagonals and triangles of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...tensor import result
+from .._declare import linear
+from .._out import takes_out
+from .dims import sizes, wrap_dim
+from .views import reshape
+
+
+def _see(x: Any, offset: int, i: int, j: int) -> Any:
+    out = x.diagonal(offset, i, j)
+    if x.flags.writeable:
+        out.flags.writeable = True                   # NumPy's diagonals are read-only; they are views like any other
+    return out
+
+
+def _put(g: Any, shape: tuple[int, ...], offset: int, i: int, j: int) -> Any:
+    out = np.zeros(shape, g.dtype)
+    _see(out, offset, i, j)[...] = g
+    return out
+
+
+_diagonal: Any = linear("Diagonal", _see, lambda g, was, offset, i, j: _embed(g, was, offset, i, j), view=True)
+_embed: Any = linear("DiagEmbed", _put, lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j))
+_picked = linear("DiagonalCopy", lambda x, *place: _see(x, *place).copy(), lambda g, was, *place: _embed(g, was, *place))
+_tril: Any = linear("Tril", lambda x, k: np.tril(x, k), lambda g, was, k: _tril(g, k))
+_triu: Any = linear("Triu", lambda x, k: np.triu(x, k), lambda g, was, k: _triu(g, k))
+
+
+def _pair(x: Any, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
+    i, j = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
+    if i == j:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return i, j
+
+
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """The diagonals of the matrices in dimensions dim1 and dim2, as the last dimension. A view."""
+    return _diagonal(input, offset, *_pair(input, dim1, dim2, input.ndim))
+
+
+def diagonal_copy(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """diagonal() as a copy."""
+    return _picked(input, offset, *_pair(input, dim1, dim2, input.ndim))
+
+
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices, in dimensions dim1 and dim2, with input's last dimension as diagonals and zeros elsewhere."""
+    i, j = _pair(input, dim1, dim2, input.ndim + 1)
+    if not input.ndim:
+        raise RuntimeError("diag_embed() needs at least one dimension")
+    size = input.shape[-1] + abs(offset)
+    shape = list(input.shape[:-1])
+    for place in sorted((i, j)):
+        shape.insert(place, size)
+    return _embed(input, tuple(shape), offset, i, j)
+
+
+@takes_out
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """Of a vector the matrix with that diagonal, of a matrix a copy of its diagonal."""
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
+    return diag_embed(input, diagonal) if input.ndim == 1 else diagonal_copy(input, diagonal)
+
+
+def diagflat(input: Any, offset: int = 0) -> Any:
+    """The matrix with all elements of input on its diagonal."""
+    return diag_embed(reshape(input, -1), offset)
+
+
+def _matrices(x: Any, name: str) -> Any:
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions, not {x.ndim}")
+    return x
+
+
+@takes_out
+def tril(input: Any, diagonal: int = 0) -> Any:
+    """The elements on and below a diagonal of each matrix, zeros above."""
+    return _tril(_matrices(input, "tril"), diagonal)
+
+
+@takes_out
+def triu(input: Any, diagonal: int = 0) -> Any:
+    """The elements on and above a diagonal of each matrix, zeros below."""
+    return _triu(_matrices(input, "triu"), diagonal)
+
+
+def _triangle(find: Any, row: int, col: int, offset: int, dtype: Any, device: Any, layout: Any) -> Any:
+    if device is not None and str(device) != "cpu":
+        raise NotImplementedError(f"device={device!r}: tensors live in the CPU's memory; leave device out or pass 'cpu'")
+    if layout is not None and "strided" not in str(layout):
+        raise RuntimeError(f"layout={layout!r}: only dense (strided) tensors are implemented")
+    rows, cols = sizes((row, col))
+    if rows < 0 or cols < 0:
+        raise RuntimeError(f"row and col must be non-negative, got {row} and {col}")
+    return result(np.stack(find(rows, offset, cols)).astype(np.int64 if dtype is None else dtype))
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Any:
+    """The places on and below a diagonal of a (row, col) matrix: two rows of indices."""
+    return _triangle(np.tril_indices, row, col, offset, dtype, device, layout)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Any:
+    """The places on and above a diagonal of a (row, col) matrix: two rows of indices."""
+    return _triangle(np.triu_indices, row, col, offset, dtype, device, layout)
+
+
+__all__ = ["diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "tril", "tril_indices", "triu", "triu_indices"]
+METHODS = ["diag", "diag_embed", "diagflat", "diagonal", "tril", "triu"]
+IN_PLACE = ["tril", "triu"]

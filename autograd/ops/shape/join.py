@@ -1,0 +1,178 @@
+"""Tensors joined: cat, stack and their kin."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import promote
+from ...operation import Cast, Operation
+from ...tensor import Tensor, result
+from .._out import check_apart, into
+from .borders import pad_constant
+from .cut import narrow, unbind
+from .dims import wrap_dim
+from .views import atleast_1d, atleast_2d, atleast_3d, reshape, unsqueeze
+
+
+class Cat(Operation):
+    """Tensors joined along a dimension they have."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, *xs: Any, dim: int) -> Any:
+        """NumPy's concatenate, without legacy empty vectors."""
+        full = [x for x in xs if x.shape != (0,)] or xs[:1]
+        ctx.dim, ctx.lengths = dim, [x.shape[dim] if x.ndim == full[0].ndim else None for x in xs]
+        return np.concatenate(full, axis=dim, dtype=common(xs))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Each input gets its part."""
+        start = 0
+        parts: list[Any] = []
+        for number, length in enumerate(ctx.lengths):
+            if not ctx.needs(number):
+                parts.append(None)
+            else:
+                parts.append(narrow(g, ctx.dim, start, length) if length is not None else reshape(narrow(g, 0, 0, 0), 0))
+            start += length or 0
+        return tuple(parts)
+
+
+class Stack(Operation):
+    """Tensors of one shape side by side along a new dimension."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, *xs: Any, dim: int) -> Any:
+        """NumPy's stack."""
+        ctx.dim = dim
+        return np.stack(xs, axis=dim, dtype=common(xs))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Each input gets its slice."""
+        return unbind(g, ctx.dim)
+
+
+def common(xs: Any) -> Any:
+    """The dtype of arrays joined."""
+    first = xs[0].dtype
+    for x in xs:
+        if x.dtype is not first:
+            return functools.reduce(promote, [x.dtype for x in xs])
+    return first
+
+
+def listed(tensors: Sequence[Any], name: str) -> list[Any]:
+    """The tensors as a list. TypeError for what is none."""
+    if isinstance(tensors, Tensor):
+        raise TypeError(f"{name}(): argument 'tensors' must be tuple of Tensors, not Tensor")
+    xs = list(tensors)
+    for number, x in enumerate(xs):
+        if not isinstance(x, (Tensor, np.ndarray, np.generic)):
+            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(x).__name__}")
+    return xs
+
+
+def cat(tensors: Sequence[Any], dim: int = 0, *, out: Any = None) -> Any:
+    """Tensors put end to end along `dim`; their other sizes agree. Legacy empty vectors, shape (0,), are left out."""
+    xs = listed(tensors, "cat")
+    if not xs:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    full = [x for x in xs if x.shape != (0,)] or xs[:1]
+    shape = full[0].shape
+    for number, x in enumerate(xs):
+        if not x.shape:
+            raise RuntimeError(f"zero-dimensional tensor (at position {number}) cannot be concatenated")
+    dim = wrap_dim(dim, len(shape))
+    for number, x in enumerate(xs):
+        if x.shape != shape and x.shape != (0,):
+            if x.ndim != len(shape):
+                raise RuntimeError(f"Tensors must have same number of dimensions: got {len(shape)} and {x.ndim}")
+            for i, (a, b) in enumerate(zip(shape, x.shape, strict=True)):
+                if a != b and i != dim:
+                    raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {a} but got "
+                                       f"size {b} for tensor number {number} in the list.")
+    if out is not None:
+        check_apart(out, *xs)
+        return into(out, Cat.apply(*[x.detach() for x in xs], dim=dim), *xs)
+    return Cat.apply(*xs, dim=dim)
+
+
+concat = concatenate = cat
+
+
+def stack(tensors: Sequence[Any], dim: int = 0, *, out: Any = None) -> Any:
+    """Tensors of one shape side by side along a new dimension."""
+    xs = listed(tensors, "stack")
+    if not xs:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    shape = xs[0].shape
+    for number, x in enumerate(xs):
+        if x.shape != shape:
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 "
+                               f"and {list(x.shape)} at entry {number}")
+    dim = wrap_dim(dim, len(shape) + 1)
+    return Stack.apply(*xs, dim=dim) if out is None else into(out, Stack.apply(*[x.detach() for x in xs], dim=dim), *xs)
+
+
+def hstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+    """Tensors put side by side: along the second dimension, vectors along their only one."""
+    xs = [atleast_1d(x) for x in some(tensors, "hstack")]
+    return cat(xs, 0 if xs[0].ndim == 1 else 1, out=out)
+
+
+def vstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+    """Tensors put on top of each other, vectors as rows."""
+    return cat([atleast_2d(x) for x in some(tensors, "vstack")], 0, out=out)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+    """Tensors put behind each other, along the third dimension."""
+    return cat([atleast_3d(x) for x in some(tensors, "dstack")], 2, out=out)
+
+
+def column_stack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+    """Tensors put side by side, vectors as columns."""
+    xs = some(tensors, "column_stack")
+    return hstack([unsqueeze(atleast_1d(x), 1) if x.ndim <= 1 else x for x in xs], out=out)
+
+
+def some(tensors: Sequence[Any], name: str) -> list[Any]:
+    """The tensors as a list. RuntimeError for none."""
+    xs = listed(tensors, name)
+    if not xs:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return xs
+
+
+def block_diag(*tensors: Any) -> Any:
+    """A matrix with the tensors as blocks along its diagonal, zeros elsewhere; vectors count as rows."""
+    blocks = [atleast_2d(x) for x in tensors]
+    for number, x in enumerate(blocks):
+        if x.ndim > 2:
+            raise RuntimeError(f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {number} has "
+                               f"{x.ndim} dimensions")
+    if not blocks:
+        return result(np.zeros((1, 0), np.float32))
+    dtype = common(blocks)
+    width, left, rows = sum(x.shape[1] for x in blocks), 0, []
+    for x in blocks:
+        right = width - left - x.shape[1]
+        rows.append(pad_constant(x if x.dtype == dtype else Cast.apply(x, dtype=dtype), ((0, 0), (left, right))))
+        left += x.shape[1]
+    return cat(rows, 0)
+
+
+__all__ = ["block_diag", "cat", "column_stack", "concat", "concatenate", "dstack", "hstack", "row_stack", "stack", "vstack"]
+METHODS: list[str] = []

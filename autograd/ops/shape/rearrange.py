@@ -1,0 +1,102 @@
+"""Elements in other places, or several times: flip, roll, rot90, repeat, tile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...operation import SumTo
+from .._declare import linear
+from .dims import either, sizes, wrap_dim, wrap_dims
+from .order import transpose
+from .views import reshape
+
+_flip: Any = linear("Flip", lambda x, dims: np.array(np.flip(x, dims), order="C"), lambda g, was, dims: _flip(g, dims))
+_roll: Any = linear("Roll", lambda x, shifts, dims: np.roll(x, shifts, dims),
+                    lambda g, was, shifts, dims: _roll(g, tuple([-n for n in shifts]), dims))
+
+
+def _fold_copies(g: Any, was: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
+    """The adjoint of repeat: the sum over the copies."""
+    full = (1,) * (len(repeats) - len(was)) + was
+    apart = [n for pair in zip(repeats, full, strict=True) for n in pair]
+    once = tuple([n for size in full for n in (1, size)])
+    return reshape(SumTo.apply(reshape(g, apart), shape=once), was)
+
+
+_repeat = linear("Repeat", lambda x, repeats: np.tile(x, repeats), _fold_copies)
+
+
+def flip(input: Any, *args: Any, dims: Any = None) -> Any:
+    """A copy of input, reversed along dims."""
+    return _flip(input, wrap_dims(sizes(either(args, dims)), input.ndim) if input.ndim else _no_dims(either(args, dims)))
+
+
+def _no_dims(args: tuple[Any, ...]) -> tuple[int, ...]:
+    for d in sizes(args):
+        wrap_dim(d, 0)
+    return ()
+
+
+def fliplr(input: Any) -> Any:
+    """A copy of input, reversed along its second dimension."""
+    if input.ndim < 2:
+        raise RuntimeError(f"Input must be >= 2-d, not {input.ndim}-d.")
+    return _flip(input, (1,))
+
+
+def flipud(input: Any) -> Any:
+    """A copy of input, reversed along its first dimension."""
+    if input.ndim < 1:
+        raise RuntimeError("Input must be >= 1-d.")
+    return _flip(input, (0,))
+
+
+def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
+    """input moved on by `shifts` along dims, what leaves at the end comes in at the start; without dims as one row."""
+    moves = tuple(shifts) if isinstance(shifts, (tuple, list)) else (shifts,)
+    along = () if dims is None else tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
+    if not moves:
+        raise RuntimeError("`shifts` required")
+    if not along and len(moves) == 1:
+        return reshape(_roll(reshape(input, -1), moves, (0,)), input.shape)
+    if len(moves) != len(along):
+        raise RuntimeError(f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(along)}")
+    return _roll(input, moves, tuple([wrap_dim(d, input.ndim) for d in along]))
+
+
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """A copy of input, turned k times by 90 degrees from the first of two dims towards the second."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if input.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.ndim}")
+    i, j = wrap_dim(dims[0], input.ndim), wrap_dim(dims[1], input.ndim)
+    if i == j:
+        raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}")
+    turns: int = k % 4
+    if turns in (0, 2):
+        return _flip(input, (i, j) if turns else ())
+    return transpose(_flip(input, (j,) if turns == 1 else (i,)), i, j)
+
+
+def repeat(input: Any, *args: Any, repeats: Any = None) -> Any:
+    """Copies of input side by side: repeats[i] of them along dimension i, counted from the end."""
+    times = sizes(either(args, repeats))
+    if len(times) < input.ndim:
+        raise RuntimeError(f"Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: "
+                           f"{list(times)} for shape {list(input.shape)}")
+    if any(n < 0 for n in times):
+        raise RuntimeError(f"Trying to create tensor with negative dimension: repeats {list(times)}")
+    return _repeat(input, times)
+
+
+def tile(input: Any, *args: Any, dims: Any = None) -> Any:
+    """repeat() with ones put before dims that are fewer than input's."""
+    times = sizes(either(args, dims))
+    return repeat(input, (1,) * (input.ndim - len(times)) + times)
+
+
+__all__ = ["flip", "fliplr", "flipud", "roll", "rot90", "tile"]
+METHODS = ["flip", "fliplr", "flipud", "repeat", "roll", "rot90", "tile"]

@@ -1,0 +1,200 @@
+"""Other shapes for the same elements: reshape, squeeze and their kin. Views where the memory allows it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...graph import shared_counter
+from ...tensor import Tensor, result
+from .._declare import linear
+from .dims import either, sizes, wrap_dim, wrap_dims
+
+ndarray = np.ndarray
+
+
+def _reshaping(name: str) -> Any:
+    return linear(name, lambda x, shape: x.reshape(shape), lambda g, was, shape: reshape(g, was), view=True)
+
+
+_view, _unsqueeze, _squeeze = _reshaping("View"), _reshaping("Unsqueeze"), _reshaping("Squeeze")
+_copied = linear("Clone", lambda x: np.array(x, order="C"), lambda g, was: g)
+
+
+def reshape(input: Any, *args: Any, shape: Any = None) -> Any:
+    """The elements of input, in order, in another shape; one size may be -1. A view where the memory allows it."""
+    target = sizes(args if shape is None else either(args, shape))
+    if not isinstance(input, Tensor):
+        return input.reshape(target)
+    if not input.array.flags.c_contiguous and not _viewable(input.array, checked(target, input.array.size)):
+        input = _copied(input)
+    try:
+        return _view(input, target if not target or min(target) >= -1 else checked(target, input.array.size))
+    except ValueError:
+        checked(target, input.array.size)
+        raise
+
+
+def checked(target: tuple[int, ...], size: int) -> tuple[int, ...]:
+    """A shape for `size` elements, its -1 worked out. RuntimeError if there is none."""
+    known = math.prod([n for n in target if n >= 0])
+    free = target.count(-1)
+    if free > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if any(n < -1 for n in target):
+        raise RuntimeError(f"invalid shape dimension {min(target)}")
+    if free and known == 0:
+        if size == 0:
+            raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(target)} because the unspecified "
+                               "dimension size -1 can be any value and is ambiguous")
+        raise RuntimeError(f"shape '{list(target)}' is invalid for input of size {size}")
+    if (size % known if free else size - known) != 0:
+        raise RuntimeError(f"shape '{list(target)}' is invalid for input of size {size}")
+    return tuple([size // known if n == -1 else n for n in target])
+
+
+def _viewable(a: Any, target: tuple[int, ...]) -> bool:
+    """Whether the array can be seen in the shape `target` without a copy.
+
+    Old and new sizes are cut into the shortest stretches of equal product; inside a stretch the old dimensions must
+    follow one another in memory.
+    """
+    old = [(n, s) for n, s in zip(a.shape, a.strides, strict=True) if n != 1]
+    if a.size == 0 or not old:
+        return True
+    new = [n for n in target if n != 1]
+    i = j = 0
+    while i < len(old) and j < len(new):
+        have, want, first = old[i][0], new[j], i
+        while have != want:
+            if have < want:
+                i += 1
+                have *= old[i][0]
+            else:
+                j += 1
+                want *= new[j]
+        for (_, outer), (n, inner) in zip(old[first:i], old[first + 1:i + 1], strict=True):
+            if outer != n * inner:
+                return False
+        i, j = i + 1, j + 1
+    return True
+
+
+def view(input: Any, *args: Any, size: Any = None, dtype: Any = None) -> Any:
+    """reshape() that never copies: RuntimeError where the memory layout does not allow it. view(dtype): the same bytes
+    read as another dtype, without a gradient."""
+    if dtype is None and len(args) == 1 and isinstance(args[0], (np.dtype, type, str)):
+        dtype, args = args[0], ()
+    if dtype is not None:
+        return _bytes_as(input, np.dtype(dtype))
+    target = checked(sizes(either(args, size)), input.array.size if isinstance(input, Tensor) else input.size)
+    if isinstance(input, Tensor) and not input.array.flags.c_contiguous and not _viewable(input.array, target):
+        raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension "
+                           "spans across two contiguous subspaces). Use .reshape(...) instead.")
+    return _view(input, target)
+
+
+def _bytes_as(x: Tensor, dtype: np.dtype[Any]) -> Any:
+    if dtype == x.dtype:
+        return _view(x, x.shape)
+    try:
+        out = result(x.array.view(dtype))
+    except ValueError as error:
+        raise RuntimeError(f"view(dtype): a tensor of {x.dtype}, shape {list(x.shape)}, cannot be read as {dtype}: {error}"
+                           ) from None
+    out.counter = shared_counter(x)
+    return out
+
+
+def view_as(input: Any, other: Any) -> Any:
+    """input seen in the shape of `other`."""
+    return view(input, other.shape)
+
+
+def reshape_as(input: Any, other: Any) -> Any:
+    """input in the shape of `other`."""
+    return reshape(input, other.shape)
+
+
+def ravel(input: Any) -> Any:
+    """All elements in one dimension: input itself if it has one and lies in order."""
+    return input if input.ndim == 1 and input.array.flags.c_contiguous else reshape(input, -1)
+
+
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """Dimensions start_dim to end_dim as one."""
+    if input.ndim == 0:
+        wrap_dim(start_dim, 0), wrap_dim(end_dim, 0)
+        return reshape(input, (1,))
+    start, end = wrap_dim(start_dim, input.ndim), wrap_dim(end_dim, input.ndim)
+    if start > end:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if start == end:
+        return input
+    shape = input.shape
+    return reshape(input, (*shape[:start], math.prod(shape[start:end + 1]), *shape[end + 1:]))
+
+
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """One dimension cut into several of the given sizes; one may be -1."""
+    dim = wrap_dim(dim, input.ndim)
+    parts = tuple(sizes)
+    if not parts:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    size = input.shape[dim] if input.ndim else 1
+    known = math.prod([n for n in parts if n != -1])
+    if (size != known) if -1 not in parts else (known == 0 or size % known):
+        raise RuntimeError(f"unflatten: Provided sizes {list(parts)} don't multiply up to the size of dim {dim} ({size}) in "
+                           "the input tensor")
+    full = [size // known if n == -1 else n for n in parts]
+    return _view(input, (*input.shape[:dim], *full, *input.shape[dim + 1:]))
+
+
+def squeeze(input: Any, dim: int | tuple[int, ...] | None = None) -> Any:
+    """input without its dimensions of size 1, or without those of `dim` that have size 1. A view."""
+    shape = input.shape
+    if dim is None:
+        return _squeeze(input, tuple([n for n in shape if n != 1]))
+    dims = wrap_dims(dim, len(shape))
+    return _squeeze(input, tuple([n for i, n in enumerate(shape) if n != 1 or i not in dims]))
+
+
+def unsqueeze(input: Any, dim: int) -> Any:
+    """input with a dimension of size 1 put in at `dim`. A view."""
+    shape = input.shape
+    place = wrap_dim(dim, len(shape) + 1)
+    return _unsqueeze(input, (*shape[:place], 1, *shape[place:]))
+
+
+def _at_least(tensors: tuple[Any, ...], grow: Any) -> Any:
+    many = len(tensors) != 1 or isinstance(tensors[0], (list, tuple))
+    given = tensors[0] if len(tensors) == 1 and many else tensors
+    return tuple([grow(x) for x in given]) if many else grow(given[0])
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Each tensor with one dimension or more."""
+    return _at_least(tensors, lambda x: reshape(x, 1) if x.ndim == 0 else x)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Each tensor with two dimensions or more: a vector becomes a row."""
+    return _at_least(tensors, lambda x: reshape(x, (1, *([-1] if x.ndim else [1]))) if x.ndim == 0 else
+                     unsqueeze(x, 0) if x.ndim == 1 else x)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Each tensor with three dimensions or more: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)."""
+    def grow(x: Any) -> Any:
+        if x.ndim >= 3:
+            return x
+        return unsqueeze(x, -1) if x.ndim == 2 else _view(x, (1, x.shape[0] if x.ndim else 1, 1))
+
+    return _at_least(tensors, grow)
+
+
+__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "flatten", "ravel", "reshape", "squeeze", "unflatten",
+           "unsqueeze"]
+METHODS = ["flatten", "ravel", "reshape", "reshape_as", "squeeze", "unflatten", "unsqueeze", "view", "view_as"]

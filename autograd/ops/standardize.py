@@ -1,0 +1,136 @@
+"""Mean 0 and variance 1 over some dimensions, then a weight and a bias: what all normalizations are made of."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..operation import fit
+from ..tensor import Tensor
+from ._declare import Operation
+from .cast import cast
+from .powers import rsqrt
+from .reduce import mean
+from .shape import reshape
+
+add_up: Any = np.add.reduce
+
+
+class Standardize(Operation):
+    """(x - mean) / sqrt(variance + eps) * weight + bias, mean and variance over `dims`.
+
+    weight and bias are taken in the shape `form`, or left out. centre=False leaves the mean in (root mean square).
+    observe(mean, variance) is told what was computed.
+    """
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],
+                centre: bool = True, observe: Any = None) -> Any:
+        """Kept for an ordinary backward pass: the mean and 1 / sqrt(variance + eps). Half precision in single."""
+        ctx.given = dims, eps, form, centre
+        out = x.astype(np.float32) if x.dtype == np.float16 else x
+        n = 1
+        for d in dims:
+            n *= x.shape[d]
+        mean_of = None
+        if centre:
+            mean_of = total(out, None, dims)
+            mean_of /= max(n, 1)
+            out = out - mean_of
+        var = total(out, out, dims)
+        var /= max(n, 1)
+        if observe is not None:
+            observe(mean_of, var, n)
+        scale = 1 / np.sqrt(var + eps)
+        ctx.save(x, weight, bias, (mean_of, scale))  # a tuple: numbers to the graph, freed with the rest
+        out = np.multiply(out, scale, out=out if centre else None)
+        if weight is not None:
+            out *= weight.reshape(form)
+        if bias is not None:
+            out += bias.reshape(form)
+        return np.asarray(out, x.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """With h = g * weight and z the standardized x: (h - mean(h) - z mean(h z)) / sqrt(variance + eps)."""
+        x, weight, bias, kept = ctx.values
+        dims, eps, form, centre = ctx.given
+        if not isinstance(g, Tensor):
+            return _backward_of_arrays(ctx, g, x, weight, bias, *kept)
+        wide = cast(x, np.float32) if x.dtype == np.float16 else x
+        centred = wide - mean(wide, dims, keepdim=True) if centre else wide
+        scale = rsqrt(mean(centred * centred, dims, keepdim=True) + eps)
+        z = centred * scale
+        gx = gw = gb = None
+        if ctx.needs(0):
+            h = g if weight is None else g * reshape(weight, form)
+            inner = h - z * mean(h * z, dims, keepdim=True)
+            gx = scale * (inner - mean(h, dims, keepdim=True) if centre else inner)
+        if ctx.needs(1):
+            gw = reshape(fit(g * z, form, weight.dtype), weight.shape)
+        if ctx.needs(2):
+            gb = reshape(fit(g, form, bias.dtype), bias.shape)
+        return gx, gw, gb
+
+
+def total(x: Any, y: Any, dims: tuple[int, ...]) -> Any:
+    """The sum of x * y (of x, if y is None) over dims, kept as dimensions of size 1.
+
+    The last dimensions go first, as one: NumPy is quickest there, and needs no memory for the product.
+    """
+    lead = x.ndim
+    while lead and lead - 1 in dims:
+        lead -= 1
+    if lead == x.ndim:
+        return add_up(x if y is None else x * y, axis=dims, keepdims=True)
+    shape = (*x.shape[:lead], math.prod(x.shape[lead:]))
+    part = add_up(x.reshape(shape), axis=-1) if y is None else np.vecdot(x.reshape(shape), y.reshape(shape))
+    rest = tuple(d for d in dims if d < lead)
+    if rest:
+        part = add_up(part, axis=rest, keepdims=True)
+    return np.asarray(part).reshape(*np.shape(part), *[1] * (x.ndim - lead))
+
+
+def _backward_of_arrays(ctx: Any, g: Any, x: Any, weight: Any, bias: Any, mean_of: Any, scale: Any) -> Any:
+    """The same rule on arrays, in place where it can be."""
+    dims, _, form, centre = ctx.given
+    z = np.multiply(x - mean_of if centre else x, scale)
+    gx = gw = gb = None
+    extra = x.ndim - len(form)
+    others = (*range(extra), *[d + extra for d, size in enumerate(form) if size == 1])
+    if ctx.needs(2):
+        gb = total(g, None, others).reshape(bias.shape)
+    if ctx.needs(1):
+        gw = total(g, z, others).reshape(weight.shape)
+    if ctx.needs(0):
+        h = g if weight is None else g * weight.reshape(form)
+        n = np.asarray(max(x.size // max(scale.size, 1), 1), h.dtype)
+        z *= total(h, z, dims) / n
+        gx = np.subtract(h, z, out=z)
+        if centre:
+            gx -= total(h, None, dims) / n
+        gx *= scale
+    return gx, gw, gb
+
+
+class BatchNorm(Standardize, name="NativeBatchNorm"):
+    """Over all dimensions but the channels."""
+
+
+class LayerNorm(Standardize, name="NativeLayerNorm"):
+    """Over the last dimensions."""
+
+
+class GroupNorm(Standardize, name="NativeGroupNorm"):
+    """Over groups of channels."""
+
+
+class RmsNorm(Standardize, name="FusedRmsNorm"):
+    """Over the last dimensions, the mean left in."""
+
+
+__all__: list[str] = []

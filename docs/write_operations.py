@@ -1,0 +1,79 @@
+"""Writes docs/operations.md: every function, method and in-place form, by family, read off the code.
+
+    python docs/write_operations.py
+"""
+
+import inspect
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+
+import autograd as ag
+from autograd import attributes, operators, ops
+
+PAGE = Path(__file__).with_name("operations.md")
+# Namespaces beside the top level: those that exist.
+SPACES = ("special", "linalg", "fft", "signal.windows", "nn.functional", "random")
+INTRO = """# Operations
+
+Written by `python docs/write_operations.py` from the code; do not edit. `f` is a function `autograd.f(x)`, `m` a method
+`x.m()`, `i` an in-place method `x.m_()`.
+"""
+
+
+def first_sentence(thing):
+    """The first sentence of a docstring, in one line."""
+    text = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    return text.split(". ")[0].rstrip(".").replace("|", "\\|")
+
+
+def family(module):
+    """A section for one module of operations: its docstring, and a row for each name."""
+    functions, methods = set(getattr(module, "__all__", ())), set(getattr(module, "METHODS", ()))
+    in_place = set(getattr(module, "IN_PLACE", ()))
+    names = sorted(name for name in functions | methods | in_place if not belongs_elsewhere(name, module))
+    if not names:
+        return ""
+    groups = {"f": functions, "m": methods, "i": in_place}
+    rows = [f"| `{name}` | {' '.join(kind for kind, group in groups.items() if name in group)} "
+            f"| {first_sentence(getattr(module, name))} |" for name in names]
+    return section(first_sentence(module), "| Name | Forms | |\n|---|---|---|", rows)
+
+
+def belongs_elsewhere(name, module):
+    """Whether the module only passes on what another module of operations defines."""
+    home = getattr(getattr(module, name), "__module__", "")
+    return home.startswith(ops.__name__) and not home.split(".")[-1].startswith("_") and home != module.__name__
+
+
+def section(title, head, rows):
+    """A heading and a table."""
+    return "\n".join([f"## {title}", "", head, *rows, ""])
+
+
+def namespace(name):
+    """A section for autograd.<name>; empty if there is none."""
+    space = ag
+    for part in name.split("."):
+        space = getattr(space, part, None)
+        if space is None:
+            return ""
+    listed = getattr(space, "__all__", None) or [n for n, v in vars(space).items() if inspect.isfunction(v) and n[0] != "_"]
+    rows = [f"| `{n}` | {first_sentence(getattr(space, n))} |" for n in sorted(listed)]
+    return section(f"autograd.{name}", "| Name | |\n|---|---|", rows)
+
+
+def page():
+    """The whole text."""
+    modules = [import_module(f"{ops.__name__}.{m.name}") for m in pkgutil.iter_modules(ops.__path__) if m.name[0] != "_"]
+    bound = {**attributes.METHODS, **operators.OPERATORS}
+    rest = [f"| `{n}` | {first_sentence(f)} |" for n, f in sorted(bound.items()) if not n.startswith("__")]
+    properties = ", ".join(f"`{n}`" for n in sorted(attributes.PROPERTIES))
+    methods = section("Methods that are no functions", "| Name | |\n|---|---|", rest)
+    parts = [INTRO, *map(family, modules), methods, f"Properties: {properties}.\n", *map(namespace, SPACES)]
+    return "\n".join(part for part in parts if part)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    print(PAGE, len(PAGE.read_text().splitlines()), "lines")
