@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..tensor import Tensor
 
 SPELLED = {"lr": "learning rate", "eps": "epsilon value"}
 
 
 def number(value: Any) -> Any:
-    """An option as a Python number: lr and betas may be Tensors of one element."""
-    return value.item() if isinstance(value, Tensor) else value
+    """An option as a Python number: lr and betas may be Tensors of one element, or NumPy's numbers."""
+    return value.item() if isinstance(value, (Tensor, np.generic)) else value
 
 
 def check_lr(lr: Any) -> None:

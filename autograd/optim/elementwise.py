@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dtypes import default
 from ..tensor import Tensor, result
+from .arguments import number
 from .flat import Array, Home, Run, homes
 from .optimizer import Optimizer, evaluate
 
@@ -43,9 +44,9 @@ class Elementwise(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient. closure recomputes the loss, which is returned."""
         loss = evaluate(closure)
-        for number, group in enumerate(self.param_groups):
+        for index, group in enumerate(self.param_groups):
             arrays, numbers = self.arrays(group), self.numbers(group)
-            for home in self._group_homes(number, group["params"]):
+            for home in self._group_homes(index, group["params"]):
                 home.prepare(arrays, numbers)
                 runs = home.again(self.state, arrays, numbers)
                 for run in home.runs(self.state, arrays, numbers) if runs is None else runs:
@@ -54,18 +55,18 @@ class Elementwise(Optimizer):
                     home.remember(self.state, arrays, numbers)
         return loss
 
-    def _group_homes(self, number: int, params: list[Tensor]) -> list[Home]:
+    def _group_homes(self, index: int, params: list[Tensor]) -> list[Home]:
         """The homes of a group; new ones if its parameters are others than before, or of other dtypes."""
-        while len(self._homes) <= number:
+        while len(self._homes) <= index:
             self._homes.append([])
-        held = self._homes[number]
+        held = self._homes[index]
         if len(held) == 1 and len(held[0].params) == len(params) and all(map(is_, held[0].params, params)) and (
                 held[0].dtype is params[0].array.dtype):
             return held
         known = {id(p): home.dtype for home in held for p in home.params}
         if [*known.items()] != [(id(p), p.array.dtype) for home in held for p in home.params] or (
                 set(known) != set(map(id, params))):
-            held = self._homes[number] = homes(params)
+            held = self._homes[index] = homes(params)
         return held
 
     def _advance(self, run: Run, group: dict[str, Any]) -> None:
@@ -102,10 +103,10 @@ class Elementwise(Optimizer):
                     raise ValueError(f"state {name!r} has shape {list(value.shape)}, its parameter {list(param.shape)}")
 
 
-def descent(p: Array, g: Array, maximize: bool, weight_decay: float) -> Array:
+def descent(p: Array, g: Array, maximize: bool, weight_decay: Any) -> Array:
     """The gradient to go down along, with weight decay as the gradient of |p|^2 / 2 has it. Overwrites g."""
     if maximize:
         np.negative(g, out=g)
     if weight_decay:
-        g += weight_decay * p
+        g += number(weight_decay) * p
     return g

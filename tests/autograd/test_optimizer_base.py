@@ -443,3 +443,73 @@ def test_update_bn():
     assert net[0].running_mean.tolist() == [3, 3]
     update_bn(batches, nn.Linear(2, 1))
     assert math.isfinite(net(batches[0]).sum().item())
+
+
+def make_wrappers(lib):
+    """Optimisers around optimisers: SAM (arXiv:2010.01412) and Lookahead (arXiv:1907.08610), as they are usually written."""
+
+    class SAM(lib.optim.Optimizer):
+        def __init__(self, params, base, rho=0.05, **options):
+            super().__init__(params, {"rho": rho, **options})
+            self.base = base(self.param_groups, **options)
+            self.param_groups = self.base.param_groups
+            self.defaults.update(self.base.defaults)
+
+        @lib.no_grad()
+        def step(self, closure=None):
+            closure = lib.enable_grad()(closure)
+            closure()
+            norm = sum((p.grad ** 2).sum() for g in self.param_groups for p in g["params"]) ** 0.5
+            for group in self.param_groups:
+                for p in group["params"]:
+                    self.state[p]["old_p"] = p.data.clone()
+                    p.add_(p.grad * (group["rho"] / (norm + 1e-12)))
+            self.zero_grad()
+            loss = closure()
+            for group in self.param_groups:
+                for p in group["params"]:
+                    p.data = self.state[p]["old_p"]
+            self.base.step()
+            self.zero_grad()
+            return loss
+
+    class Lookahead(lib.optim.Optimizer):
+        def __init__(self, base, every=3, alpha=0.5):
+            self.base, self.every, self.alpha, self.count = base, every, alpha, 0
+            super().__init__(base.param_groups, base.defaults)
+            self.param_groups = base.param_groups
+            self.slow = [[p.clone().detach() for p in g["params"]] for g in self.param_groups]
+
+        def step(self, closure=None):
+            loss = self.base.step(closure)
+            self.count += 1
+            if self.count % self.every == 0:
+                for group, slow in zip(self.param_groups, self.slow, strict=True):
+                    for p, q in zip(group["params"], slow, strict=True):
+                        q.data.add_(p.data - q.data, alpha=self.alpha)
+                        p.data.copy_(q.data)
+            return loss
+
+    return (lambda p: SAM(p, lib.optim.AdamW, lr=0.05, weight_decay=0.1)), (lambda p: SAM(p, lib.optim.SGD, rho=0.3, lr=0.05, momentum=0.9)), (
+        lambda p: Lookahead(lib.optim.Adam(p, lr=0.1)))
+
+
+@needs_torch
+def test_optimizers_around_optimizers():
+    for a, b in zip(make_wrappers(ag), make_wrappers(torch), strict=True):
+        p = [nn.Parameter(ag.tensor(v)) for v in values([(3, 2), (2,)])]
+        q = [torch.nn.Parameter(torch.tensor(v)) for v in values([(3, 2), (2,)])]
+        for lib, params, make in ((ag, p, a), (torch, q, b)):
+            o = make(params)
+            schedule = lib.optim.lr_scheduler.CosineAnnealingLR(o, 10)
+
+            def closure():
+                o.zero_grad()
+                loss = ((params[0] ** 2).sum(0) - lib.cos(params[1])).pow(2).sum()
+                loss.backward()
+                return loss
+
+            for _ in range(8):
+                o.step(closure)
+                schedule.step()
+        assert_same(p, q)

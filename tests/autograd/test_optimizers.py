@@ -21,8 +21,8 @@ import autograd as ag
 from autograd import nn, optim
 
 cases = pytest.mark.parametrize("name, options", CASES, ids=IDS)
-# PyTorch's bfloat16 sums differ in their order; a difference before rounding becomes one of 2^-8 after it
-TOLERANCE = {"Muon": 3e-3}
+# PyTorch sums bfloat16 products in another order, and rounds: seldom a bit differs
+TOLERANCE = {"Muon": 1e-9}
 
 
 @needs_torch
@@ -35,7 +35,7 @@ def test_ten_steps_like_pytorch(name, options, groups):
         give_gradients(step, p, q)
         mine.step(), other.step()
         assert_same(p, q, TOLERANCE.get(name, 1e-10))
-    assert_same_state(mine, other, 1e-2 if name == "Muon" else 1e-7 if "lr_decay" in options else 1e-10)
+    assert_same_state(mine, other, 1e-7 if "lr_decay" in options else 1e-10)
     assert repr(mine) == repr(other)
 
 
@@ -62,7 +62,7 @@ def test_state_saved_midway(name, options):
     for r, _ in continued:
         assert_same(r, q, TOLERANCE.get(name, 1e-10))
     assert [a.tolist() for a in continued[0][0]] == [a.tolist() for a in p]
-    assert_same_state(continued[0][1], other, 1e-2 if name == "Muon" else 1e-7)
+    assert_same_state(continued[0][1], other, 1e-7)
 
 
 @needs_torch
