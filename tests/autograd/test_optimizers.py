@@ -1,5 +1,7 @@
 """Every optimiser beside PyTorch's: ten steps, two groups, missing gradients, states saved and loaded."""
 
+import importlib
+
 import numpy as np
 import pytest
 from optimizers import (
@@ -19,6 +21,7 @@ from optimizers import (
 
 import autograd as ag
 from autograd import nn, optim
+from autograd.optim.line_search import LineSearch, Point
 
 cases = pytest.mark.parametrize("name, options", CASES, ids=IDS)
 # PyTorch sums bfloat16 products in another order, and rounds: seldom a bit differs
@@ -215,3 +218,28 @@ def test_tensor_options():
         assert_same(p, q)
     p, mine = ours("Adam", [(3, 2)], betas=(ag.tensor(0.5), ag.tensor(0.75)))
     assert mine.param_groups[0]["betas"] == (0.5, 0.75)
+
+
+@needs_torch
+def test_line_search_takes_pytorchs_steps():
+    """Random wavy functions along random lines: the same step, value and number of evaluations."""
+    theirs_search = importlib.import_module("torch.optim.lbfgs")._strong_wolfe
+    rng = np.random.default_rng(0)
+    for trial in range(150):
+        wave, phase, scale, d = rng.uniform(0.5, 9), rng.uniform(0, 6, 2), rng.uniform(0.1, 2, 2), rng.standard_normal(2)
+
+        def value(x):
+            return float((scale * x ** 2).sum() + 2 * np.sin(wave * x + phase).sum() - 0.3 * np.abs(x).sum())
+
+        def slope(x):
+            return 2 * scale * x + 2 * wave * np.cos(wave * x + phase) - 0.3 * np.sign(x)
+
+        x = rng.standard_normal(2) * 2
+        d = d if slope(x) @ d < 0 else -d
+        t, most = float(rng.choice([0.01, 1.0, 5.0])), int(rng.choice([3, 25]))
+        search = LineSearch(lambda t: (value(x + t * d), slope(x + t * d)), d, Point(0.0, value(x), slope(x), float(slope(x) @ d)), most)
+        found = search.run(t)
+        f, _, step, evaluations = theirs_search(
+            lambda x, t, d: (value(x.numpy() + float(t) * d.numpy()), torch.tensor(slope(x.numpy() + float(t) * d.numpy()))),
+            torch.tensor(x), t, torch.tensor(d), value(x), torch.tensor(slope(x)), torch.tensor(slope(x) @ d), max_ls=most)
+        assert (found.t, found.f, search.evaluations) == (pytest.approx(float(step), rel=1e-6), pytest.approx(float(f), rel=1e-6), evaluations), trial
