@@ -6,8 +6,34 @@ from math import e, inf, nan, pi
 
 from numpy import dtype
 
-from . import dtypes, fft, forward_ad, graph, lanes, linalg, nn, operators, optim, signal, special
+from . import (
+    anomaly_mode,
+    dtypes,
+    fft,
+    forward_ad,
+    functional,
+    grad_mode,
+    graph,
+    graph_api,
+    lanes,
+    linalg,
+    nn,
+    operators,
+    optim,
+    signal,
+    special,
+    utils,
+    variable,
+)
 from . import random as random
+from .anomaly_mode import (
+    detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_anomaly_enabled,
+    set_detect_anomaly,
+)
+from .derivatives import backward, grad
 from .devices import (
     channels_last,
     channels_last_3d,
@@ -46,10 +72,18 @@ from .dtypes import (
     uint32,
     uint64,
 )
-from .engine import backward, grad
+from .engine import is_checkpoint_valid as _is_checkpoint_valid
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
-from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .inference import inference_mode, is_inference_mode_enabled
+from .mode import (
+    enable_grad,
+    is_grad_enabled,
+    is_multithreading_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 from .ops.activation import *
 from .ops.addmm import *
 from .ops.arithmetic import *
@@ -114,10 +148,13 @@ from .printing import get_printoptions, set_printoptions
 from .random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .size import Size
 from .tensor import Parameter, Tensor
+from .variable import Variable
 
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16
 cfloat, cdouble, newaxis = complex64, complex128, None
 default_generator = random.default_generator()
+for _name in graph_api.__all__:                 # autograd.graph holds the graph itself and, above it, these
+    setattr(graph, _name, getattr(graph_api, _name))
 autograd = sys.modules[__name__]                # code that says torch.autograd.grad says ag.autograd.grad
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")

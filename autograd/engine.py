@@ -1,4 +1,4 @@
-"""The engine: backward() and grad(). Nodes run newest first.
+"""The engine: one backward pass, under backward() and grad() (derivatives.py). Nodes run newest first.
 
 An operation is numbered when it is made, after its inputs, so decreasing numbers are a topological order: nothing is
 counted but the uses of each leaf, which is delivered as soon as its last use has reported. The order is the same on
@@ -11,19 +11,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from .graph import AccumulateGrad, Edge, Node, edge_of
+from .anomaly_mode import Watched, current, state
+from .graph import AccumulateGrad, Edge, Node
 from .hooks import as_value
+from .lanes import on_fresh_stack
 from .mode import DUAL, modes
-from .tensor import Tensor, result, unshared
+from .tensor import result, unshared
 from .walk import Walk, running
-
-MSG_SCALAR = "grad can be implicitly created only for scalar outputs, this one has shape {shape}"
-MSG_UNUSED = ("The differentiated Tensor at index {index} appears to not have been used in the graph. Set "
-              "allow_unused=True if this is the desired behavior.")
 
 by_number = attrgetter("seq")
 
@@ -71,21 +69,24 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
 
     Nodes numbered below `since` are left out: the targets are known not to be behind them.
     """
+    if running.walks and _deep():
+        return _deeper(lambda: run_backward(roots, seeds, keep, create, targets, accumulate, since))
     order, uses = survey(roots, since)
     tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
     walk = Walk(tensors, keep, uses)
     walk.accumulate = accumulate
     places: list[list[Any]] = []
     if targets is not None:
-        nodes = {edge[0] for edge in targets}
-        order = on_the_way(order, nodes)
-        if accumulate:
-            walk.wanted = nodes
+        walk.targets = {edge[0] for edge in targets}
+        order = on_the_way(order, walk.targets)
         for node, number in targets:
             places.append([])
-            if not (accumulate and node.is_leaf):
+            if not accumulate:
                 walk.watch.setdefault(node, {}).setdefault(number, []).append(places[-1])
+            elif not node.is_leaf:
+                walk.watch.setdefault(node, {})
         walk.uses = _uses(order, roots)
+    walk.order = order if not state.enabled else [cast(Node, Watched(node)) for node in order]
     recording = modes.recording
     walk.recording = modes.recording = create | (recording & DUAL)
     running.walks.append(walk)
@@ -95,7 +96,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
                 walk.arrive(node, seed if tensors else seed.array.copy())
             else:
                 walk.add(node, number, as_value(seed, tensors))
-        walk.run(order)
+        walk.run(walk.order)
         if targets is not None:
             _capture_ends(walk)
         while walk.callbacks:
@@ -104,6 +105,28 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
         running.walks.pop()
         modes.recording = recording
     return [place[0] if place else None for place in places]
+
+
+def _deep() -> bool:
+    """Whether a pass inside a pass has used a third of Python's recursion limit."""
+    frame, left = sys._getframe(), sys.getrecursionlimit() // 3
+    while frame.f_back is not None:
+        frame = frame.f_back
+        left -= 1
+        if left == 0:
+            return True
+    return False
+
+
+def _deeper(pass_: Callable[[], Any]) -> Any:
+    """Run a pass on a stack of its own, as the inner one of the passes that this thread is inside."""
+    walks, node = list(running.walks), current.node
+
+    def there() -> Any:
+        running.walks, current.node = walks, node
+        return pass_()
+
+    return on_fresh_stack(there)
 
 
 def _uses(order: list[Node], roots: list[Edge]) -> dict[Node, int]:
@@ -119,7 +142,7 @@ def _capture_ends(walk: Walk) -> None:
     """Targets that did not run themselves: their gradient waits where they would have taken it."""
     for node in list(walk.watch):
         if node in walk.pending:
-            walk._before(node, walk.pending.pop(node))
+            walk.meet(node, walk.pending.pop(node))
 
 
 def current_pass() -> Walk | None:
@@ -134,97 +157,9 @@ def queue_callback(callback: Callable[[], None]) -> None:
     running.walks[-1].callbacks.append(callback)
 
 
-# --- what users call ------------------------------------------------------------------------------------------------
-
-def _as_list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _seeds(tensors: list[Tensor], grads: list[Any], create: bool) -> tuple[list[Edge], list[Tensor]]:
-    """Edges of the roots and the gradient to start each from: 1 for a scalar."""
-    if len(tensors) != len(grads):
-        raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
-    edges, seeds = [], []
-    for number, (tensor, g) in enumerate(zip(tensors, grads, strict=True)):
-        if not isinstance(tensor, Tensor):
-            raise TypeError(f"element {number} is a {type(tensor).__name__}, not a Tensor")
-        edge = edge_of(tensor)
-        if edge is None:
-            raise RuntimeError(f"element {number} of tensors does not require grad and does not have a grad_fn")
-        if g is None:
-            if tensor.array.size != 1:
-                raise RuntimeError(MSG_SCALAR.format(shape=list(tensor.shape)))
-            g = result(np.ones(tensor.array.shape, tensor.array.dtype))
-        elif not isinstance(g, Tensor):
-            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-        if g.shape != tensor.shape:
-            raise RuntimeError(f"Mismatch in shape: grad_output[{number}] has a shape of {list(g.shape)} and "
-                               f"output[{number}] has a shape of {list(tensor.shape)}.")
-        edges.append(edge)
-        seeds.append(g)
-    return edges, seeds
-
-
-def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
-             inputs: Any = None) -> None:
-    """Add d(sum of <tensor, grad>)/d(leaf) to .grad of every leaf that the tensors were computed from.
-
-    grad_tensors: one per tensor, of its shape; None stands for 1 and needs a tensor of one element. retain_graph
-    (default: create_graph) keeps saved values for another pass. create_graph records the backward pass itself, so
-    that its results can be differentiated again. inputs: accumulate into these tensors only (non-leaves too).
-    """
-    roots = _as_list(tensors)
-    grads = [None] * len(roots) if grad_tensors is None else _as_list(grad_tensors)
-    targets = None
-    if inputs is not None:
-        wanted = _as_list(inputs)
-        if not wanted:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-        targets = _targets(wanted)
-    edges, seeds = _seeds(roots, grads, create_graph)
-    keep = create_graph if retain_graph is None else retain_graph
-    found = run_backward(edges, seeds, keep, create_graph, targets, True)
-    if inputs is not None:
-        for tensor, g in zip(wanted, found, strict=True):
-            if tensor.edge is not None and g is not None:
-                tensor.accumulate_grad(g if create_graph else g.array, create_graph)
-
-
-def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None,
-         create_graph: bool = False, allow_unused: bool | None = None, is_grads_batched: bool = False,
-         materialize_grads: bool = False) -> tuple[Any, ...]:
-    """The gradients of the sum of <output, grad_output> with respect to each of inputs, as a tuple; .grad is untouched.
-
-    An input that the outputs do not depend on is an error; with allow_unused its gradient is None, with
-    materialize_grads zeros. The other arguments are backward()'s.
-    """
-    if is_grads_batched:
-        raise NotImplementedError("grad(is_grads_batched=True) is not implemented; call grad() once per row")
-    if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: False.")
-    roots, wanted = _as_list(outputs), _as_list(inputs)
-    grads = [None] * len(roots) if grad_outputs is None else _as_list(grad_outputs)
-    targets = _targets(wanted)
-    edges, seeds = _seeds(roots, grads, create_graph)
-    keep = create_graph if retain_graph is None else retain_graph
-    found = run_backward(edges, seeds, keep, create_graph, targets, False)
-    for index, g in enumerate(found):
-        if g is None and materialize_grads:
-            found[index] = result(np.zeros_like(wanted[index].array))
-        elif g is None and not allow_unused:
-            raise RuntimeError(MSG_UNUSED.format(index=index))
-    return tuple(found)
-
-
-def _targets(tensors: list[Any]) -> list[Edge]:
-    """The edges whose gradient is asked for."""
-    edges = []
-    for number, tensor in enumerate(tensors):
-        edge = edge_of(tensor) if isinstance(tensor, Tensor) else None
-        if edge is None:
-            raise RuntimeError(f"One of the differentiated Tensors does not require grad: inputs[{number}]")
-        edges.append(edge)
-    return edges
+def is_checkpoint_valid() -> bool:
+    """Whether no pass that this thread is inside asks for certain inputs only: then all leaves get their gradient."""
+    return all(walk.targets is None for walk in running.walks)
 
 
 # --- when a leaf may adopt a gradient ---------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from .function_variants import GradientTypeError, NeedsInputGrad, bind, defaults, in_two_steps, variants
 from .graph import Node, edge_of, new, next_number
 from .mode import DUAL, GRAD, modes
 from .operation import fit
@@ -44,18 +45,19 @@ class FunctionNode(Node):
         """Keep tensors (inputs, outputs or intermediates) for backward; the last call counts."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
-                raise TypeError(f"save_for_backward can only save tensors, but argument {tensors.index(tensor)} is of "
+                number = next(n for n, other in enumerate(tensors) if other is tensor)
+                raise TypeError(f"save_for_backward can only save tensors, but argument {number} is of "
                                 f"type {type(tensor).__name__}; keep other values as attributes of ctx")
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
         """Keep tensors for jvp, where they are the saved_tensors."""
+        for tensor in tensors:
+            assert tensor is None or isinstance(tensor, Tensor), (
+                "save_for_forward expects all arguments to be tensors; you should save non-tensors as attributes on ctx.")
         self.for_forward = tensors
 
-    @property
-    def needs_input_grad(self) -> tuple[bool, ...]:
-        """For each argument whether it needs a gradient; False for what is no Tensor."""
-        return tuple([edge is not None for edge in self.edges])
+    needs_input_grad: Any = NeedsInputGrad()
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -74,6 +76,10 @@ class FunctionNode(Node):
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Declare outputs that have no gradient; backward still gets zeros (or None) for them."""
+        for tensor in tensors:
+            if not isinstance(tensor, Tensor):
+                raise RuntimeError("mark_non_differentiable only accepts variable arguments, but got "
+                                   f"{type(tensor).__name__}")
         self.non_differentiable, self.plain = tensors, False
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -141,15 +147,15 @@ class FunctionNode(Node):
             raise RuntimeError(f"function {self.name()} returned a gradient different than None at position "
                                f"{number + 1}, but the corresponding forward input was not a Tensor")
         if not isinstance(grad, Tensor):
-            raise TypeError(f"function {self.name()} returned a {type(grad).__name__} as gradient {number}; "
-                            "backward returns Tensors or None")
+            raise GradientTypeError(f"function {self.name()} returned a {type(grad).__name__} as gradient {number}; "
+                                    "expected Variable or None: backward returns Tensors or None")
 
     def _zeros(self, number: int) -> Any:
         """What backward gets for output `number` where no gradient came."""
         if not self.materialize_grads:
             return None
         shape, dtype = self.output_meta[number]
-        return result(np.zeros(shape, dtype))
+        return None if dtype is None else result(np.zeros(shape, dtype))      # None: this output was no Tensor
 
     def _trim(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         """Drop surplus Nones at the end; any other wrong number is an error."""
@@ -213,18 +219,23 @@ class Function:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.node = type(f"{cls.__name__}Backward", (cls.node,),
-                        {"__slots__": (), "function": cls, "always_runs": cls.always_runs,
-                         "__module__": cls.__module__, "__doc__": f"Node of {cls.__name__}."})
-        cls._takes_context = cls.setup_context is not Function.setup_context
         for method in ("forward", "backward", "setup_context", "jvp", "vjp"):
             if inspect.isfunction(cls.__dict__.get(method)):
                 raise TypeError(MSG_STATIC.format(name=cls.__name__, method=method))
+        cls.node = type(f"{cls.__name__}Backward", (cls.node,),
+                        {"__slots__": (), "always_runs": cls.always_runs, "__module__": cls.__module__,
+                         "__doc__": f"Node of {cls.__name__}.", **variants(cls, Function, FunctionNode)})
+        cls._takes_context = cls.setup_context is not Function.setup_context
+        cls._binds = cls._takes_context and bool(defaults(cls.forward))
 
     def __init__(self) -> None:
         raise TypeError(MSG_INSTANCE.format(name=type(self).__name__))
 
     _takes_context = False
+    _binds = False                    # forward takes no ctx and has default arguments, which setup_context is to see
+    generate_vmap_rule = False        # accepted; there is no vmap that would ask
+    boxed_grads_call = False          # backward gets one list of gradients, from which it may drop them
+    clear_saved_tensors_on_access = False     # ctx.saved_tensors can be read once, and then holds nothing
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -239,8 +250,16 @@ class Function:
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
         """Gradients of the outputs -> gradients of the arguments. Overridden by every differentiable Function."""
-        raise NotImplementedError("You must implement the backward method for your custom autograd.Function to use "
-                                  f"it with backward mode AD ({type(ctx).__name__} has none).")
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function "
+                                  f"to use it with backward mode AD ({type(ctx).__name__} has none).")
+
+    vjp = backward                    # another name for it: a Function has one or the other
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        """Refused: there is no vmap."""
+        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or "
+                                  "set generate_vmap_rule=True; there is no vmap here that would call it.")
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -280,8 +299,7 @@ class Function:
         state["recording"] = 0
         try:
             if cls._takes_context:
-                output = cls.forward(*args, **settings)
-                cls.setup_context(node, args, output)
+                args, output = in_two_steps(cls, node, args, settings)
             else:
                 output = cls.forward(node, *args, **settings)
         finally:
@@ -315,23 +333,11 @@ class Function:
         return output
 
 
-def bind(cls: type[Function], args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-    """Give keywords that name positional arguments of forward their position; the others stay settings."""
-    names = positional_names(cls.forward)[0 if cls._takes_context else 1:]
-    placed = list(args)
-    settings = dict(settings)
-    for name in names[len(args):]:
-        if name not in settings:
-            break
-        placed.append(settings.pop(name))
-    return tuple(placed), settings
+FunctionCtx = FunctionNode                           # PyTorch's name for what forward and backward are handed
 
 
-@functools.cache
-def positional_names(function: Callable[..., Any]) -> list[str]:
-    """The names of the positional parameters of a function."""
-    parameters = inspect.signature(function).parameters.values()
-    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+class InplaceFunction(Function):
+    """Function; PyTorch's older name for those that write to their inputs."""
 
 
 def check_dirty(node: FunctionNode, args: tuple[Any, ...], record: int) -> None:

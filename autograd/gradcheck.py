@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .engine import grad
+from .derivatives import grad
 from .forward_ad import dual_level, make_dual, unpack_dual
 from .mode import enable_grad, no_grad
 from .tensor import Tensor, result

@@ -8,6 +8,7 @@ so a graph is freed when its last tensor goes, without the cyclic collector.
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -17,6 +18,7 @@ from .mode import GRAD, modes
 next_number = itertools.count().__next__            # one count for all threads; taking a number is atomic
 _hook_number = itertools.count().__next__
 new = object.__new__
+_once = threading.RLock()                           # two threads must not give one leaf two accumulators, or counters
 
 Edge = tuple["Node", int]
 
@@ -43,6 +45,9 @@ class Counter:
     def __init__(self) -> None:
         self.value = 0
         self.views: list[weakref.ref[Any]] = []
+
+    def refuse_write(self) -> None:
+        """RuntimeError where the memory must not be written to; see inference.py."""
 
 
 class RemovableHandle:
@@ -131,6 +136,9 @@ class Node:
         """Call fn(grad_outputs) before this node runs; a returned tuple replaces them."""
         return RemovableHandle(self.ensure_hooks().pre, fn)
 
+    def _sequence_nr(self) -> int:
+        return self.seq
+
     def ensure_hooks(self) -> NodeHooks:
         """The node's hooks, made on first use."""
         if self.hooks is None:
@@ -167,8 +175,11 @@ def edge_of(tensor: Any) -> Edge | None:
         return edge
     accumulator = tensor.accumulator() if tensor.accumulator is not None else None
     if accumulator is None:
-        accumulator = AccumulateGrad(tensor)
-        tensor.accumulator = weakref.ref(accumulator)     # weak: the node owns the leaf, not the leaf the node
+        with _once:
+            accumulator = tensor.accumulator() if tensor.accumulator is not None else None
+            if accumulator is None:
+                accumulator = AccumulateGrad(tensor)
+                tensor.accumulator = weakref.ref(accumulator)     # weak: the node owns the leaf, not the leaf the node
     return accumulator, 0
 
 
@@ -176,7 +187,10 @@ def shared_counter(tensor: Any) -> Counter:
     """The counter of writes to the tensor's memory, made when the first alias or write needs it."""
     counter = tensor.counter
     if counter is None:
-        counter = tensor.counter = Counter()
+        with _once:
+            counter = tensor.counter
+            if counter is None:
+                counter = tensor.counter = Counter()
         if tensor.edge is not None:                  # its node may have saved this very memory
             node, number = tensor.edge
             node.output_counters = {**(node.output_counters or {}), number: counter}

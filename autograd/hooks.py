@@ -24,13 +24,7 @@ def run_tensor_hooks(hooks: dict[int, Any], value: Any, create: bool) -> Any:
         out = hook(tensor)
         if out is None:
             continue
-        if not isinstance(out, Tensor):
-            raise TypeError(f"expected Tensor, but hook {_name(hook)} returned {type(out).__name__!r}")
-        if out.shape != tensor.shape:
-            raise RuntimeError(f"hook {_name(hook)} has changed the size of value: {list(tensor.shape)} to "
-                               f"{list(out.shape)}")
-        if out.dtype != tensor.dtype:
-            raise RuntimeError(f"hook {_name(hook)} has changed the type of value: {tensor.dtype} to {out.dtype}")
+        _check(hook, tensor, out)
         tensor = out
     return as_value(tensor, create)
 
@@ -58,14 +52,37 @@ def _replaced(hook: Any, out: Any, tensors: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a node hook makes of `tensors`: itself if it returned None, else its tuple, checked."""
     if out is None:
         return tensors
-    out = out if isinstance(out, tuple) else (out,)
+    if not isinstance(out, tuple):
+        raise TypeError(f"expected tuple, but hook {_name(hook)} returned {type(out).__name__!r}")
     if len(out) != len(tensors):
         raise RuntimeError(f"hook {_name(hook)} has returned an incorrect number of values (got {len(out)}, but "
                            f"expected {len(tensors)})")
     for before, after in zip(tensors, out, strict=True):
-        if before is None and after is not None:
+        if after is None:
+            continue
+        if before is None:
             raise RuntimeError(f"hook {_name(hook)} can't replace a None gradient with a non-None value")
+        _check(hook, before, after)
     return out
+
+
+def run_leaf_hooks(hooks: dict[int, Any], leaf: Tensor) -> None:
+    """Tensor.register_post_accumulate_grad_hook's functions, after leaf.grad has changed."""
+    for hook in list(hooks.values()):
+        if hook(leaf) is not None:
+            raise RuntimeError(f"Tensor post accumulate grad hooks should return None, {_name(hook)} did not")
+
+
+def _check(hook: Any, before: Tensor, after: Any) -> None:
+    """What a hook puts in place of a gradient is a Tensor of the same shape and dtype."""
+    if not isinstance(after, Tensor):
+        raise TypeError(f"expected Tensor, but hook {_name(hook)} returned {type(after).__name__!r}; a hook returns "
+                        "None or the gradient that replaces the one it got")
+    if after.shape != before.shape:
+        raise RuntimeError(f"hook {_name(hook)} has changed the size of value: {list(before.shape)} to "
+                           f"{list(after.shape)}")
+    if after.dtype != before.dtype:
+        raise RuntimeError(f"hook {_name(hook)} has changed the type of value: {before.dtype} to {after.dtype}")
 
 
 def _name(hook: Any) -> str:

@@ -84,8 +84,10 @@ def in_place(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
 
 def stand_in(x: Tensor) -> Tensor:
-    """x as it is before a write: the same memory and origin, nobody's view."""
-    old = result(x.array)
+    """x as it is before a write: the same memory (a copy where hooks take what is saved: they may keep it) and origin,
+    nobody's view.
+    """
+    old = result(x.array.copy() if modes.saving else x.array)
     old.edge, old.tracked, old.dual = x.edge, x.tracked, x.dual
     return old
 

@@ -20,11 +20,8 @@ def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None =
     after all have ended, with its own traceback.
     """
     numbers = range(len(thunks)) if lanes is None else lanes
-    jobs = [_Job(thunk, lane, modes.recording, modes.level) for thunk, lane in zip(thunks, numbers, strict=True)]
-    threads = [threading.Thread(target=contextvars.copy_context().run, args=(job.run,), name=f"lane {job.lane}")
-               for job in jobs[1:]]
-    for thread in threads:
-        thread.start()
+    jobs = [_Job(thunk, {"lane": lane}) for thunk, lane in zip(thunks, numbers, strict=True)]
+    threads = [job.start(f"lane {lane}") for job, lane in zip(jobs[1:], list(numbers)[1:], strict=True)]
     if jobs:
         jobs[0].run()
     for thread in threads:
@@ -35,21 +32,37 @@ def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None =
     return [job.value for job in jobs]
 
 
-class _Job:
-    """One thunk, its lane, and what came of it."""
+def on_fresh_stack(thunk: Callable[[], Any]) -> Any:
+    """Call thunk in a thread of its own, with the caller's modes: it has all of Python's recursion limit before it."""
+    job = _Job(thunk, {})
+    job.start("deeper").join()
+    if job.error is not None:
+        raise job.error
+    return job.value
 
-    def __init__(self, thunk: Callable[[], Any], lane: int, recording: int, level: int | None) -> None:
-        self.thunk, self.lane, self.recording, self.level = thunk, lane, recording, level
+
+class _Job:
+    """One thunk, the modes that it is called in, and what came of it."""
+
+    def __init__(self, thunk: Callable[[], Any], changes: dict[str, Any]) -> None:
+        self.thunk = thunk
+        self.modes = {**modes.__dict__, **changes}
         self.value: Any = None
         self.error: BaseException | None = None
 
+    def start(self, name: str) -> threading.Thread:
+        """Run in a new thread, which sees the caller's context variables."""
+        thread = threading.Thread(target=contextvars.copy_context().run, args=(self.run,), name=name)
+        thread.start()
+        return thread
+
     def run(self) -> None:
-        """Call the thunk with the lane's modes; keep its result or its exception."""
-        before = modes.recording, modes.lane, modes.level
-        modes.recording, modes.lane, modes.level = self.recording, self.lane, self.level
+        """Call the thunk in its modes; keep its result or its exception."""
+        before = dict(modes.__dict__)
+        modes.__dict__.update(self.modes)
         try:
             self.value = self.thunk()
-        except BaseException as error:      # raised again in the caller's thread, by run_lanes
+        except BaseException as error:      # raised again in the caller's thread, by run_lanes or on_fresh_stack
             self.error = error
         finally:
-            modes.recording, modes.lane, modes.level = before
+            modes.__dict__.update(before)

@@ -24,6 +24,10 @@ class Modes(threading.local):
         self.recording: int = GRAD           # for what operations are recorded: GRAD, DUAL, both, or 0 for nothing
         self.lane: int | None = None         # the lane that this thread works for, see lanes.py
         self.level: int | None = None        # the dual level that this thread is in, see tangent.py
+        self.inference = False               # new tensors keep no versions and are never recorded, see inference.py
+        self.multithreading = True           # lanes run backward in threads
+        self.saving: tuple[Any, ...] = ()    # pairs (pack, unpack) for what is saved, innermost last, see saved.py
+        self.saving_refused: str | None = None       # what to say to those who want such a pair
 
 
 modes = Modes()
@@ -34,35 +38,54 @@ def is_grad_enabled() -> bool:
     return bool(modes.recording & GRAD)
 
 
-class _Recording:
+class Modal:
+    """Base of `with` blocks that also decorate: each call of a function, each stretch of a generator runs in a block."""
+
+    def clone(self) -> Any:
+        """A fresh block of the same kind."""
+        return type(self)()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *exception: object) -> None:
+        raise NotImplementedError
+
+    def __call__(self, function: F) -> F:
+        clone = self.clone
+        if inspect.isgeneratorfunction(function):
+            return _wrap_generator(function, clone)
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with clone():
+                return function(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value]
+
+
+class _Recording(Modal):
     """Sets `modes.recording` for a `with` block, or around every call of a decorated function."""
 
     def __init__(self, recording: bool) -> None:
         self._recording = recording
         self._before: list[int] = []                # a stack: one object may be entered again inside itself
 
+    def clone(self) -> _Recording:
+        """Another block that sets the same."""
+        return _Recording(self._recording)
+
     def __enter__(self) -> None:
         self._before.append(modes.recording)
-        modes.recording = self._recording | (modes.recording & DUAL)      # forward mode goes on, as in PyTorch
+        keep = modes.recording & DUAL               # forward mode goes on, as in PyTorch
+        modes.recording = keep | (self._recording and not modes.inference)
 
     def __exit__(self, *exception: object) -> None:
         modes.recording = self._before.pop()
 
-    def __call__(self, function: F) -> F:
-        if inspect.isgeneratorfunction(function):
-            return _wrap_generator(function, self._recording)
-        recording = self._recording
 
-        @functools.wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            with _Recording(recording):
-                return function(*args, **kwargs)
-
-        return wrapped  # type: ignore[return-value]
-
-
-def _wrap_generator(function: Callable[..., Any], recording: bool) -> Any:
-    """Run each stretch of a generator in the mode, and what happens between two stretches in the caller's."""
+def _wrap_generator(function: Callable[..., Any], block: Callable[[], Any]) -> Any:
+    """Run each stretch of a generator in a block, and what happens between two stretches in the caller's modes."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
@@ -70,7 +93,7 @@ def _wrap_generator(function: Callable[..., Any], recording: bool) -> Any:
         step, value = generator.send, None
         while True:
             try:
-                with _Recording(recording):
+                with block():
                     item = step(value)
             except StopIteration as stop:
                 return stop.value
@@ -78,7 +101,7 @@ def _wrap_generator(function: Callable[..., Any], recording: bool) -> Any:
                 value = yield item
                 step = generator.send
             except GeneratorExit:
-                with _Recording(recording):
+                with block():
                     generator.close()
                 raise
             except BaseException as error:          # handed into the generator, as `throw` asks
@@ -119,7 +142,7 @@ class set_grad_enabled(_Recording):
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
         self._before.append(modes.recording)
-        modes.recording = self._recording | (modes.recording & DUAL)
+        modes.recording = (modes.recording & DUAL) | (self._recording and not modes.inference)
 
     def __enter__(self) -> None:
         """The switch was made by the constructor."""
@@ -129,4 +152,32 @@ class set_grad_enabled(_Recording):
     def __call__(self, function: F) -> F:
         """As a decorator the switch counts inside the calls only."""
         modes.recording = self._before.pop()
+        return super().__call__(function)
+
+
+def is_multithreading_enabled() -> bool:
+    """Whether backward passes of this thread run lanes in threads."""
+    return modes.multithreading
+
+
+class set_multithreading_enabled(Modal):
+    """Let backward passes of this thread run lanes in threads or not, at once; as a `with` block back at its end."""
+
+    def __init__(self, mode: bool) -> None:
+        self._mode, self._before = bool(mode), modes.multithreading
+        modes.multithreading = self._mode
+
+    def clone(self) -> set_multithreading_enabled:
+        """Another block that sets the same."""
+        return set_multithreading_enabled(self._mode)
+
+    def __enter__(self) -> None:
+        """The switch was made by the constructor."""
+
+    def __exit__(self, *exception: object) -> None:
+        modes.multithreading = self._before
+
+    def __call__(self, function: F) -> F:
+        """As a decorator the switch counts inside the calls only."""
+        modes.multithreading = self._before
         return super().__call__(function)

@@ -36,13 +36,17 @@ class OperationNode(Node):
 
     def run(self, g: Any, create: bool) -> Any:
         """Hand the gradients to the operation's backward, as arrays or Tensors."""
+        ctx = self
         if self.saved is not None:
-            self.values = unpack(self, create)
+            values = unpack(self, create)
+            if "values" in self.__dict__:            # another thread is going through the same graph
+                ctx = twin(self)
+            ctx.values = values
         try:
-            grads = self.operation.backward(self, *g) if self.outputs > 1 else self.operation.backward(self, g)
+            grads = self.operation.backward(ctx, *g) if self.outputs > 1 else self.operation.backward(ctx, g)
         finally:
             if self.saved is not None:
-                del self.values
+                del ctx.values
         if grads.__class__ is not tuple and grads.__class__ is not list:
             grads = (grads,)
         if self.meta is not None:
@@ -61,6 +65,15 @@ class OperationNode(Node):
     def needs(self, number: int) -> bool:
         """Whether input `number` needs a gradient."""
         return self.edges[number] is not None
+
+
+def twin(node: OperationNode) -> OperationNode:
+    """A node with the same content, to run at the same time."""
+    other: OperationNode = new(type(node))
+    other.edges, other.saved, other.meta, other.hooks = node.edges, node.saved, node.meta, None
+    other.seq, other.lane, other.outputs = node.seq, node.lane, node.outputs
+    other.__dict__.update({name: value for name, value in node.__dict__.items() if name != "values"})
+    return other
 
 
 def call_node(node: Node, grads: tuple[Any, ...]) -> Any:

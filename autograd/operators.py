@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from . import attributes, engine, inplace, numpy_protocol, printing
+from . import attributes, derivatives, inplace, numpy_protocol, printing
 from .ops import (
     addmm,
     arithmetic,
@@ -142,7 +142,7 @@ AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itru
 def backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
              create_graph: bool = False, inputs: Any = None) -> None:
     """Add d(self)/d(leaf) to .grad of every leaf behind this tensor; see autograd.backward."""
-    engine.backward([self], [gradient], retain_graph, create_graph, inputs)
+    derivatives.backward([self], [gradient], retain_graph, create_graph, inputs=inputs)
 
 
 def iterate(self: Tensor) -> Iterator[Tensor]:

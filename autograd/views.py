@@ -141,6 +141,8 @@ def check_writable(x: Tensor, kind: int, whole: bool = True) -> None:
     array = x.array
     if whole and 0 in array.strides and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
         raise RuntimeError(MSG_OVERLAP)
+    if x.counter is not None:
+        x.counter.refuse_write()
     if not modes.recording & GRAD:
         return
     if x.tracked & GRAD and x.edge is None:

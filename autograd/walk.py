@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .graph import FREED, AccumulateGrad, Node
-from .hooks import as_tensor, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from .hooks import as_tensor, run_leaf_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .lanes import run_lanes
 from .mode import modes
 
@@ -24,6 +24,7 @@ class _Running(threading.local):
 
 
 running = _Running()
+accumulating = threading.RLock()                     # threads may share leaves: one adds to .grad at a time
 
 
 class Walk:
@@ -35,9 +36,17 @@ class Walk:
         self.owned: set[Node] = set()                # whose pending gradient is a sum made here: may be added to
         self.watch: dict[Node, dict[int, list[Any]]] = {}    # grad(): node -> output number -> where to put it
         self.accumulate = True
-        self.wanted: set[Node] | None = None         # with inputs=: leaves to accumulate into
         self.callbacks: list[Callable[[], None]] = []
         self.recording: int = create
+        self.order: Sequence[Node] = ()              # all nodes that run, but leaves
+        self.targets: set[Node] | None = None        # with inputs=: the nodes asked for
+        self._members: set[Node] | None = None
+
+    def reaches(self, node: Node) -> bool:
+        """Whether a gradient for `node` is computed in this pass."""
+        if self._members is None:
+            self._members = {*self.order, *(self.uses if self.targets is None else self.targets)}
+        return node in self._members
 
     def run(self, order: Sequence[Node]) -> None:
         """Run the nodes in order; sections that lanes recorded run in parallel."""
@@ -49,7 +58,7 @@ class Walk:
         """Run nodes one by one up to the next section of lanes, and that section; the position after it."""
         pending, owned, uses, watch, create, keep = (
             self.pending, self.owned, self.uses, self.watch, self.create, self.keep)
-        serial = modes.lane is not None
+        serial = modes.lane is not None or not modes.multithreading
         for node in order:
             if node.lane is not None and not serial:
                 return start + self._run_section(order, order.index(node))
@@ -114,27 +123,42 @@ class Walk:
         self.owned.discard(leaf)
         variable = leaf.variable
         hooks = variable.hooks
-        if hooks is None and leaf.hooks is None and not self.watch and self.wanted is None:
+        if hooks is None and leaf.hooks is None and self.targets is None:
             if leaf in self.pending and self.accumulate:
-                leaf.run(self.pending.pop(leaf), self.create)
+                with accumulating:
+                    leaf.run(self.pending.pop(leaf), self.create)
             return
         g = self.pending.pop(leaf, None)
+        if self.targets is not None and leaf not in self.targets:
+            return
         if hooks is not None and g is not None and hooks.tensor:
             g = run_tensor_hooks(hooks.tensor[0], g, self.create)
-        if leaf.hooks is not None or leaf in self.watch:
-            g = self._before(leaf, g)
-        if g is None or not self.accumulate or (self.wanted is not None and leaf not in self.wanted):
+        if leaf in self.watch:
+            g = self.meet(leaf, g)
+        if g is None or not self.accumulate:
             return
-        leaf.run(g, self.create)
+        if leaf.hooks is not None and leaf.hooks.pre:
+            (g,) = run_pre_hooks(leaf, [g], self.create)
+            if g is None:
+                return
+        with accumulating:
+            leaf.run(g, self.create)
         if hooks is not None:
-            for hook in list(hooks.post.values()):
-                hook(variable)
-        if leaf.hooks is not None:
-            for hook in list(leaf.hooks.post.values()):
-                hook((), (as_tensor(g, self.create),))
+            run_leaf_hooks(hooks.post, variable)
+        if leaf.hooks is not None and leaf.hooks.post:
+            run_post_hooks(leaf, (), g, self.create)
 
     def _before(self, node: Node, g: Any) -> Any:
-        """What users see before a node runs: tensor hooks, captures for grad(), retained .grad, node prehooks."""
+        """What users see before a node runs: what meet() does, and node prehooks."""
+        g = self.meet(node, g)
+        if node.hooks is None or not node.hooks.pre:
+            return g
+        slots = list(g) if isinstance(g, list) else [g]
+        slots = run_pre_hooks(node, slots, self.create)
+        return slots if node.outputs > 1 else slots[0]
+
+    def meet(self, node: Node, g: Any) -> Any:
+        """The gradient of a node's outputs is known: tensor hooks, captures for grad(), retained .grad."""
         slots = list(g) if isinstance(g, list) else [g]
         if g is None and node.outputs > 1:
             slots = [None] * node.outputs
@@ -144,14 +168,12 @@ class Walk:
                 continue
             if hooks is not None and number in hooks.tensor:
                 slots[number] = value = run_tensor_hooks(hooks.tensor[number], value, self.create)
-            for place in self.watch.get(node, {}).get(number, ()):
-                place.append(as_tensor(value, self.create))
-            if hooks is not None and number in hooks.retain and self.accumulate:
+            if hooks is not None and number in hooks.retain:
                 kept = hooks.retain[number]()
                 if kept is not None:
                     kept.accumulate_grad(value, self.create)
-        if hooks is not None and hooks.pre:
-            slots = run_pre_hooks(node, slots, self.create)
+            for place in self.watch.get(node, {}).get(number, ()):
+                place.append(as_tensor(value, self.create))
         return slots if node.outputs > 1 else slots[0]
 
     def _run_section(self, order: Sequence[Node], start: int) -> int:
@@ -195,7 +217,7 @@ class LaneWalk(Walk):
 
     def __init__(self, parent: Walk, nodes: list[Node]) -> None:
         super().__init__(parent.create, parent.keep, {})
-        self.watch, self.accumulate, self.wanted = parent.watch, parent.accumulate, parent.wanted
+        self.watch, self.accumulate, self.targets = parent.watch, parent.accumulate, parent.targets
         self.nodes, self.parent = nodes, parent
         for node in nodes:
             if node in parent.pending:

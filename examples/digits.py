@@ -13,6 +13,7 @@ import json
 import time
 
 import numpy as np
+import pictures
 from sklearn.datasets import load_digits
 from tqdm import tqdm
 
@@ -31,11 +32,6 @@ def data(dtype):
     return x[:cut], y[:cut], x[cut:], y[cut:]
 
 
-def share(rows, comm):
-    """The rows of a batch that this rank works on: all of them where one process holds every place."""
-    return rows if len(comm.held) == comm.size else rows[comm.rank::comm.size]
-
-
 def train(model, optimizer, x, y, options, comm):
     """Train; the loss of every batch, over all rows, and the samples per second."""
     curve, start = [], time.perf_counter()
@@ -44,7 +40,7 @@ def train(model, optimizer, x, y, options, comm):
         order = np.random.default_rng([1, epoch]).permutation(len(x))
         for first in range(0, len(x), options.batch):
             batch = order[first:first + options.batch]                       # the same on every rank
-            rows = share(batch, comm)
+            rows = comm.share(batch)
             optimizer.zero_grad()
             loss = F.cross_entropy(model(ag.from_numpy(x[rows])), ag.from_numpy(y[rows]))
             loss.backward()
@@ -57,24 +53,10 @@ def train(model, optimizer, x, y, options, comm):
 
 def accuracy(model, x, y, comm):
     """The share of held-out images that are recognised, each counted once: ranks take every size-th."""
-    rows = share(np.arange(len(x)), comm)
+    rows = comm.share(np.arange(len(x)))
     with ag.no_grad():
         right = (model(ag.from_numpy(x[rows])).argmax(1).numpy() == y[rows]).sum()
     return comm.total(float(right)) / len(x)
-
-
-def plot(curve, path):
-    """The training curve as a picture."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    pyplot.figure(figsize=(6, 4))
-    pyplot.semilogy(curve, linewidth=0.8)
-    pyplot.xlabel("batch")
-    pyplot.ylabel("cross entropy")
-    pyplot.title("Digits: training loss")
-    pyplot.tight_layout()
-    pyplot.savefig(path, dpi=120)
 
 
 def main():
@@ -107,7 +89,7 @@ def main():
             with open(options.curve, "w") as file:
                 json.dump(curve, file)
         if options.plot:
-            plot(curve, options.plot)
+            pictures.curve(options.plot, curve, "Digits: training loss", "cross entropy")
             print(f"training curve: {options.plot}")
 
 

@@ -13,18 +13,18 @@ PACKAGES = ("autograd", "dparallel", "launch")
 # layers of what it names here.
 LAYERS = """
 autograd.kernels autograd.dtypes autograd.size autograd.devices dparallel.comm launch
-autograd.mode
+autograd.mode autograd.slots
 autograd.lanes autograd.graph
-autograd.tensor
-autograd.saved autograd.hooks autograd.random
+autograd.tensor autograd.births
+autograd.saved autograd.hooks autograd.random autograd.inference autograd.edges autograd.anomaly_mode autograd.function_variants
 autograd.walk
 autograd.engine
 autograd.tangent
 autograd.operation
-autograd.views
-autograd.function
+autograd.views autograd.roots
+autograd.function autograd.derivatives autograd.graph_api autograd.variable autograd.grad_mode
 autograd.ops
-autograd.inplace autograd.forward_ad autograd.attributes autograd.printing autograd.drawing
+autograd.inplace autograd.functional autograd.forward_ad autograd.attributes autograd.printing autograd.drawing
 autograd.numpy_functions
 autograd.numpy_protocol
 autograd.operators autograd.gradcheck

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..inference import is_inference
 from ..tensor import Tensor
 
 
@@ -55,11 +56,6 @@ def is_conj(input: Tensor) -> bool:
 
 def is_neg(input: Tensor) -> bool:
     """False: negative parts of conjugates are computed at once."""
-    return False
-
-
-def is_inference(input: Tensor) -> bool:
-    """False: there is no inference mode whose tensors could not be recorded later."""
     return False
 
 

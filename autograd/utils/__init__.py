@@ -1,1 +1,5 @@
-"""The package of PyTorch's `torch.utils` names: data."""
+"""The package of PyTorch's `torch.utils` names: checkpoint, data, hooks."""
+
+from . import checkpoint, data, hooks
+
+__all__ = ["checkpoint", "data", "hooks"]

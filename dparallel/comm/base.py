@@ -126,6 +126,12 @@ class Communicator(ABC):
         mine = [value, *[0.0] * (len(self.held) - 1)]
         return sum(self._values([Call("total", self.size, value=v) for v in mine]))
 
+    def share(self, rows: Any) -> Any:
+        """The part of a sequence (rows of a batch, say) that this process works on: every size-th, or all of it where one
+        process holds all places.
+        """
+        return rows if len(self.held) == self.size else rows[self.rank::self.size]
+
     def rows(self, xs: Sequence[Array]) -> list[int]:
         """The number of rows (1 for 0-d) that each of the `size` places holds, known everywhere."""
         arrays, error = self._listed(xs)

@@ -1,0 +1,98 @@
+"""Clipping gradients: to a total norm, or each element to an interval."""
+
+from __future__ import annotations
+
+import types
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...dtypes import result_type
+from ...graph import shared_counter
+from ...tensor import Tensor, result
+
+MSG_NONFINITE = ("The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped. "
+                 "To disable this error and scale the gradients by the non-finite norm anyway, set "
+                 "`error_if_nonfinite=False`")
+
+
+def _as_list(tensors: Any) -> list[Tensor]:
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _grads(parameters: Iterable[Tensor]) -> list[Tensor]:
+    return [p.grad for p in parameters if p.grad is not None]
+
+
+def _norm(array: Any, order: float) -> Any:
+    """The norm of all elements, of the array's dtype."""
+    if order == np.inf:
+        return np.abs(array).max() if array.size else np.zeros((), array.dtype)
+    if order == -np.inf:
+        return np.abs(array).min()
+    if order == 0:
+        return np.count_nonzero(array)
+    if order == 2:
+        flat = array.ravel()
+        wide = flat.astype(np.float32) if array.dtype == np.float16 else flat
+        return np.sqrt(np.dot(wide, wide))
+    return (np.abs(array) ** order).sum() ** (1 / order)
+
+
+def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False,
+                   foreach: bool | None = None) -> Tensor:
+    """The norm of all elements of all tensors together. foreach chooses among PyTorch's kernels; here there is one."""
+    tensors, order = _as_list(tensors), float(norm_type)
+    if not tensors:
+        return result(np.zeros((), np.float32))
+    dtype = tensors[0].dtype
+    for tensor in tensors:
+        dtype = result_type(tensor.array, np.empty(1, dtype))
+    norms = np.array([_norm(tensor.array, order) for tensor in tensors], dtype)
+    total = np.asarray(_norm(norms, order)).astype(dtype)
+    if error_if_nonfinite and not np.isfinite(total):
+        raise RuntimeError(MSG_NONFINITE.format(order=order))
+    return result(total)
+
+
+def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor,
+                          foreach: bool | None = None) -> None:
+    """Scale the gradients in place by max_norm / total_norm where that is below 1."""
+    total = total_norm.array
+    scale = np.minimum(np.asarray(float(max_norm) / (total + np.asarray(1e-6, total.dtype))), 1)
+    for grad in _grads(_as_list(parameters)):
+        np.multiply(grad.array, scale.astype(grad.dtype), out=grad.array)
+        shared_counter(grad).value += 1
+
+
+def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+                    error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
+    """Scale the gradients in place so that their norm, taken together, is at most max_norm; returns the norm before."""
+    empty = isinstance(parameters, types.GeneratorType)
+    parameters = _as_list(parameters)
+    if empty and not parameters:
+        warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", UserWarning, stacklevel=2)
+    total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite, foreach)
+    clip_grads_with_norm_(parameters, max_norm, total, foreach)
+    return total
+
+
+def clip_grad_norm(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+                   error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
+    """clip_grad_norm_() under its old name."""
+    warnings.warn("`nn.utils.clip_grad_norm` is now deprecated in favor of `nn.utils.clip_grad_norm_`.", FutureWarning,
+                  stacklevel=2)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
+    """Bring each element of the gradients, in place, into [-clip_value, clip_value]."""
+    limit = float(clip_value)
+    for grad in _grads(_as_list(parameters)):
+        np.clip(grad.array, -limit, limit, out=grad.array)
+        shared_counter(grad).value += 1
+
+
+__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]

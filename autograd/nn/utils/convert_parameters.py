@@ -1,0 +1,28 @@
+"""Parameters as one vector, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...ops.shape import cat, reshape
+from ...tensor import Tensor
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All elements of all parameters, one after the other; recorded."""
+    vector: Tensor = cat([reshape(p, -1) for p in parameters])
+    return vector
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Make each parameter a view of its piece of vec."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected Tensor, but got: {type(vec).__name__}")
+    start = 0
+    for parameter in parameters:
+        end = start + parameter.numel()
+        parameter.data = reshape(vec.detach()[start:end], parameter.shape)
+        start = end
+
+
+__all__ = ["parameters_to_vector", "vector_to_parameters"]

@@ -1,0 +1,206 @@
+"""checkpoint: run a function without keeping what its backward needs, and run it again when backward comes to it.
+
+The variant without reentrance puts a placeholder in the place of each tensor that the function saves (a pair of
+saved_tensors_hooks). The first placeholder that is asked for runs the function again and fills all of them. The reentrant
+variant is a Function whose backward records the function and calls backward() on that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ..derivatives import backward
+from ..engine import is_checkpoint_valid
+from ..function import Function
+from ..mode import enable_grad, is_grad_enabled, no_grad
+from ..random import default_generator
+from ..tensor import Tensor
+from .recompute import CheckpointError, Frame, Log, facts_of
+
+MSG_PARAMETER = ("{name}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended, but "
+                 "if you need to preserve the current default behavior, you can pass use_reentrant=True.")
+MSG_REENTRANT = ("When use_reentrant=True, checkpoint is incompatible with .grad() or passing an `inputs` parameter to "
+                 ".backward(). To resolve this error, you can either set use_reentrant=False, or call .backward() without "
+                 "passing the `inputs` argument.")
+MSG_SUPPRESSED = ("checkpoint: the forward context provided by context_fn suppressed an exception raised during the "
+                  "checkpointed forward. This is not supported because checkpoint cannot return a value for a failed "
+                  "forward.")
+CHECKS: dict[str, Callable[[Tensor], Any]] = {"default": facts_of, "none": lambda _: None}
+
+
+class _Overrides:
+    """What set_checkpoint_early_stop and set_checkpoint_debug_enabled ask for; None leaves it to the calls."""
+
+    early_stop: bool | None = None
+    debug: bool | None = None
+
+
+_overrides = _Overrides()
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """In the block, checkpoints stop running their function again (or don't) once all that backward needs is there."""
+    before, _overrides.early_stop = _overrides.early_stop, enable
+    try:
+        yield
+    finally:
+        _overrides.early_stop = before
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
+    """In the block, this is the `debug` of all checkpoints; None leaves it to the calls."""
+    before, _overrides.debug = _overrides.debug, enabled
+    try:
+        yield
+    finally:
+        _overrides.debug = before
+
+
+def noop_context_fn() -> tuple[Any, Any]:
+    """No contexts: for forward, for running again."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def _random_from(state: Any) -> Iterator[None]:
+    """In the block, random numbers come from where `state` was taken; None changes nothing."""
+    if state is None:
+        yield
+        return
+    generator = default_generator()
+    now = generator.get_state()
+    generator.set_state(state)
+    try:
+        yield
+    finally:
+        generator.set_state(now)
+
+
+def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
+               context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default",
+               debug: bool = False, early_stop: bool = True, **kwargs: Any) -> Any:
+    """function(*args, **kwargs), whose intermediate values are not kept for backward but computed again there.
+
+    preserve_rng_state (default True): with the random numbers of the first time. context_fn() gives two context
+    managers, for the first run and the second. determinism_check: compare "default" (number, shapes and dtypes of what is
+    saved) or "none". debug: an error shows what both runs recorded. early_stop: end the second run when all is there.
+    """
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if use_reentrant is None:
+        warnings.warn(MSG_PARAMETER.format(name="checkpoint"), UserWarning, stacklevel=2)
+        use_reentrant = True
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        return CheckpointFunction.apply(function, preserve, *args)
+    log = None
+    if debug if _overrides.debug is None else _overrides.debug:
+        if context_fn is not noop_context_fn:
+            raise ValueError("debug=True is incompatible with non-default context_fn")
+        log = Log()
+        context_fn = log.contexts
+    if determinism_check not in CHECKS:
+        raise ValueError(f"determinism_check should be one of {list(CHECKS)}, but got {determinism_check}")
+    forward_context, again_context = context_fn()
+    if not is_grad_enabled():
+        return function(*args, **kwargs)
+    state = default_generator().get_state() if preserve else None
+
+    def again(*arguments: Any) -> None:
+        with _random_from(state), again_context:
+            function(*arguments, **kwargs)
+
+    stop = early_stop if _overrides.early_stop is None else _overrides.early_stop
+    frame = Frame(again, args, stop, CHECKS[determinism_check], log)
+    with frame.placeholders(), forward_context:
+        out = function(*args, **kwargs)
+        frame.complete = True
+    if not frame.complete:
+        raise RuntimeError(MSG_SUPPRESSED)
+    return out
+
+
+# --- the reentrant variant ---------------------------------------------------------------------------------------------
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs as leaves of their own, which need a gradient where the given ones do."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
+    return tuple([x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs])
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn if none of the inputs needs a gradient: nothing would get one."""
+    if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2)
+
+
+class CheckpointFunction(Function):
+    """The function as one node, whose backward records it and goes back through it."""
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        """Run it without recording; keep the arguments."""
+        check_backward_validity(args)
+        ctx.run_function = run_function
+        ctx.state = default_generator().get_state() if preserve_rng_state else None
+        ctx.others = [None if isinstance(x, Tensor) else x for x in args]
+        ctx.places = [number for number, x in enumerate(args) if isinstance(x, Tensor)]
+        ctx.save_for_backward(*[args[number] for number in ctx.places])
+        with no_grad():
+            return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        """Run it again on leaves, recorded, and backward() from its outputs."""
+        if not is_checkpoint_valid():
+            raise RuntimeError(MSG_REENTRANT)
+        inputs = list(ctx.others)
+        for number, x in zip(ctx.places, ctx.saved_tensors, strict=True):
+            inputs[number] = x
+        leaves = detach_variable(tuple(inputs))
+        with _random_from(ctx.state), enable_grad():
+            outputs = ctx.run_function(*leaves)
+        outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+        tracked = [(out, g) for out, g in zip(outputs, grads, strict=True)
+                   if isinstance(out, Tensor) and out.requires_grad]
+        if not tracked:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([out for out, _ in tracked], [g for _, g in tracked])
+        return (None, None, *[x.grad if isinstance(x, Tensor) else None for x in leaves])
+
+
+def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None,
+                          **kwargs: Any) -> Any:
+    """Run a Sequential (or a list of functions of one argument) in `segments` pieces, all but the last checkpointed."""
+    if use_reentrant is None:
+        warnings.warn(MSG_PARAMETER.format(name="checkpoint_sequential"), UserWarning, stacklevel=2)
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+
+    def piece(start: int, end: int) -> Callable[[Any], Any]:
+        def run(x: Any) -> Any:
+            for step in steps[start:end]:
+                x = step(x)
+            return x
+        return run
+
+    size = len(steps) // segments
+    for number in range(segments - 1):
+        input = checkpoint(piece(number * size, (number + 1) * size), input, use_reentrant=use_reentrant,
+                           preserve_rng_state=preserve)
+    return piece(size * (segments - 1), len(steps))(input)
+
+
+__all__ = ["CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+           "detach_variable", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]

@@ -1,0 +1,212 @@
+"""Frame: the placeholders of one checkpointed call, and the second run that fills them."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import traceback
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..births import listen, silence
+from ..engine import current_pass
+from ..graph import MSG_CHANGED, Node
+from ..mode import enable_grad, modes
+from ..saved import output_value, saved_tensors_hooks, taken
+from ..tensor import Tensor, result
+
+MSG_TIP = "Pass debug=True to checkpoint(), or use set_checkpoint_debug_enabled(True), to see what both runs recorded."
+MSG_COUNT = ("checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"
+             "Number of tensors saved during forward: {then}\nNumber of tensors saved during recomputation: {now}.\n"
+             + MSG_TIP)
+MSG_MORE = ("checkpoint: trying to save more tensors during recomputation than during the original forward pass.\n"
+            + MSG_TIP)
+MSG_FACTS = ("checkpoint: Recomputed values for the following tensors have different metadata than during the forward pass."
+             "\n{which}\n" + MSG_TIP)
+MSG_TWICE = ("checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are calling "
+             "ctx.saved_tensors in backward, make sure to do so only once.")
+MSG_DEBUG = """An error happened while unpacking tensors.
+You are seeing this error because you passed `debug=True` to checkpoint: the second run of a checkpointed function saved
+other tensors than the first. Compare what they recorded:
+
+Operations executed during the original forward:
+{first}
+
+Operations executed during recomputation:
+{second}
+
+Where these were called, original forward:
+{first_places}
+
+Where these were called, recomputation:
+{second_places}
+
+{error}"""
+
+
+class CheckpointError(RuntimeError):
+    """The second run of a checkpointed function did not do what the first did."""
+
+
+class _Stop(Exception):
+    """All placeholders are filled: the rest of the second run is not needed."""
+
+
+def facts_of(tensor: Tensor) -> dict[str, Any]:
+    """What the default determinism check compares."""
+    return {"shape": list(tensor.shape), "dtype": str(tensor.dtype)}
+
+
+class _Placeholder:
+    """Kept by a node in the place of saved tensor `number`."""
+
+    __slots__ = ("__weakref__", "number")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class _Run:
+    """A second run: how many tensors it has saved, and those that are waiting for their node."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.done = False
+        self.values: dict[int, Tensor] = {}
+
+
+class Frame:
+    """One checkpointed call. Each backward pass that comes to it makes its own second run."""
+
+    def __init__(self, again: Callable[..., None], args: tuple[Any, ...], early_stop: bool,
+                 facts: Callable[[Tensor], Any], log: Log | None) -> None:
+        self._again, self._early_stop, self._facts, self._log = again, early_stop, facts, log
+        self._arguments = [_Argument(x) if isinstance(x, Tensor) else x for x in args]
+        self._placeholders: list[weakref.ref[_Placeholder]] = []
+        self._expected: list[Any] = []
+        self._runs: weakref.WeakKeyDictionary[Any, _Run] = weakref.WeakKeyDictionary()
+        self.complete = False                        # the first run has ended
+        self._lenient = False                        # a backward pass inside the first run: nothing to compare with
+
+    def placeholders(self) -> saved_tensors_hooks:
+        """The hooks of the first run."""
+        return saved_tensors_hooks(self._pack, self._unpack)
+
+    def _pack(self, tensor: Tensor) -> _Placeholder:
+        placeholder = _Placeholder(len(self._placeholders))
+        self._placeholders.append(weakref.ref(placeholder))
+        self._expected.append(self._facts(tensor))
+        return placeholder
+
+    def _unpack(self, placeholder: _Placeholder) -> Tensor:
+        walk = current_pass()
+        run = _Run() if walk is None else self._runs.setdefault(walk, _Run())
+        try:
+            if not run.done:
+                self._fill(run)
+            if placeholder.number not in run.values:
+                raise CheckpointError(MSG_TWICE)
+        except CheckpointError as error:
+            if self._log is not None:
+                raise CheckpointError(self._log.text(error)) from error
+            raise
+        return run.values.pop(placeholder.number)
+
+    def _fill(self, run: _Run) -> None:
+        """Run the function again and keep what it saves."""
+        arguments = [x.value() if isinstance(x, _Argument) else x for x in self._arguments]
+        with contextlib.suppress(_Stop), saved_tensors_hooks(lambda x: self._keep(run, x), lambda x: x), enable_grad():
+            self._again(*arguments)
+        run.done = True
+        if not self._lenient:
+            self._compare(run)
+
+    def _keep(self, run: _Run, tensor: Tensor) -> Tensor:
+        """The pack hook of the second run."""
+        tensor = result(tensor.array)
+        number, run.count = run.count, run.count + 1
+        if number >= len(self._placeholders):
+            if self.complete:
+                raise CheckpointError(MSG_MORE)
+            self._lenient = True
+            return tensor
+        if self._placeholders[number]() is not None:
+            run.values[number] = tensor
+        if self._early_stop and run.count == len(self._placeholders):
+            raise _Stop
+        return tensor
+
+    def _compare(self, run: _Run) -> None:
+        """Refuse a second run that saved other tensors than the first."""
+        if run.count != len(self._placeholders):
+            raise CheckpointError(MSG_COUNT.format(then=len(self._placeholders), now=run.count))
+        which = ""
+        for number, tensor in sorted(run.values.items()):
+            then, now = self._expected[number], self._facts(tensor)
+            if then != now:
+                which += f"tensor at position {number}:\nsaved metadata: {then}\nrecomputed metadata: {now}\n"
+        if which:
+            raise CheckpointError(MSG_FACTS.format(which=which))
+
+
+class _Argument:
+    """A tensor argument, kept as a node would keep it: through the hooks around the checkpoint, or with its version."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._packed = taken(Node(), tensor) if modes.saving else None
+        self._tensor = tensor if self._packed is None else None
+        self._version = 0 if tensor.counter is None else tensor.counter.value
+
+    def value(self) -> Any:
+        """The tensor, as it was."""
+        if self._tensor is None:
+            return output_value(Node(), self._packed, True)  # type: ignore[arg-type]
+        now = self._tensor._version
+        if now != self._version:
+            raise RuntimeError(MSG_CHANGED.format(what=f"a tensor of shape {list(self._tensor.shape)}", name="checkpoint()",
+                                                  now=now, then=self._version))
+        return self._tensor
+
+
+# --- debug -------------------------------------------------------------------------------------------------------------
+
+class Log:
+    """What both runs of a checkpointed function recorded, and where."""
+
+    def __init__(self) -> None:
+        self._first: list[tuple[str, str]] = []
+        self._second: list[tuple[str, str]] = []
+
+    def contexts(self) -> tuple[Any, Any]:
+        """Context managers for the two runs."""
+        return self._logging(self._first), self._logging(self._second)
+
+    @contextlib.contextmanager
+    def _logging(self, entries: list[tuple[str, str]]) -> Iterator[None]:
+        thread = threading.get_ident()
+
+        def note(node: Node) -> None:
+            if threading.get_ident() == thread:
+                entries.append((node.name(), "".join(traceback.format_stack(limit=12)[:-4])))
+
+        entries.clear()
+        listen(note)
+        try:
+            yield
+        finally:
+            silence(note)
+
+    def text(self, error: CheckpointError) -> str:
+        """The error with both logs."""
+        def names(entries: list[tuple[str, str]]) -> str:
+            return "\n".join(name for name, _ in entries)
+
+        def places(entries: list[tuple[str, str]]) -> str:
+            return "\n".join(f"{name}:\n{place}" for name, place in entries)
+
+        return MSG_DEBUG.format(first=names(self._first), second=names(self._second), first_places=places(self._first),
+                                second_places=places(self._second), error=error)
+
+
+__all__ = ["CheckpointError", "Frame", "Log", "facts_of"]

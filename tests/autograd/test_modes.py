@@ -1,0 +1,246 @@
+"""Recording modes: no_grad and the others as blocks and decorators, over generators, by thread; inference mode."""
+
+import threading
+
+import pytest
+from both import function, leaf
+
+import autograd as ag
+from autograd.tensor import Tensor
+
+SAVED = "Inference tensors cannot be saved for backward"
+WRITTEN = "Inplace update to inference tensor outside InferenceMode is not allowed"
+
+
+# --- blocks and decorators ---------------------------------------------------------------------------------------------
+
+def test_blocks_nest_and_come_back(lib):
+    seen = []
+
+    def note():
+        seen.append(lib.is_grad_enabled())
+
+    with lib.no_grad():
+        note()
+        with lib.enable_grad():
+            note()
+            with lib.set_grad_enabled(False):
+                note()
+            note()
+        note()
+    note()
+    with pytest.raises(KeyError), lib.no_grad():
+        raise KeyError
+    note()
+    assert seen == [False, True, False, True, False, True, True]
+    lib.set_grad_enabled(False)
+    note()
+    lib.set_grad_enabled(True)
+    assert seen[-1] is False and lib.is_grad_enabled()
+
+
+def test_a_block_inside_itself():
+    block = ag.no_grad()                             # PyTorch does not come back from this
+    with block, block:
+        pass
+    assert ag.is_grad_enabled()
+
+
+def test_decorators(lib):
+    @lib.no_grad()
+    def called():
+        return lib.is_grad_enabled()
+
+    @lib.no_grad
+    def bare():
+        """Doc."""
+        return lib.is_grad_enabled()
+
+    @lib.enable_grad()
+    def enabled():
+        return lib.is_grad_enabled()
+
+    @lib.inference_mode
+    def inferring():
+        return lib.is_inference_mode_enabled(), lib.is_grad_enabled()
+
+    @lib.inference_mode(False)
+    def not_inferring():
+        return lib.is_inference_mode_enabled()
+
+    assert not called() and not bare() and bare.__name__ == "bare" and bare.__doc__ == "Doc."
+    with lib.no_grad():
+        assert enabled()
+    assert inferring() == (True, False) and not not_inferring() and lib.is_grad_enabled()
+
+
+@pytest.mark.parametrize("mode, expected", [
+    (lambda lib: lib.no_grad(), (False, False)), (lambda lib: lib.set_grad_enabled(False), (False, False)),
+    (lambda lib: lib.inference_mode(), (False, True)), (lambda lib: lib.enable_grad(), (True, False))])
+def test_generators(lib, mode, expected):
+    def now():
+        return lib.is_grad_enabled(), lib.is_inference_mode_enabled()
+
+    log = []
+
+    def numbers():
+        try:
+            got = yield now()
+            log.append((got, now()))
+            try:
+                yield now()
+            except KeyError:
+                log.append(("thrown", now()))
+            yield now()
+        finally:
+            log.append(("closed", now()))
+
+    lib.set_grad_enabled(True)
+    decorated = mode(lib)(numbers)
+    lib.set_grad_enabled(True)
+    generator = decorated()
+    outside = now()
+    assert next(generator) == expected and now() == outside
+    assert generator.send("sent") == expected and now() == outside
+    assert generator.throw(KeyError()) == expected and now() == outside
+    generator.close()
+    assert log == [("sent", expected), ("thrown", expected), ("closed", expected)] and now() == outside
+    lib.set_grad_enabled(True)
+
+    @lib.no_grad()
+    def returns():
+        yield 1
+        return 5
+
+    def outer():
+        return (yield from returns())
+
+    generator = outer()
+    next(generator)
+    with pytest.raises(StopIteration) as stop:
+        next(generator)
+    assert stop.value.value == 5
+
+
+def test_threads_begin_with_the_defaults(lib):
+    seen = []
+
+    def work():
+        seen.append((lib.is_grad_enabled(), lib.is_inference_mode_enabled(), lib.ones(1).is_inference()))
+
+    with lib.inference_mode():
+        t = threading.Thread(target=work)
+        t.start()
+        t.join()
+    assert seen == [(True, False, False)]
+
+
+def test_multithreading(lib):
+    a = lib.autograd
+    assert a.is_multithreading_enabled()
+    with a.set_multithreading_enabled(False):
+        assert not a.is_multithreading_enabled()
+        with a.set_multithreading_enabled(True):
+            assert a.is_multithreading_enabled()
+    assert a.is_multithreading_enabled()
+    a.set_multithreading_enabled(False)
+    assert not a.is_multithreading_enabled()
+    a.set_multithreading_enabled(True)
+
+    @a.set_multithreading_enabled(False)
+    def inside():
+        return a.is_multithreading_enabled()
+
+    assert not inside()
+    a.set_multithreading_enabled(True)
+
+
+# --- inference mode ----------------------------------------------------------------------------------------------------
+
+def test_what_is_an_inference_tensor(lib):
+    x, n = leaf(lib, 1.0, 2.0), lib.ones(2)
+    with lib.inference_mode():
+        made, tracked, product = lib.ones(2), lib.ones(2, requires_grad=True), x * 2
+        assert made.is_inference() and lib.is_inference(made) and tracked.is_inference() and tracked.requires_grad
+        assert product.is_inference() and not product.requires_grad and product.is_leaf and product.grad_fn is None
+        assert made.view(1, 2).is_inference() and made[0].is_inference() and made.detach().is_inference()
+        assert not n.is_inference() and not n.view(1, 2).is_inference() and (n + 1).is_inference()
+        assert lib.nn.Parameter(lib.ones(1)).is_inference()
+        with lib.inference_mode(False):
+            assert lib.is_grad_enabled() and not lib.is_inference_mode_enabled()
+            assert (x * 2).requires_grad and not lib.ones(1).is_inference()
+        with lib.enable_grad():
+            assert not (x * 2).requires_grad
+        assert lib.is_inference_mode_enabled()
+    assert made.view(1, 2).is_inference() and not made.clone().is_inference() and not (made + 1).is_inference()
+    with pytest.raises(TypeError):
+        lib.is_inference(3)
+
+
+def test_inference_tensors_outside(lib):
+    x = leaf(lib, 1.0, 2.0)
+    with lib.inference_mode():
+        c = lib.ones(2, dtype=lib.float64)
+    assert (c + x).requires_grad and (c.exp() * x).requires_grad and (c.clone() * x).requires_grad
+    for use in (lambda: c * x, lambda: x / c, lambda: x @ c, lambda: c[:] * x):
+        with pytest.raises(RuntimeError, match=SAVED):
+            use()
+    saves = function(lib, lambda ctx, a, b: ctx.save_for_backward(a, b) or a * b, lambda ctx, g: (g, g))
+    with pytest.raises(RuntimeError, match=SAVED):
+        saves.apply(x, c)
+    with lib.no_grad():
+        assert not (c * x).is_inference()
+    with pytest.raises(RuntimeError, match="Inference tensors do not track version counter"):
+        c._version  # noqa: B018
+    n = lib.zeros(2, dtype=lib.float64)
+    n.add_(c)
+    (x * 2).backward(c)
+    assert n.tolist() == [1, 1] and x.grad.tolist() == [2, 2]
+    for write in (lambda: c.add_(1), lambda: c.__setitem__(0, 1), lambda: c.copy_(lib.zeros(2)), lambda: c.view(1, 2).mul_(2)):
+        with pytest.raises(RuntimeError, match=WRITTEN):
+            write()
+    assert lib is not ag or c.tolist() == [1, 1]     # nothing was written; PyTorch raises after the write
+
+
+def test_writes_inside(lib):
+    s = leaf(lib, 1.0, 2.0)
+    a = s * 1
+    out = a * a
+    with lib.inference_mode():
+        c = lib.ones(2)
+        c.add_(1)
+        c[0] = 5
+        assert c.is_inference() and c.tolist() == [5, 2]
+        a.add_(2)
+        assert not a.is_inference() and a.requires_grad
+        s.mul_(2)
+    assert a.tolist() == [3, 4] and s.tolist() == [2, 4]
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        out.sum().backward()
+
+
+def test_backward_in_inference_mode(lib):
+    x = leaf(lib, 1.0)
+    z = (x * 3).sum()
+    with lib.inference_mode():
+        z.backward()
+        assert x.grad.item() == 3 and x.grad.is_inference()
+        with pytest.raises(RuntimeError, match="does not require grad"):
+            (x * 2).sum().backward()
+
+
+def test_nothing_is_left_when_it_is_off():
+    slot = Tensor.__dict__["counter"]
+    with ag.inference_mode():
+        assert Tensor.__dict__["counter"] is not slot
+    assert Tensor.__dict__["counter"] is slot
+
+
+def test_a_model_in_inference_mode(lib):
+    model = lib.nn.Sequential(lib.nn.Linear(3, 4), lib.nn.ReLU(), lib.nn.Linear(4, 2))
+    x = lib.randn(5, 3)
+    with lib.inference_mode():
+        y = model(x)
+    assert y.is_inference() and not y.requires_grad
+    model(x).sum().backward()
+    assert all(p.grad is not None and not p.grad.is_inference() for p in model.parameters())
