@@ -80,6 +80,7 @@ def test_misuse():
     assert [s["exp_avg"].tolist() for s in o.state.values()] == before
 
 
+@pytest.mark.filterwarnings("ignore:Using backward")
 def test_zero_grad():
     w = nn.Parameter(ag.ones(2))
     o = optim.SGD([w])
