@@ -28,7 +28,8 @@ autograd.inplace autograd.functional autograd.forward_ad autograd.attributes aut
 autograd.numpy_functions
 autograd.numpy_protocol
 autograd.operators autograd.gradcheck
-autograd.nn autograd.optim autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
+autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
+autograd.optim
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets

@@ -1,172 +1,218 @@
-"""Optimizer: parameter groups, state, and a step over flat buffers."""
+"""Optimizer: parameter groups, state, hooks; what all optimisers and those that users write have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import Any
 
-import numpy as np
-
-from ..graph import shared_counter
+from ..graph import RemovableHandle, shared_counter
 from ..mode import enable_grad
 from ..tensor import Tensor
-from .flat import State, Unit, movable
+from .param_groups import check_against, complete_group, required
+from .state_dicts import check_sizes, pack, unpack
 
-Array = np.ndarray[Any, Any]
+ParamsT = Iterable[Any]              # of Tensors, of (name, Tensor) pairs, or of dicts with "params" and options
+GLOBAL_PRE_HOOKS: dict[int, Any] = OrderedDict()
+GLOBAL_POST_HOOKS: dict[int, Any] = OrderedDict()
+HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_state_dict_pre_hooks",
+         "_optimizer_state_dict_post_hooks", "_optimizer_load_state_dict_pre_hooks",
+         "_optimizer_load_state_dict_post_hooks")
+
+
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call hook(optimizer, args, kwargs) before every step of every optimiser."""
+    return RemovableHandle(GLOBAL_PRE_HOOKS, hook)
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call hook(optimizer, args, kwargs) after every step of every optimiser."""
+    return RemovableHandle(GLOBAL_POST_HOOKS, hook)
+
+
+def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A class's `step` with the hooks around it; a step that calls the one of its base class runs them once."""
+
+    @functools.wraps(step)
+    def hooked(*args: Any, **kwargs: Any) -> Any:
+        self = args[0]
+        self._opt_called = True
+        if self._stepping:
+            return step(*args, **kwargs)
+        self._stepping = True
+        try:
+            for hook in [*GLOBAL_PRE_HOOKS.values(), *self._optimizer_step_pre_hooks.values()]:
+                changed = hook(self, args, kwargs)
+                if changed is None:
+                    continue
+                if not (isinstance(changed, tuple) and len(changed) == 2):
+                    raise RuntimeError(f"{step} hook must return None or a tuple of (new_args, new_kwargs), but got "
+                                       f"{changed}")
+                args, kwargs = changed
+            out = step(*args, **kwargs)
+            for hook in [*self._optimizer_step_post_hooks.values(), *GLOBAL_POST_HOOKS.values()]:
+                hook(self, args, kwargs)
+        finally:
+            self._stepping = False
+        return out
+
+    return hooked
 
 
 class Optimizer:
-    """The base of optimisers: a subclass gives defaults, names the arrays of its state, and writes `update`.
+    """The base of optimisers: a subclass gives defaults and writes `step`, with self.param_groups and self.state[p].
 
     params: Tensors, or (name, Tensor) pairs, or dicts with "params" and options of their own.
     """
 
+    _optimizer_step_pre_hooks: OrderedDict[int, Any]
+    _optimizer_step_post_hooks: OrderedDict[int, Any]
+    _optimizer_state_dict_pre_hooks: OrderedDict[int, Any]
+    _optimizer_state_dict_post_hooks: OrderedDict[int, Any]
+    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Any]
+    _optimizer_load_state_dict_post_hooks: OrderedDict[int, Any]
+    _stepping = False                # in a step now
+    _opt_called = False              # has stepped; schedulers ask
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = with_hooks(cls.__dict__["step"])      # type: ignore[method-assign]
+
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
-        self.param_groups: list[dict[str, Any]] = []
-        self._units: list[list[Unit]] = []           # for each group, what is stepped together
-        if isinstance(params, (Tensor, dict)):
+        self._make_hooks()
+        if isinstance(params, Tensor):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
                             f"{type(params).__name__}")
+        self.state: defaultdict[Any, Any] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
         given = list(params)
         if not given:
             raise ValueError("optimizer got an empty parameter list")
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
-    def state_names(self, group: dict[str, Any]) -> tuple[str, ...]:
-        """The arrays, shaped like the parameter, that the state of one parameter holds."""
-        return ()
+    def _make_hooks(self) -> None:
+        for name in HOOKS:
+            self.__dict__.setdefault(name, OrderedDict())
 
-    def update(self, values: Array, g: Array, state: State, group: dict[str, Any]) -> None:
-        """One step of `values` in place, from gradients g (may be overwritten); state["step"] counts from 1."""
-        raise NotImplementedError
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._make_hooks()
+        self.defaults.setdefault("differentiable", False)
+
+    def __repr__(self) -> str:
+        text = type(self).__name__ + " ("
+        for number, group in enumerate(self.param_groups):
+            text += f"\nParameter Group {number}\n"
+            text += "".join(f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params")
+        return text + ")"
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Add parameters with options of their own; missing options are the defaults."""
-        group = {**self.defaults, **param_group}
-        params = group["params"]
-        params = [params] if isinstance(params, Tensor) else [p[1] if isinstance(p, tuple) else p for p in params]
-        known = {id(p) for g in self.param_groups for p in g["params"]}
-        for p in params:
-            if not isinstance(p, Tensor):
-                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
-            if not p.is_leaf:
-                raise ValueError("can't optimize a non-leaf Tensor")
-            if id(p) in known:
-                raise ValueError("some parameters appear in more than one parameter group")
-            known.add(id(p))
-        group["params"] = params
-        self.param_groups.append(group)
-        self._units.append([])
+        complete_group(param_group, self.defaults)
+        check_against(param_group, self.param_groups)
+        self.param_groups.append(param_group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget (or fill with zeros) the gradients."""
         for group in self.param_groups:
             for p in group["params"]:
-                if set_to_none or p._grad is None:
+                if set_to_none:
                     p._grad = None
-                else:
-                    p.grad = Tensor(np.zeros_like(p.array))
+                elif p._grad is not None:
+                    if p._grad.edge is not None:
+                        p._grad = p._grad.detach()
+                    p._grad.requires_grad = False
+                    p._grad.array.fill(0)
+                    shared_counter(p._grad).value += 1
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient. closure recomputes the loss, which is returned."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        for number, group in enumerate(self.param_groups):
-            for unit in self._units[number] or self._lay_out(number):
-                if unit.whole() and len(unit.params) > 1:
-                    unit.state["step"] += 1
-                    self.update(unit.values, unit.gather(), unit.state, group)
-                    unit.stepped()
-                else:
-                    self._step_each(unit, group)
-        return loss
+        raise NotImplementedError(f"{type(self).__name__} has no step()")
 
-    def _lay_out(self, number: int) -> list[Unit]:
-        """The units of a group: parameters that can move together by dtype, in order; the others alone."""
-        group = self.param_groups[number]
-        names = self.state_names(group)
-        together: dict[Any, list[Tensor]] = {}
-        units = []
-        for p in group["params"]:
-            if movable(p):
-                together.setdefault(p.array.dtype, []).append(p)
-            else:
-                units.append(Unit([p], names))
-        self._units[number] = [Unit(params, names) for params in together.values()] + units
-        return self._units[number]
-
-    def _step_each(self, unit: Unit, group: dict[str, Any]) -> None:
-        """Step the parameters of a unit one by one: those that have a gradient."""
-        for p, state in zip(unit.params, unit.states, strict=True):
-            if p._grad is None:
-                continue
-            if p._grad.array.dtype != p.array.dtype:
-                raise RuntimeError(f"gradient of dtype {p._grad.dtype} for a parameter of dtype {p.dtype}")
-            for name in self.state_names(group):
-                if state[name].dtype != p.array.dtype:       # the model was cast since
-                    state[name] = state[name].astype(p.array.dtype)
-            state["step"] += 1
-            self.update(p.array, p._grad.array.copy(), state, group)
-            shared_counter(p).value += 1
-        steps = {state["step"] for state in unit.states}
-        if len(steps) == 1:
-            unit.state["step"] = steps.pop()
-
-    @property
-    def state(self) -> dict[Tensor, State]:
-        """The state of each parameter that has made a step."""
-        return {p: s for units in self._units for u in units for p, s in zip(u.params, u.states, strict=True)
-                if s["step"]}
+    # --- state in and out ---------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """State and options, parameters by number, in PyTorch's form."""
-        numbers: dict[int, int] = {}
-        groups = []
-        for group in self.param_groups:
-            indices = [numbers.setdefault(id(p), len(numbers)) for p in group["params"]]
-            groups.append({**{k: v for k, v in group.items() if k != "params"}, "params": indices})
-        states = {numbers[id(p)]: {k: Tensor(np.array(v, np.float32) if k == "step" else v) for k, v in s.items()}
-                  for p, s in self.state.items()}
-        return {"state": dict(sorted(states.items())), "param_groups": groups}
+        """State and options, parameters by number. The tensors are the optimiser's own."""
+        for hook in list(self._optimizer_state_dict_pre_hooks.values()):
+            hook(self)
+        packed = pack(self.param_groups, self.state)
+        for hook in list(self._optimizer_state_dict_post_hooks.values()):
+            changed = hook(self, packed)
+            packed = packed if changed is None else changed
+        return packed
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over state and options that state_dict() gave; ValueError, and nothing changed, if they do not fit."""
-        groups = state_dict["param_groups"]
-        if len(groups) != len(self.param_groups):
-            raise ValueError("loaded state dict has a different number of parameter groups")
-        for mine, theirs in zip(self.param_groups, groups, strict=True):
-            if len(mine["params"]) != len(theirs["params"]):
-                raise ValueError("loaded state dict contains a parameter group that doesn't match the size of "
-                                 "optimizer's group")
-        params = [p for group in self.param_groups for p in group["params"]]
-        numbers = [n for group in groups for n in group["params"]]
-        loaded = {id(p): state_dict["state"][n] for p, n in zip(params, numbers, strict=True)
-                  if n in state_dict["state"]}
-        for p in params:
-            for name, value in loaded.get(id(p), {}).items():
-                if name != "step" and np.shape(_array(value)) != p.shape:
-                    raise ValueError(f"state {name!r} has shape {list(np.shape(_array(value)))}, its parameter "
-                                     f"{list(p.shape)}")
-        for mine, theirs in zip(self.param_groups, groups, strict=True):
-            mine.update({k: v for k, v in theirs.items() if k != "params"})
-        for number in range(len(self.param_groups)):
-            for unit in self._units[number] or self._lay_out(number):
-                for p, state in zip(unit.params, unit.states, strict=True):
-                    _take(state, loaded.get(id(p), {}))
-                unit.state["step"] = unit.states[0]["step"]
+        """Take over (copies of) what state_dict() gave; ValueError, and nothing changed, if it does not fit."""
+        state_dict = state_dict.copy()
+        for hook in list(self._optimizer_load_state_dict_pre_hooks.values()):
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
+        saved = deepcopy(state_dict["param_groups"])
+        check_sizes(self.param_groups, saved)
+        state = unpack(self.param_groups, saved, state_dict["state"])
+        for p, of_one in state.items():
+            if isinstance(p, Tensor):
+                self.check_state(p, of_one)
+        for mine, theirs in zip(self.param_groups, saved, strict=True):
+            theirs["params"] = mine["params"]
+            if "param_names" in mine:
+                theirs.setdefault("param_names", mine["param_names"])
+        self.__setstate__({"state": state, "param_groups": saved})
+        for hook in list(self._optimizer_load_state_dict_post_hooks.values()):
+            hook(self)
+
+    def check_state(self, param: Tensor, state: dict[str, Any]) -> None:
+        """ValueError if a loaded state can't be this parameter's. The base class has no opinion."""
+
+    # --- hooks --------------------------------------------------------------------------------------------------------
+
+    def _hook(self, name: str, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        hooks = self.__dict__[name]
+        handle = RemovableHandle(hooks, hook)
+        if prepend:
+            hooks.move_to_end(handle.id, last=False)
+        return handle
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call hook(optimizer, args, kwargs) before each step; a returned (args, kwargs) replaces them."""
+        return self._hook("_optimizer_step_pre_hooks", hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call hook(optimizer, args, kwargs) after each step."""
+        return self._hook("_optimizer_step_post_hooks", hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer) before state_dict()."""
+        return self._hook("_optimizer_state_dict_pre_hooks", hook, prepend)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer, state_dict) after state_dict(); what it returns replaces the dict."""
+        return self._hook("_optimizer_state_dict_post_hooks", hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer, state_dict) before load_state_dict(); what it returns replaces the dict."""
+        return self._hook("_optimizer_load_state_dict_pre_hooks", hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Call hook(optimizer) after load_state_dict()."""
+        return self._hook("_optimizer_load_state_dict_post_hooks", hook, prepend)
 
 
-def _array(value: Any) -> Any:
-    return value.array if isinstance(value, Tensor) else np.asarray(value)
+def evaluate(closure: Callable[[], Any] | None) -> Any:
+    """The loss that a step's closure computes, recorded even inside no_grad; None without a closure."""
+    if closure is None:
+        return None
+    with enable_grad():
+        return closure()
 
 
-def _take(state: State, given: dict[str, Any]) -> None:
-    """Write the given state of one parameter over its own."""
-    state["step"] = int(_array(given["step"])) if "step" in given else int(bool(given))
-    for name, value in given.items():
-        if name != "step" and name in state:
-            np.copyto(state[name], _array(value), casting="same_kind")
+__all__ = ["Optimizer", "ParamsT", "evaluate", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook",
+           "required"]

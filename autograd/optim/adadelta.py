@@ -1,0 +1,52 @@
+"""Adadelta."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arguments import check_flags, check_lr, check_not_negative, number
+from .elementwise import Elementwise, Update, descent
+from .flat import Array
+
+
+class Adadelta(Elementwise):
+    """Zeiler 2012 (arXiv:1212.5701): s = lerp(s, g^2, 1 - rho), d = g * sqrt(a + eps) / sqrt(s + eps),
+    a = lerp(a, d^2, 1 - rho), p -= lr * d.
+    """
+
+    def __init__(self, params: Any, lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
+                 foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False,
+                 differentiable: bool = False) -> None:
+        check_flags("Adadelta", differentiable)
+        check_lr(lr)
+        if not 0.0 <= rho <= 1.0:
+            raise ValueError(f"Invalid rho value: {rho}")
+        check_not_negative(eps=eps, weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
+            "capturable": capturable, "foreach": foreach, "differentiable": differentiable})
+
+    def arrays(self, group: dict[str, Any]) -> dict[str, float]:
+        """Running means of squared gradients and of squared steps."""
+        return {"square_avg": 0.0, "acc_delta": 0.0}
+
+    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+        """The formula of the class."""
+        numbers["step"] += 1
+        lr, rho, eps = number(group["lr"]), group["rho"], group["eps"]
+
+        def update(p: Array, g: Array, s: Array, a: Array) -> None:
+            g = descent(p, g, group["maximize"], group["weight_decay"])
+            s *= rho
+            s += (1 - rho) * (g * g)
+            step = np.sqrt(a + eps)
+            step /= np.sqrt(s + eps)
+            step *= g
+            a *= rho
+            a += (1 - rho) * (step * step)
+            step *= lr
+            p -= step
+
+        return update

@@ -1,0 +1,59 @@
+"""Adagrad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import default
+from ..tensor import result
+from .arguments import check_flags, check_lr, check_not_negative, number
+from .elementwise import Elementwise, Update, descent
+from .flat import Array
+
+
+class Adagrad(Elementwise):
+    """Duchi et al. 2011: s += g^2, p -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(s) + eps).
+
+    The state exists from the beginning, as in PyTorch.
+    """
+
+    def __init__(self, params: Any, lr: Any = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
+                 initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,
+                 maximize: bool = False, differentiable: bool = False, fused: bool | None = None) -> None:
+        check_flags("Adagrad", differentiable, foreach, fused)
+        check_lr(lr)
+        check_not_negative(lr_decay=lr_decay, weight_decay=weight_decay,
+                           initial_accumulator_value=initial_accumulator_value, eps=eps)
+        super().__init__(params, {
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "fused": fused})
+        for group in self.param_groups:
+            for p in group["params"]:
+                start = initial_accumulator_value
+                filled = complex(start, start) if p.array.dtype.kind == "c" else start
+                self.state[p] = {"step": result(np.zeros((), default)),
+                                 "sum": result(np.full(p.array.shape, filled, p.array.dtype))}
+
+    def arrays(self, group: dict[str, Any]) -> dict[str, float]:
+        """The sum of squares."""
+        return {"sum": group["initial_accumulator_value"]}
+
+    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+        """The formula of the class."""
+        t = numbers["step"] = numbers["step"] + 1
+        size = number(group["lr"]) / (1 + (t - 1) * group["lr_decay"])
+
+        def update(p: Array, g: Array, s: Array) -> None:
+            g = descent(p, g, group["maximize"], group["weight_decay"])
+            scratch = g * g
+            s += scratch
+            np.sqrt(s, out=scratch)
+            scratch += group["eps"]
+            np.divide(g, scratch, out=scratch)
+            scratch *= size
+            p -= scratch
+
+        return update

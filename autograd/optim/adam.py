@@ -1,0 +1,76 @@
+"""Adam."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
+from .elementwise import Elementwise, Update, descent
+from .flat import Array
+
+
+class Adam(Elementwise):
+    """Kingma & Ba 2015 (arXiv:1412.6980); with decoupled_weight_decay Loshchilov & Hutter 2019 (arXiv:1711.05101).
+
+    m = lerp(m, g, 1 - beta1), v = lerp(v, g^2, 1 - beta2), p -= lr * m' / (sqrt(v') + eps), where m' = m / (1 - beta1^t)
+    and v' = v / (1 - beta2^t); with amsgrad v' comes from the largest v so far (Reddi et al. 2018, arXiv:1904.09237).
+    foreach, fused and capturable are accepted: every step is fused over flat buffers.
+    """
+
+    def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None,
+                 maximize: bool = False, capturable: bool = False, differentiable: bool = False,
+                 fused: bool | None = None, decoupled_weight_decay: bool = False) -> None:
+        check_flags(type(self).__name__, differentiable, foreach, fused)
+        check_lr(lr)
+        check_not_negative(eps=eps)
+        check_betas(betas)
+        check_not_negative(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": (number(betas[0]), number(betas[1])), "eps": eps, "weight_decay": weight_decay,
+            "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach, "capturable": capturable,
+            "differentiable": differentiable, "fused": fused, "decoupled_weight_decay": decoupled_weight_decay})
+
+    def arrays(self, group: dict[str, Any]) -> dict[str, float]:
+        """First and second moment; with amsgrad also the largest second moment."""
+        moments = {"exp_avg": 0.0, "exp_avg_sq": 0.0}
+        return {**moments, "max_exp_avg_sq": 0.0} if group["amsgrad"] else moments
+
+    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+        """The formula of the class."""
+        t = numbers["step"] = numbers["step"] + 1
+        lr, eps, decay, maximize = number(group["lr"]), group["eps"], group["weight_decay"], group["maximize"]
+        beta1, beta2 = map(number, group["betas"])
+        decoupled = group["decoupled_weight_decay"]
+        size, scale = lr / (1 - beta1 ** t), 1 / math.sqrt(1 - beta2 ** t)
+
+        def update(p: Array, g: Array, m: Array, v: Array, largest: Array | None = None) -> None:
+            if decoupled and decay:
+                p *= 1 - lr * decay
+            g = descent(p, g, maximize, 0 if decoupled else decay)
+            scratch = moments(g, m, v, beta1, beta2)
+            if largest is not None:
+                v = np.maximum(largest, v, out=largest)
+            np.sqrt(v, out=scratch)
+            scratch *= scale
+            scratch += eps
+            np.divide(m, scratch, out=scratch)
+            scratch *= size
+            p -= scratch
+
+        return update
+
+
+def moments(g: Array, m: Array, v: Array, beta1: float, beta2: float) -> Array:
+    """Move the running means m of g and v of g^2 on; returns scratch memory of their size."""
+    scratch = g * (1 - beta1)
+    m *= beta1
+    m += scratch
+    np.multiply(g, g, out=scratch)
+    scratch *= 1 - beta2
+    v *= beta2
+    v += scratch
+    return scratch

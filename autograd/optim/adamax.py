@@ -1,0 +1,54 @@
+"""Adamax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
+from .elementwise import Elementwise, Update, descent
+from .flat import Array
+
+
+class Adamax(Elementwise):
+    """Adam with the infinity norm, Kingma & Ba 2015 (arXiv:1412.6980), algorithm 2.
+
+    m = lerp(m, g, 1 - beta1), u = max(beta2 * u, |g| + eps), p -= lr / (1 - beta1^t) * m / u.
+    """
+
+    def __init__(self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False,
+                 differentiable: bool = False, capturable: bool = False) -> None:
+        check_flags("Adamax", differentiable)
+        check_lr(lr)
+        check_not_negative(eps=eps)
+        check_betas(betas)
+        check_not_negative(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
+
+    def arrays(self, group: dict[str, Any]) -> dict[str, float]:
+        """First moment, and the running maximum."""
+        return {"exp_avg": 0.0, "exp_inf": 0.0}
+
+    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+        """The formula of the class."""
+        t = numbers["step"] = numbers["step"] + 1
+        beta1, beta2 = map(number, group["betas"])
+        size = number(group["lr"]) / (1 - beta1 ** t)
+
+        def update(p: Array, g: Array, m: Array, u: Array) -> None:
+            g = descent(p, g, group["maximize"], group["weight_decay"])
+            m *= beta1
+            m += (1 - beta1) * g
+            np.abs(g, out=g)
+            g += group["eps"]
+            u *= beta2
+            np.maximum(u, g, out=u)
+            np.divide(m, u, out=g)
+            g *= size
+            p -= g
+
+        return update

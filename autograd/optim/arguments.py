@@ -1,0 +1,45 @@
+"""Checks that the constructors of optimisers share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor
+
+SPELLED = {"lr": "learning rate", "eps": "epsilon value"}
+
+
+def number(value: Any) -> Any:
+    """An option as a Python number: lr and betas may be Tensors of one element, or NumPy's numbers."""
+    return value.item() if isinstance(value, (Tensor, np.generic)) else value
+
+
+def check_lr(lr: Any) -> None:
+    """ValueError for a negative learning rate, or a Tensor of several elements."""
+    if isinstance(lr, Tensor) and lr.array.size != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    check_not_negative(lr=lr)
+
+
+def check_not_negative(**values: Any) -> None:
+    """ValueError naming the option that is below 0 (or not a number)."""
+    for name, value in values.items():
+        if not number(value) >= 0.0:
+            raise ValueError(f"Invalid {SPELLED.get(name, name + ' value')}: {number(value)}")
+
+
+def check_betas(betas: Any) -> None:
+    """ValueError if a beta is outside [0, 1)."""
+    for index, beta in enumerate(betas):
+        if not 0.0 <= number(beta) < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {index}: {number(beta)}")
+
+
+def check_flags(name: str, differentiable: bool = False, foreach: bool | None = None, fused: bool | None = None) -> None:
+    """differentiable is refused; foreach and fused are hints, accepted one at a time: every step is fused."""
+    if differentiable:
+        raise NotImplementedError(f"{name}(differentiable={differentiable!r}) is not implemented")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")

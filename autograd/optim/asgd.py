@@ -1,0 +1,53 @@
+"""ASGD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .arguments import check_flags, check_lr, check_not_negative, number
+from .elementwise import Elementwise, Update, descent
+from .flat import Array
+
+
+class ASGD(Elementwise):
+    """Averaged SGD, Polyak & Juditsky 1992: p = (1 - lambd * eta) * p - eta * g, and state[p]["ax"] is the mean of p.
+
+    eta = lr / (1 + lambd * lr * t)^alpha; the mean is p itself up to step t0, then its running mean.
+    """
+
+    def __init__(self, params: Any, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
+                 weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False,
+                 differentiable: bool = False, capturable: bool = False) -> None:
+        check_flags("ASGD", differentiable)
+        check_lr(lr)
+        check_not_negative(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
+
+    def arrays(self, group: dict[str, Any]) -> dict[str, float]:
+        """The mean."""
+        return {"ax": 0.0}
+
+    def numbers(self, group: dict[str, Any]) -> dict[str, float]:
+        """Steps, the learning rate of the next step, and its weight in the mean."""
+        return {"step": 0.0, "eta": number(group["lr"]), "mu": 1.0}
+
+    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+        """The formula of the class."""
+        t = numbers["step"] = numbers["step"] + 1
+        lr, lambd, eta, mu = number(group["lr"]), group["lambd"], numbers["eta"], numbers["mu"]
+        numbers["eta"] = lr / (1 + lambd * lr * t) ** group["alpha"]
+        numbers["mu"] = 1 / max(1, t - group["t0"])
+
+        def update(p: Array, g: Array, mean: Array) -> None:
+            g = descent(p, g, group["maximize"], group["weight_decay"])
+            p *= 1 - lambd * eta
+            g *= eta
+            p -= g
+            if mu == 1:
+                mean[...] = p
+            else:
+                mean += mu * (p - mean)
+
+        return update

@@ -1,0 +1,112 @@
+"""Elementwise: the base of optimisers whose step treats each element by itself, so that all parameters go in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import default
+from ..tensor import Tensor, result
+from .arguments import number
+from .flat import Array, Home, Run, homes
+from .optimizer import Optimizer, evaluate
+
+BLOCK = 65536        # elements: AdamW on 670,000 float32 takes 0.9 ms in blocks of this size, 2.4 ms in one piece
+
+Update = Callable[..., None]
+
+
+class Elementwise(Optimizer):
+    """A subclass names the state of a parameter (`arrays`, `numbers`) and writes the formula (`rule`)."""
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        self._homes: list[list[Home]] = []           # by group
+        super().__init__(params, defaults)
+
+    def arrays(self, group: dict[str, Any]) -> dict[str, float]:
+        """What is shaped like the parameter in its state, in order, and the number that fills it at first."""
+        return {}
+
+    def numbers(self, group: dict[str, Any]) -> dict[str, float]:
+        """What is one number in the state of a parameter, and its first value. In state_dict these come first."""
+        return {"step": 0.0}
+
+    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+        """Bring the numbers to this step; give update(values, gradients, *arrays), which works in place on vectors.
+
+        The gradients may be overwritten. fresh: the arrays of the state were made just now.
+        """
+        raise NotImplementedError
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update every parameter that has a gradient. closure recomputes the loss, which is returned."""
+        loss = evaluate(closure)
+        for index, group in enumerate(self.param_groups):
+            arrays, numbers = self.arrays(group), self.numbers(group)
+            for home in self._group_homes(index, group["params"]):
+                home.prepare(arrays, numbers)
+                runs = home.again(self.state, arrays, numbers)
+                for run in home.runs(self.state, arrays, numbers) if runs is None else runs:
+                    self._advance(run, group)
+                if runs is None:
+                    home.remember(self.state, arrays, numbers)
+        return loss
+
+    def _group_homes(self, index: int, params: list[Tensor]) -> list[Home]:
+        """The homes of a group; new ones if its parameters are others than before, or of other dtypes."""
+        while len(self._homes) <= index:
+            self._homes.append([])
+        held = self._homes[index]
+        if len(held) == 1 and len(held[0].params) == len(params) and all(map(is_, held[0].params, params)) and (
+                held[0].dtype is params[0].array.dtype):
+            return held
+        known = {id(p): home.dtype for home in held for p in home.params}
+        if [*known.items()] != [(id(p), p.array.dtype) for home in held for p in home.params] or (
+                set(known) != set(map(id, params))):
+            held = self._homes[index] = homes(params)
+        return held
+
+    def _advance(self, run: Run, group: dict[str, Any]) -> None:
+        """One step of a run, block by block; complex numbers are pairs of real ones."""
+        numbers = {name: vector[0].item() for name, vector in run.numbers.items()}
+        update = self.rule(numbers, group, run.fresh)
+        for name, vector in run.numbers.items():
+            vector[...] = numbers[name]
+        parts = [run.values, run.gradients, *run.arrays]
+        if run.values.dtype.kind == "c":
+            parts = [part.view(part.real.dtype) for part in parts]
+        for start in range(0, parts[0].size, BLOCK):
+            update(*(part[start:start + BLOCK] for part in parts))
+        run.stepped()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.__dict__.setdefault("_homes", [])
+        for group in self.param_groups:
+            for name, value in self.defaults.items():
+                group.setdefault(name, value)
+            for name in self.numbers(group):
+                for p in group["params"]:
+                    held = self.state[p].get(name) if p in self.state else None
+                    if held is not None and not isinstance(held, Tensor):
+                        self.state[p][name] = result(np.array(held, default))
+
+    def check_state(self, param: Tensor, state: dict[str, Any]) -> None:
+        """ValueError if an array of the state is not shaped like its parameter."""
+        for group in self.param_groups:
+            for name in self.arrays(group):
+                value = state.get(name)
+                if isinstance(value, Tensor) and value.shape != param.shape:
+                    raise ValueError(f"state {name!r} has shape {list(value.shape)}, its parameter {list(param.shape)}")
+
+
+def descent(p: Array, g: Array, maximize: bool, weight_decay: Any) -> Array:
+    """The gradient to go down along, with weight decay as the gradient of |p|^2 / 2 has it. Overwrites g."""
+    if maximize:
+        np.negative(g, out=g)
+    if weight_decay:
+        g += number(weight_decay) * p
+    return g

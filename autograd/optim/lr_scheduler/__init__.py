@@ -1,0 +1,17 @@
+"""Schedules of the learning rate: call scheduler.step() after each epoch (or batch) of optimizer.step()."""
+
+from .combined import ChainedScheduler, SequentialLR
+from .cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
+from .cyclic import CyclicLR
+from .factors import ConstantLR, LinearLR, PolynomialLR
+from .lambdas import LambdaLR, MultiplicativeLR
+from .one_cycle import OneCycleLR
+from .plateau import ReduceLROnPlateau
+from .scheduler import LRScheduler
+from .steps import ExponentialLR, MultiStepLR, StepLR
+
+_LRScheduler = LRScheduler           # the name that it had before PyTorch 2.0, which older code subclasses
+
+__all__ = ["ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR",
+           "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR",
+           "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR"]

@@ -1,0 +1,104 @@
+"""SequentialLR and ChainedScheduler: schedulers of one optimiser, one after the other or all at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+from .plateau import ReduceLROnPlateau
+from .scheduler import LRScheduler, values_of, write
+
+
+class Combined(LRScheduler):
+    """What both have in common: the schedulers' states inside of one state."""
+
+    _schedulers: Sequence[Any]
+
+    def _check(self, schedulers: Sequence[Any], optimizer: Any) -> None:
+        """Raise if the schedulers are not all of this optimiser, or one needs a metric."""
+        name = type(self).__name__
+        for number, scheduler in enumerate(schedulers):
+            if not hasattr(scheduler, "optimizer"):
+                raise TypeError(f"{name} at index {number} should have `optimizer` as its attribute.")
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(f"{name} does not support `ReduceLROnPlateau` scheduler as it requires a metric when "
+                                 f"calling `step`, but got one at index {number} in the given schedulers sequence.")
+            if optimizer is not scheduler.optimizer:
+                raise ValueError(f"{name} expects all schedulers to belong to the same optimizer, but got scheduler "
+                                 f"{type(scheduler).__name__} at index {number} has {scheduler.optimizer}, which is "
+                                 f"different from {type(optimizer).__name__}.")
+
+    def state_dict(self) -> dict[str, Any]:
+        """The own state, and those of the schedulers."""
+        return {**super().state_dict(), "_schedulers": [s.state_dict() for s in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what state_dict() gave."""
+        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_schedulers"})
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
+            scheduler.load_state_dict(state)
+
+
+class SequentialLR(Combined):
+    """The first scheduler up to the first milestone, then the next from its own beginning, and so on."""
+
+    def __init__(self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1) -> None:
+        if len(schedulers) < 1:
+            raise ValueError(f"{type(self).__name__} expects at least one scheduler, but got no scheduler.")
+        self._check(schedulers, optimizer)
+        if len(milestones) != len(schedulers) - 1:
+            raise ValueError("Sequential Schedulers expects number of schedulers provided to be one more than the number "
+                             f"of milestone points, but got number of schedulers {len(schedulers)} and the number of "
+                             f"milestones to be equal to {len(milestones)}")
+        self._schedulers, self._milestones = schedulers, milestones
+        self.last_epoch = last_epoch + 1
+        self.optimizer = optimizer
+        for group in optimizer.param_groups:                 # each constructor has set the rates of its first epoch
+            write(group, "lr", group["initial_lr"])
+        self.recursive_undo()
+        first = schedulers[bisect_right(milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
+
+    def recursive_undo(self, sched: Any = None) -> None:
+        """Take back the step that each scheduler's constructor made."""
+        sched = self if sched is None else sched
+        if hasattr(sched, "_schedulers"):
+            for inner in sched._schedulers:
+                self.recursive_undo(inner)
+        elif hasattr(sched, "last_epoch"):
+            sched.last_epoch -= 1
+
+    def step(self, epoch: Any = None) -> None:
+        """Go to the next epoch; at a milestone, to epoch 0 of the next scheduler."""
+        if epoch is not None:
+            raise TypeError("SequentialLR.step() takes no epoch")
+        self.last_epoch += 1
+        index = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[index]
+        if index > 0 and self._milestones[index - 1] == self.last_epoch:
+            scheduler._update_lr(0)
+        else:
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
+
+
+class ChainedScheduler(Combined):
+    """All schedulers step, each on the rates that the one before has left."""
+
+    def __init__(self, schedulers: Sequence[Any], optimizer: Any = None) -> None:
+        if len(schedulers) < 1:
+            raise ValueError(f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler.")
+        optimizer = schedulers[0].optimizer if optimizer is None else optimizer
+        self._check(schedulers, optimizer)
+        self._schedulers, self.optimizer = schedulers, optimizer
+        self._last_lr = values_of(optimizer, "lr")
+
+    def step(self, epoch: Any = None) -> None:
+        """One epoch of each."""
+        if epoch is not None:
+            raise TypeError("ChainedScheduler.step() takes no epoch")
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = values_of(self.optimizer, "lr")

@@ -1,0 +1,78 @@
+"""CyclicLR: Smith 2017 (arXiv:1506.01186)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .momenta import begin, uses_beta1, write_momentum
+from .scheduler import LRScheduler, checked, for_groups, saved_callable, write
+
+MODES = ("triangular", "triangular2", "exp_range")
+
+
+class CyclicLR(LRScheduler):
+    """From base_lr up to max_lr in step_size_up batches, back in step_size_down, and so on; momentum moves the other way.
+
+    The height is 1 ("triangular"), halves every cycle ("triangular2"), shrinks by gamma every batch ("exp_range"), or is
+    scale_fn of the cycle's number (from 1) or of the batch's, as scale_mode ("cycle", "iterations") says.
+    """
+
+    def __init__(self, optimizer: Any, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
+                 step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
+                 scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle",
+                 cycle_momentum: bool = True, base_momentum: Any = 0.8, max_momentum: Any = 0.9,
+                 last_epoch: int = -1) -> None:
+        self.optimizer = checked(optimizer)
+        base_lrs = for_groups("base_lr", optimizer, base_lr)
+        if last_epoch == -1:
+            for lr, group in zip(base_lrs, optimizer.param_groups, strict=True):
+                write(group, "lr", lr)
+        self.max_lrs = for_groups("max_lr", optimizer, max_lr)
+        up = float(step_size_up)
+        self.total_size = up + (up if step_size_down is None else float(step_size_down))
+        self.step_ratio = up / self.total_size
+        if mode not in MODES and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        self.mode, self.gamma = mode, gamma
+        self._scale_fn_custom = scale_fn
+        self.scale_mode = scale_mode
+        if scale_fn is None:
+            self.scale_mode = "iterations" if mode == "exp_range" else "cycle"
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self.use_beta1 = uses_beta1(optimizer)
+            self.base_momentums, self.max_momentums = begin(optimizer, base_momentum, max_momentum, last_epoch == -1)
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = base_lrs
+
+    def scale_fn(self, x: float) -> float:
+        """The height of a cycle or batch."""
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        if self.mode == "triangular2":
+            return 1 / (2.0 ** (x - 1))
+        return self.gamma ** x if self.mode == "exp_range" else 1.0
+
+    def get_lr(self) -> list[Any]:
+        """The rates of this batch; writes its momentum."""
+        self._within_step()
+        cycle = math.floor(1 + self.last_epoch / self.total_size)
+        x = 1.0 + self.last_epoch / self.total_size - cycle
+        way = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
+        height = way * self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            for group, low, high in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True):
+                write_momentum(group, self.use_beta1, high - (high - low) * height)
+        return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """All attributes but the optimiser; of scale_fn the attributes, if it is an object."""
+        return {**super().state_dict(), "_scale_fn_custom": saved_callable(self._scale_fn_custom)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what state_dict() gave; scale_fn stays."""
+        super().load_state_dict({key: value for key, value in state_dict.items() if key != "_scale_fn_custom"})
+        if state_dict["_scale_fn_custom"] is not None:
+            self._scale_fn_custom.__dict__.update(state_dict["_scale_fn_custom"])

@@ -1,0 +1,76 @@
+"""ConstantLR, LinearLR, PolynomialLR: a factor on the initial rates for total_iters epochs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .scheduler import LRScheduler
+
+
+class ConstantLR(LRScheduler):
+    """lr = initial lr * factor, and the initial lr from epoch total_iters on."""
+
+    def __init__(self, optimizer: Any, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
+        if factor > 1.0 or factor < 0:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+        self.factor, self.total_iters = factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The present rates, times or through the factor at the two ends."""
+        self._within_step()
+        if self.last_epoch == 0:
+            return self._scaled(self.factor)
+        return self._scaled(1.0 / self.factor) if self.last_epoch == self.total_iters else self._unchanged()
+
+    def _get_closed_form_lr(self) -> list[Any]:
+        factor = 1.0 if self.last_epoch >= self.total_iters else self.factor
+        return [lr * factor for lr in self.base_lrs]
+
+
+class LinearLR(LRScheduler):
+    """The factor goes linearly from start_factor to end_factor at epoch total_iters."""
+
+    def __init__(self, optimizer: Any, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5,
+                 last_epoch: int = -1) -> None:
+        if start_factor > 1.0 or start_factor <= 0:
+            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
+        if end_factor > 1.0 or end_factor < 0:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The present rates times the quotient of this epoch's factor and the last one's."""
+        self._within_step()
+        if self.last_epoch == 0:
+            return self._scaled(self.start_factor)
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return self._unchanged()
+        rise = self.end_factor - self.start_factor
+        return self._scaled(1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise))
+
+    def _get_closed_form_lr(self) -> list[Any]:
+        rise = self.end_factor - self.start_factor
+        factor = self.start_factor + rise * min(self.total_iters, self.last_epoch) / self.total_iters
+        return [lr * factor for lr in self.base_lrs]
+
+
+class PolynomialLR(LRScheduler):
+    """The factor is (1 - epoch / total_iters)^power, and 0 afterwards."""
+
+    def __init__(self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
+        self.total_iters, self.power = total_iters, power
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The present rates times the quotient of this epoch's factor and the last one's."""
+        self._within_step()
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return self._unchanged()
+        left, before = (1.0 - epoch / self.total_iters for epoch in (self.last_epoch, self.last_epoch - 1))
+        return self._scaled((left / before) ** self.power)
+
+    def _get_closed_form_lr(self) -> list[Any]:
+        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
+        return [lr * left ** self.power for lr in self.base_lrs]

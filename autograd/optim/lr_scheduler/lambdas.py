@@ -1,0 +1,58 @@
+"""LambdaLR and MultiplicativeLR: rates from the user's functions of the epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .scheduler import LRScheduler, checked, saved_callable
+
+
+class LambdaLR(LRScheduler):
+    """lr = initial lr * lr_lambda(epoch); one function, or one for each group.
+
+    Functions are not part of state_dict(); of callable objects the attributes are.
+    """
+
+    def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
+        self.optimizer = checked(optimizer)
+        count = len(optimizer.param_groups)
+        if isinstance(lr_lambda, (list, tuple)) and len(lr_lambda) != count:
+            raise ValueError(f"Expected {count} lr_lambdas, but got {len(lr_lambda)}")
+        self.lr_lambdas: list[Callable[[int], float]] = (
+            list(lr_lambda) if isinstance(lr_lambda, (list, tuple)) else [lr_lambda] * count)
+        super().__init__(optimizer, last_epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """All attributes but the optimiser and functions."""
+        return {**super().state_dict(), "lr_lambdas": [saved_callable(fn) for fn in self.lr_lambdas]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what state_dict() gave; the functions stay."""
+        super().load_state_dict({key: value for key, value in state_dict.items() if key != "lr_lambdas"})
+        for fn, saved in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
+            if saved is not None:
+                fn.__dict__.update(saved)
+
+    def get_lr(self) -> list[Any]:
+        """The initial rates times the functions."""
+        self._within_step()
+        return [lr * fn(self.last_epoch) for fn, lr in zip(self.lr_lambdas, self.base_lrs, strict=True)]
+
+
+class MultiplicativeLR(LambdaLR):
+    """lr = lr * lr_lambda(epoch)."""
+
+    def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
+        for fn in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
+            if not callable(fn):
+                raise TypeError(f"lr_lambda should be a function, but got {type(fn).__name__}")
+        super().__init__(optimizer, lr_lambda, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        """The present rates times the functions."""
+        self._within_step()
+        if self._is_initial:
+            return self._unchanged()
+        return [group["lr"] * fn(self.last_epoch)
+                for fn, group in zip(self.lr_lambdas, self.optimizer.param_groups, strict=True)]

@@ -1,0 +1,146 @@
+"""LRScheduler: counts epochs and writes the learning rate of each group."""
+
+from __future__ import annotations
+
+import types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ...tensor import Tensor
+from ..arguments import number
+from ..optimizer import Optimizer
+
+MSG_ORDER = ("Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call `optimizer.step()` first, or the first "
+             "value of the learning rate schedule is skipped.")
+MSG_EPOCH = "The epoch parameter in `scheduler.step()` is deprecated: call scheduler.step() without it."
+MSG_GET_LR = "To get the last learning rate computed by the scheduler, please use `get_last_lr()`."
+
+
+def checked(optimizer: Any) -> Optimizer:
+    """The optimiser; TypeError if it is none."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+    return optimizer
+
+
+def own(value: Any) -> Any:
+    """The value, or a copy if it is a Tensor, which a group may write to."""
+    return value.clone() if isinstance(value, Tensor) else value
+
+
+def values_of(optimizer: Optimizer, key: str) -> list[Any]:
+    """An option of each group."""
+    return [own(group[key]) for group in optimizer.param_groups]
+
+
+def write(group: dict[str, Any], key: str, value: Any) -> None:
+    """Set an option of a group; a Tensor stays the same one."""
+    if isinstance(group[key], Tensor):
+        group[key].fill_(number(value))
+    else:
+        group[key] = value
+
+
+def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+    """One value for each group, given one or a list."""
+    count = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [own(value) for _ in range(count)]
+    if len(value) != count:
+        raise ValueError(f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, "
+                         f"param_groups has {count}.")
+    return [own(v) for v in value]
+
+
+class LRScheduler:
+    """The base of schedulers: a subclass writes get_lr(), the learning rates of the groups at self.last_epoch.
+
+    Optionally also _get_closed_form_lr(), the same without looking at the present rates: used where an epoch is given.
+    """
+
+    _get_lr_called_within_step = False
+    _is_initial = False
+
+    def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
+        self.optimizer = checked(optimizer)
+        for index, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", own(group["lr"]))
+            elif "initial_lr" not in group:
+                raise KeyError(f"param 'initial_lr' is not specified in param_groups[{index}] when resuming scheduler "
+                               "with last_epoch >= 0: load the optimizer's state first")
+        self.base_lrs = values_of(optimizer, "initial_lr")
+        self.last_epoch = last_epoch
+        if not optimizer.__dict__.get("_scheduled"):         # steps count from when the first scheduler came
+            optimizer._scheduled, optimizer._opt_called = True, False
+        self._initial_step()
+
+    def _initial_step(self) -> None:
+        """Set the rates of the first epoch."""
+        self._step_count = 0
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
+
+    def state_dict(self) -> dict[str, Any]:
+        """All attributes but the optimiser."""
+        return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what state_dict() gave."""
+        self.__dict__.update(state_dict)
+
+    def get_last_lr(self) -> list[Any]:
+        """The rates set by the last step()."""
+        return self._last_lr
+
+    def get_lr(self) -> list[Any]:
+        """The rates of the groups at self.last_epoch. Called by step()."""
+        raise NotImplementedError(f"{type(self).__name__} has no get_lr()")
+
+    def _within_step(self) -> None:
+        """Warn if get_lr() is not called by step()."""
+        if not self._get_lr_called_within_step:
+            warnings.warn(MSG_GET_LR, UserWarning, stacklevel=3)
+
+    def _scaled(self, factor: float) -> list[Any]:
+        """The present rates times a factor."""
+        return [group["lr"] * factor for group in self.optimizer.param_groups]
+
+    def _unchanged(self) -> list[Any]:
+        """The present rates."""
+        return values_of(self.optimizer, "lr")
+
+    def step(self, epoch: Any = None) -> None:
+        """Go to the next epoch, after optimizer.step()."""
+        if self._step_count == 1 and not self.optimizer._opt_called:
+            warnings.warn(MSG_ORDER, UserWarning, stacklevel=2)
+        self._step_count += 1
+        if epoch is not None:
+            warnings.warn(MSG_EPOCH, UserWarning, stacklevel=2)
+        self._update_lr(epoch)
+
+    def _update_lr(self, epoch: Any = None) -> None:
+        """Set the rates of the next epoch, or of the given one."""
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        closed = getattr(self, "_get_closed_form_lr", None)
+        self._set(self.get_lr if epoch is None or closed is None else closed)
+
+    def _set(self, compute: Callable[[], list[Any]]) -> None:
+        """Write computed rates to the groups."""
+        self._get_lr_called_within_step = True
+        try:
+            values = compute()
+        finally:
+            self._get_lr_called_within_step = False
+        for group, lr in zip(self.optimizer.param_groups, values, strict=True):
+            write(group, "lr", lr)
+        self._last_lr = values_of(self.optimizer, "lr")
+
+
+def saved_callable(fn: Any) -> dict[str, Any] | None:
+    """What of a callable goes into a state: the attributes of an object, nothing of a function."""
+    return None if fn is None or isinstance(fn, types.FunctionType) else dict(fn.__dict__)

@@ -1,0 +1,68 @@
+"""NAdam."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import default
+from .adam import moments
+from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
+from .elementwise import Elementwise, Update, descent
+from .flat import Array
+
+
+class NAdam(Elementwise):
+    """Adam with Nesterov momentum, Dozat 2016: beta1 warms up as mu_t = beta1 * (1 - 0.96^(t * momentum_decay) / 2).
+
+    p -= lr * (g * (1 - mu_t) / (1 - prod mu_1..t) + m * mu_(t+1) / (1 - prod mu_1..t+1)) / (sqrt(v') + eps).
+    """
+
+    def __init__(self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,
+                 foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
+                 differentiable: bool = False) -> None:
+        check_flags("NAdam", differentiable)
+        check_lr(lr)
+        check_not_negative(eps=eps)
+        check_betas(betas)
+        check_not_negative(weight_decay=weight_decay, momentum_decay=momentum_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay, "maximize": maximize, "foreach": foreach,
+            "capturable": capturable, "differentiable": differentiable})
+
+    def arrays(self, group: dict[str, Any]) -> dict[str, float]:
+        """First and second moment."""
+        return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
+
+    def numbers(self, group: dict[str, Any]) -> dict[str, float]:
+        """Steps, and the product of all mu so far."""
+        return {"step": 0.0, "mu_product": 1.0}
+
+    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+        """The formula of the class. The product is rounded as the state keeps it, so that resuming changes nothing."""
+        t = numbers["step"] = numbers["step"] + 1
+        lr, decay, decoupled = number(group["lr"]), group["weight_decay"], group["decoupled_weight_decay"]
+        beta1, beta2 = map(number, group["betas"])
+        mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (n * group["momentum_decay"])) for n in (t, t + 1))
+        product = numbers["mu_product"] = (default.type(numbers["mu_product"]) * default.type(mu)).item()
+        of_g, of_m = lr * (1 - mu) / (1 - product), lr * mu_next / (1 - product * mu_next)
+        scale = 1 / math.sqrt(1 - beta2 ** t)
+
+        def update(p: Array, g: Array, m: Array, v: Array) -> None:
+            if decoupled and decay:
+                p *= 1 - lr * decay
+            g = descent(p, g, group["maximize"], 0 if decoupled else decay)
+            scratch = moments(g, m, v, beta1, beta2)
+            np.sqrt(v, out=scratch)
+            scratch *= scale
+            scratch += group["eps"]
+            g *= of_g
+            g += of_m * m
+            g /= scratch
+            p -= g
+
+        return update

@@ -1,0 +1,71 @@
+"""RAdam."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .adam import moments
+from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
+from .elementwise import Elementwise, Update, descent
+from .flat import Array
+
+
+class RAdam(Elementwise):
+    """Adam with a rectified variance, Liu et al. 2020 (arXiv:1908.03265), algorithm 2.
+
+    Until the second moment is an average of more than five values, the step is lr * m'; then Adam's times the rectifier.
+    """
+
+    def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+                 weight_decay: float = 0, decoupled_weight_decay: bool = False, *, foreach: bool | None = None,
+                 maximize: bool = False, capturable: bool = False, differentiable: bool = False) -> None:
+        check_flags("RAdam", differentiable)
+        check_lr(lr)
+        check_not_negative(eps=eps)
+        check_betas(betas)
+        check_not_negative(weight_decay=weight_decay)
+        super().__init__(params, {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
+            "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable})
+
+    def arrays(self, group: dict[str, Any]) -> dict[str, float]:
+        """First and second moment."""
+        return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
+
+    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+        """The formula of the class."""
+        t = numbers["step"] = numbers["step"] + 1
+        lr, decay, decoupled = number(group["lr"]), group["weight_decay"], group["decoupled_weight_decay"]
+        beta1, beta2 = map(number, group["betas"])
+        size, rectifier = lr / (1 - beta1 ** t), rectified(t, beta2)
+        if rectifier is not None:
+            size *= rectifier * math.sqrt(1 - beta2 ** t)
+
+        def update(p: Array, g: Array, m: Array, v: Array) -> None:
+            if decoupled and decay:
+                p *= 1 - lr * decay
+            g = descent(p, g, group["maximize"], 0 if decoupled else decay)
+            scratch = moments(g, m, v, beta1, beta2)
+            if rectifier is None:
+                np.multiply(m, size, out=scratch)
+            else:
+                np.sqrt(v, out=scratch)
+                scratch += group["eps"]
+                np.divide(m, scratch, out=scratch)
+                scratch *= size
+            p -= scratch
+
+        return update
+
+
+def rectified(t: float, beta2: float) -> float | None:
+    """The rectifier r_t of the variance at step t; None while the average is too short (rho_t <= 5)."""
+    rho_inf = 2 / (1 - beta2) - 1
+    rho = rho_inf - 2 * t * beta2 ** t / (1 - beta2 ** t)
+    if rho <= 5:
+        return None
+    return math.sqrt((rho - 4) * (rho - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * rho))

@@ -1,0 +1,64 @@
+"""RMSprop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arguments import check_flags, check_lr, check_not_negative, number
+from .elementwise import Elementwise, Update, descent
+from .flat import Array
+
+
+class RMSprop(Elementwise):
+    """Tieleman & Hinton 2012: s = lerp(s, g^2, 1 - alpha), p -= lr * g / (sqrt(s) + eps).
+
+    centered: s - a^2 instead of s, a the running mean of g (Graves 2013, arXiv:1308.0850). With momentum the quotient is
+    gathered in b = momentum * b + quotient, p -= lr * b.
+    """
+
+    def __init__(self, params: Any, lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
+                 momentum: float = 0, centered: bool = False, capturable: bool = False, foreach: bool | None = None,
+                 maximize: bool = False, differentiable: bool = False) -> None:
+        check_flags("RMSprop", differentiable)
+        check_lr(lr)
+        check_not_negative(eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
+            "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable})
+
+    def arrays(self, group: dict[str, Any]) -> dict[str, float]:
+        """The running mean of squares; as asked for, the momentum, and the running mean."""
+        names = ["square_avg", *["momentum_buffer"] * (group["momentum"] > 0), *["grad_avg"] * bool(group["centered"])]
+        return dict.fromkeys(names, 0.0)
+
+    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+        """The formula of the class."""
+        numbers["step"] += 1
+        lr, alpha, momentum = number(group["lr"]), group["alpha"], group["momentum"]
+
+        def update(p: Array, g: Array, s: Array, *more: Array) -> None:
+            g = descent(p, g, group["maximize"], group["weight_decay"])
+            s *= alpha
+            s += (1 - alpha) * (g * g)
+            if group["centered"]:
+                mean = more[-1]
+                mean *= alpha
+                mean += (1 - alpha) * g
+                root = np.sqrt(s - mean * mean)
+            else:
+                root = np.sqrt(s)
+            root += group["eps"]
+            np.divide(g, root, out=g)
+            if momentum > 0:
+                gathered = more[0]
+                gathered *= momentum
+                gathered += g
+                np.multiply(gathered, lr, out=g)
+            else:
+                g *= lr
+            p -= g
+
+        return update

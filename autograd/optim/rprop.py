@@ -1,0 +1,49 @@
+"""Rprop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arguments import check_flags, check_lr, number
+from .elementwise import Elementwise, Update, descent
+from .flat import Array
+
+
+class Rprop(Elementwise):
+    """Riedmiller & Braun 1993: each element moves by its own step size, against the sign of its gradient.
+
+    The size grows by etas[1] while the sign stays and shrinks by etas[0] when it changes; then that element waits a step.
+    """
+
+    def __init__(self, params: Any, lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
+                 step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False,
+                 foreach: bool | None = None, maximize: bool = False, differentiable: bool = False) -> None:
+        check_flags("Rprop", differentiable)
+        check_lr(lr)
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
+            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+        super().__init__(params, {
+            "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "capturable": capturable})
+
+    def arrays(self, group: dict[str, Any]) -> dict[str, float]:
+        """The gradient before, and the step sizes, which begin at lr."""
+        return {"prev": 0.0, "step_size": number(group["lr"])}
+
+    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+        """The formula of the class."""
+        numbers["step"] += 1
+        (shrink, grow), (low, high) = group["etas"], group["step_sizes"]
+
+        def update(p: Array, g: Array, before: Array, size: Array) -> None:
+            g = descent(p, g, group["maximize"], 0)
+            turn = np.sign(g * before)
+            size *= np.where(turn > 0, grow, np.where(turn < 0, shrink, 1)).astype(size.dtype)
+            np.clip(size, low, high, out=size)
+            g[turn < 0] = 0
+            p -= np.sign(g) * size
+            before[...] = g
+
+        return update

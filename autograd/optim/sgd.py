@@ -1,0 +1,66 @@
+"""SGD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arguments import check_flags, check_lr, check_not_negative, number
+from .elementwise import Elementwise, Update, descent
+from .flat import Array
+
+
+class SGD(Elementwise):
+    """p -= lr * (g + weight_decay * p), with momentum: v = momentum * v + (1 - dampening) * g, p -= lr * v.
+
+    foreach and fused are accepted: every step is fused over flat buffers.
+    """
+
+    def __init__(self, params: Any, lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
+                 weight_decay: Any = 0, nesterov: bool = False, *, maximize: bool = False,
+                 foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None) -> None:
+        check_flags("SGD", differentiable, foreach, fused)
+        check_lr(lr)
+        check_not_negative(momentum=momentum, weight_decay=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(params, {
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
+            "nesterov": nesterov, "maximize": maximize, "foreach": foreach, "differentiable": differentiable,
+            "fused": fused})
+
+    def arrays(self, group: dict[str, Any]) -> dict[str, float]:
+        """The velocity, if there is momentum."""
+        return {"momentum_buffer": 0.0} if group["momentum"] else {}
+
+    def numbers(self, group: dict[str, Any]) -> dict[str, float]:
+        """None: SGD does not count steps."""
+        return {}
+
+    def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
+        """The formula of the class; the first velocity is the gradient itself, not dampened."""
+        lr, decay = number(group["lr"]), number(group["weight_decay"])
+        momentum, dampening = number(group["momentum"]), group["dampening"]
+
+        def update(p: Array, g: Array, v: Array | None = None) -> None:
+            g = descent(p, g, group["maximize"], decay)
+            if v is None:
+                g *= lr
+            else:
+                if fresh:
+                    v[...] = g
+                else:
+                    v *= momentum
+                    if dampening == 0:
+                        v += g
+                    else:
+                        v += (1 - dampening) * g
+                if group["nesterov"]:
+                    g += momentum * v
+                    g *= lr
+                else:
+                    np.multiply(v, lr, out=g)
+            p -= g
+
+        return update

@@ -1,0 +1,89 @@
+"""AveragedModel and update_bn: a model whose parameters are the mean of another's over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import Any
+
+from ...dtypes import int64
+from ...mode import no_grad
+from ...nn import Module
+from ...ops.create import tensor
+from .averages import get_swa_avg_fn
+
+
+class AveragedModel(Module):
+    """A copy of the model; update_parameters(model) moves it on: the equal mean, or what avg_fn or multi_avg_fn says.
+
+    avg_fn(averaged, current, n) gives the new value of one tensor; multi_avg_fn(list, list, n) writes it for many.
+    use_buffers averages the buffers too; otherwise they are copied.
+    """
+
+    n_averaged: Any
+
+    def __init__(self, model: Any, device: Any = None, avg_fn: Any = None, multi_avg_fn: Any = None,
+                 use_buffers: bool = False) -> None:
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
+        self.module = deepcopy(model)
+        if device is not None:
+            self.module = self.module.to(device)
+        self.register_buffer("n_averaged", tensor(0, dtype=int64))
+        self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """The averaged model's output."""
+        return self.module(*args, **kwargs)
+
+    @no_grad()
+    def update_parameters(self, model: Any) -> None:
+        """Take in the present parameters of the model."""
+        def tensors(of: Any) -> list[Any]:
+            return [*of.parameters(), *(of.buffers() if self.use_buffers else ())]
+
+        averaged, current = tensors(self.module), [value.detach() for value in tensors(model)]
+        if self.n_averaged.item() == 0:
+            for mine, theirs in zip(averaged, current, strict=True):
+                mine.copy_(theirs)
+        elif self.multi_avg_fn is not None:
+            self._by_dtype(averaged, current)
+        else:
+            average = self.avg_fn or get_swa_avg_fn()
+            for mine, theirs in zip(averaged, current, strict=True):
+                mine.copy_(average(mine.detach(), theirs, self.n_averaged))
+        if not self.use_buffers:
+            for mine, theirs in zip(self.module.buffers(), model.buffers(), strict=True):
+                mine.copy_(theirs.detach())
+        self.n_averaged += 1
+
+    def _by_dtype(self, averaged: list[Any], current: list[Any]) -> None:
+        """Call multi_avg_fn once for each dtype."""
+        for dtype in dict.fromkeys(value.dtype for value in averaged):
+            pairs = [(a.detach(), c) for a, c in zip(averaged, current, strict=True) if a.dtype == dtype]
+            self.multi_avg_fn([a for a, _ in pairs], [c for _, c in pairs], self.n_averaged)
+
+
+@no_grad()
+def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
+    """Let batch normalisation layers find their running statistics anew, as equal means over the loader's batches.
+
+    A batch that is a list or tuple stands for its first item.
+    """
+    momenta = {}
+    for module in model.modules():
+        if any("BatchNorm" in base.__name__ for base in type(module).__mro__):
+            module.reset_running_stats()
+            momenta[module] = module.momentum
+            module.momentum = None
+    if not momenta:
+        return
+    was_training = model.training
+    model.train()
+    for batch in loader:
+        given = batch[0] if isinstance(batch, (list, tuple)) else batch
+        model(given if device is None else given.to(device))
+    for module, momentum in momenta.items():
+        module.momentum = momentum
+    model.train(was_training)

@@ -1,0 +1,56 @@
+"""How an averaged parameter takes in a new value: the equal mean (SWA) or an exponential one (EMA)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...mode import no_grad
+
+
+def _checked(decay: float) -> float:
+    if decay < 0.0 or decay > 1.0:
+        raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
+    return decay
+
+
+def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
+    """fn(averaged, current, number averaged so far) -> the mean of one more."""
+
+    @no_grad()
+    def swa_update(averaged_param: Any, current_param: Any, num_averaged: Any) -> Any:
+        return averaged_param + (current_param - averaged_param) / (num_averaged + 1)
+
+    return swa_update
+
+
+def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
+    """fn(averaged, current, _) -> decay * averaged + (1 - decay) * current."""
+    _checked(decay)
+
+    @no_grad()
+    def ema_update(ema_param: Any, current_param: Any, num_averaged: Any) -> Any:
+        return decay * ema_param + (1 - decay) * current_param
+
+    return ema_update
+
+
+def get_swa_multi_avg_fn() -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
+    """get_swa_avg_fn for lists of tensors, in place."""
+    return _in_place(lambda averaged, current, count: averaged + (current - averaged) * (1 / (float(count) + 1)))
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
+    """get_ema_avg_fn for lists of tensors, in place."""
+    _checked(decay)
+    return _in_place(lambda averaged, current, count: averaged + (current - averaged) * (1 - decay)
+                     if averaged.array.dtype.kind in "fc" else averaged * decay + current * (1 - decay))
+
+
+def _in_place(rule: Callable[[Any, Any, Any], Any]) -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
+    @no_grad()
+    def update(averaged_list: Sequence[Any], current_list: Sequence[Any], num_averaged: Any) -> None:
+        for averaged, current in zip(averaged_list, current_list, strict=True):
+            averaged.copy_(rule(averaged, current, num_averaged))
+
+    return update

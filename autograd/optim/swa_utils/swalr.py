@@ -1,0 +1,42 @@
+"""SWALR."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..lr_scheduler.scheduler import LRScheduler, checked, for_groups
+
+
+class SWALR(LRScheduler):
+    """From the present rates to swa_lr in anneal_epochs, by a cosine or a line; then constant."""
+
+    def __init__(self, optimizer: Any, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos",
+                 last_epoch: int = -1) -> None:
+        for group, lr in zip(checked(optimizer).param_groups, for_groups("swa_lr", optimizer, swa_lr), strict=True):
+            group["swa_lr"] = lr
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        self._anneal_strategy = anneal_strategy
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+        self.anneal_epochs = anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def anneal_func(self, t: float) -> float:
+        """How far to swa_lr, after the part t of the epochs."""
+        return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
+
+    def get_lr(self) -> list[Any]:
+        """The rates before annealing, found from the present ones, annealed as far as this epoch."""
+        self._within_step()
+        step = self._step_count - 1
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        before, now = (self.anneal_func(max(0, min(1, s / max(1, self.anneal_epochs)))) for s in (step - 1, step))
+        rates = []
+        for group in self.optimizer.param_groups:
+            goal = group["swa_lr"]
+            start = goal if before == 1 else (group["lr"] - before * goal) / (1 - before)
+            rates.append(goal * now + start * (1 - now))
+        return rates
