@@ -1,1 +1,55 @@
-"""Operations: one file per family, derivative rules only."""
+"""Operations: one module per family, rules only.
+
+A module ends in `__all__` (what is `autograd.<name>`), METHODS (which of its functions are methods of Tensor too) and
+IN_PLACE (which of those have a form that ends in "_"). FAMILIES are the modules with methods.
+"""
+
+from . import (
+    addmm,
+    arithmetic,
+    by_element,
+    choice,
+    cholesky,
+    comparison,
+    complex,
+    covariance,
+    create,
+    cumulative,
+    determinant,
+    differences,
+    draw,
+    exponential,
+    extremes,
+    fill,
+    histograms,
+    index,
+    logic,
+    lu,
+    matmul,
+    matrix_functions,
+    norms,
+    piecewise,
+    pinv,
+    powers,
+    products,
+    qr,
+    quantiles,
+    redraw,
+    reduce,
+    rounding,
+    sets,
+    shape,
+    sign,
+    softmax,
+    solve,
+    sorting,
+    special,
+    svd,
+    triangle,
+    trigonometric,
+    types,
+    variance,
+    vector_products,
+)
+
+FAMILIES = [module for module in list(globals().values()) if hasattr(module, "METHODS")]
