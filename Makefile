@@ -40,7 +40,7 @@ $(TRAIN): pyproject.toml | $(BIN)/python
 	touch $@
 
 $(TEST): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[mpi,examples,test]'
+	$(BIN)/python -m pip install -q -e '.[mpi,examples,mnist,test]'
 	$(COMPILE)
 	touch $@
 

@@ -1,4 +1,4 @@
-"""The whole suite: without MPI, then on 2 and on 3 real ranks. `make test` runs this."""
+"""The whole suite: without MPI, then on 1, 2 and 3 real ranks. `make test` runs this."""
 
 import re
 import subprocess
@@ -13,8 +13,8 @@ def main() -> int:
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     status = 0
     for title, command in [("without MPI", SERIAL),
-                           *((f"{n} MPI ranks", [*RANKS, "-n", str(n), "-m", "pytest", "tests/dparallel"])
-                             for n in (2, 3))]:
+                           *((f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), "-m", "pytest", "tests/dparallel"])
+                             for n in (1, 2, 3))]:
         print(f"=== {title}", flush=True)
         start = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

