@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .births import listen, silence
 from .graph import Node
+from .mode import listen, silence
 
 MSG_SLOW = ("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging.")
@@ -45,7 +45,7 @@ current = _Current()
 def _on_birth(node: Node) -> None:
     """Write down where a node is made, and in which node's backward."""
     metadata = node.metadata
-    metadata["traceback_"] = traceback.format_stack(sys._getframe(3))    # the operation's, above the watch
+    metadata["traceback_"] = traceback.format_stack(sys._getframe(3))    # the caller's of the operation
     if current.node is not None:
         metadata["parent_"] = current.node
 

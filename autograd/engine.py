@@ -19,7 +19,7 @@ from .anomaly_mode import Watched, current, state
 from .graph import AccumulateGrad, Edge, Node
 from .hooks import as_value
 from .lanes import on_fresh_stack
-from .mode import DUAL, modes
+from .mode import DUAL, GRAD, modes
 from .tensor import result, unshared
 from .walk import Walk, running
 
@@ -88,7 +88,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
         walk.uses = _uses(order, roots)
     walk.order = order if not state.enabled else [cast(Node, Watched(node)) for node in order]
     recording = modes.recording
-    walk.recording = modes.recording = create | (recording & DUAL)
+    walk.recording = modes.recording = create | (recording & ~GRAD)
     running.walks.append(walk)
     try:
         for (node, number), seed in zip(roots, seeds, strict=True):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from typing import Any, NamedTuple
 
-from .mode import DUAL, GRAD, modes
+from .mode import DUAL, modes
 from .ops._declare import linear
 from .tangent import set_tangent, tangent_of
 from .tensor import Tensor
@@ -44,7 +44,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
         raise RuntimeError(f"Trying to exit a forward AD level ({level}) that was not the last one that was created "
                            f"({modes.level}). This is not supported.")
     modes.level = None
-    modes.recording &= GRAD
+    modes.recording &= ~DUAL
 
 
 class dual_level:
@@ -91,7 +91,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     tangent = tangent_of(tensor)
     if tangent is None:
         return UnpackedDualTensor(tensor, None)
-    recording, modes.recording = modes.recording, modes.recording & GRAD
+    recording, modes.recording = modes.recording, modes.recording & ~DUAL
     try:
         primal: Any = alias(tensor)
     finally:

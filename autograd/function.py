@@ -15,10 +15,10 @@ import numpy as np
 
 from .function_variants import GradientTypeError, NeedsInputGrad, bind, defaults, in_two_steps, variants
 from .graph import Node, edge_of, new, next_number
-from .mode import DUAL, GRAD, modes
+from .mode import GRAD, modes
 from .operation import fit
+from .recorded import finish
 from .saved import pack, unpack
-from .tangent import carry
 from .tensor import Tensor, result
 from .views import check_writable, written
 
@@ -304,7 +304,7 @@ class Function:
                 output = cls.forward(node, *args, **settings)
         finally:
             state["recording"] = recording
-        if not (record == GRAD and node.plain and output.__class__ is Tensor and not output.tracked):
+        if not (record and recording == GRAD and node.plain and output.__class__ is Tensor and not output.tracked):
             return attach(node, args, output, record)
         array = output.array                         # the ordinary call: one new Tensor came out
         shape, dtype = array.shape, array.dtype
@@ -377,8 +377,8 @@ def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, record: int) 
     if node.to_save:
         pack(node, node.to_save, outputs)
         node.to_save = None
-    if record & DUAL:
-        carry(node, args, outputs)
+    if modes.recording > GRAD:
+        finish(node, args, outputs)
     return outputs[0] if single else outputs
 
 

@@ -15,13 +15,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 GRAD, DUAL = 1, 2                        # bits of Tensor.tracked and modes.recording: backward mode, forward mode
+WATCH = 4                                # a bit of modes.recording: somebody is told of each recorded call, see recorded.py
+
+
+listeners: list[Callable[[Any], None]] = []      # called with each recorded node, in threads whose WATCH bit is on
 
 
 class Modes(threading.local):
     """The modes of the current thread; a new thread starts with these."""
 
     def __init__(self) -> None:
-        self.recording: int = GRAD           # for what operations are recorded: GRAD, DUAL, both, or 0 for nothing
+        self.recording: int = GRAD | (WATCH if listeners else 0)     # for what operations are recorded, and who watches
         self.lane: int | None = None         # the lane that this thread works for, see lanes.py
         self.level: int | None = None        # the dual level that this thread is in, see tangent.py
         self.inference = False               # new tensors keep no versions and are never recorded, see inference.py
@@ -31,6 +35,23 @@ class Modes(threading.local):
 
 
 modes = Modes()
+
+
+def watch() -> None:
+    """Set this thread's WATCH bit as its hooks on saved tensors and the listeners want it."""
+    modes.recording = (modes.recording | WATCH) if listeners or modes.saving else modes.recording & ~WATCH
+
+
+def listen(listener: Callable[[Any], None]) -> None:
+    """Call listener(node) for each node that this thread, and threads to come, record, until silence(listener)."""
+    listeners.append(listener)
+    watch()
+
+
+def silence(listener: Callable[[Any], None]) -> None:
+    """End one listen()."""
+    listeners.remove(listener)
+    watch()
 
 
 def is_grad_enabled() -> bool:
@@ -77,7 +98,7 @@ class _Recording(Modal):
 
     def __enter__(self) -> None:
         self._before.append(modes.recording)
-        keep = modes.recording & DUAL               # forward mode goes on, as in PyTorch
+        keep = modes.recording & ~GRAD              # forward mode goes on, as in PyTorch
         modes.recording = keep | (self._recording and not modes.inference)
 
     def __exit__(self, *exception: object) -> None:
@@ -142,7 +163,7 @@ class set_grad_enabled(_Recording):
     def __init__(self, mode: bool) -> None:
         super().__init__(bool(mode))
         self._before.append(modes.recording)
-        modes.recording = (modes.recording & DUAL) | (self._recording and not modes.inference)
+        modes.recording = (modes.recording & ~GRAD) | (self._recording and not modes.inference)
 
     def __enter__(self) -> None:
         """The switch was made by the constructor."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from .graph import Node, edge_of, join_views, new, next_number
 from .mode import modes
+from .recorded import finish
 from .saved import pack, unpack
-from .tangent import carry
 from .tensor import Tensor, result
 
 
@@ -125,7 +125,7 @@ class Operation:
         output = cls.forward(node, *arrays, **settings)
         if not seen:
             return output
-        if not kind or not (kind := kind & modes.recording):
+        if not kind or not kind & (on := modes.recording):
             if output.__class__ is tuple:
                 return tuple([result(z) for z in output])
             out = result(output)
@@ -133,8 +133,8 @@ class Operation:
                 join_views(out, args[0])
             return out
         out = cls.record(node, args, arrays, output)
-        if kind > 1:
-            carry(node, args, out if out.__class__ is tuple else (out,))
+        if on > 1:
+            finish(node, args, out if out.__class__ is tuple else (out,))
         return out
 
     @classmethod

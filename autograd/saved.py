@@ -1,7 +1,7 @@
 """What a node keeps for backward: packed with the versions that it was at, unpacked with a check that nobody wrote to it.
 
 Users may put a pair of functions between (saved_tensors_hooks): what `pack` makes of a tensor is kept in its place,
-and `unpack` turns that into a tensor again when backward asks. Nodes are then watched while they are filled.
+and `unpack` turns that into a tensor again when backward asks.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from .graph import FREED, MSG_FREED, Node, edge_of, raise_changed
-from .mode import DUAL, GRAD, modes
-from .slots import Watch
+from .mode import DUAL, GRAD, modes, watch
 from .tensor import Tensor, result
 
 ndarray = np.ndarray
@@ -49,8 +48,6 @@ def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
                     own = True
             if value.counter is not None and value.counter.value:
                 written = True
-    if modes.saving and modes.level is None:         # integer arrays made on the way are memory too
-        values = tuple([taken(node, v) if isinstance(v, ndarray) else v for v in values])
     if own:
         numbers = {id(out): number for number, out in enumerate(outputs) if isinstance(out, Tensor)}
         node.saved = tuple([Output(v.array, numbers[id(v)]) if id(v) in numbers else v for v in values])
@@ -168,16 +165,6 @@ def taken(node: Node, value: Any) -> Any:
     return Output(packed, PACKED)
 
 
-def _on_save(node: Node, values: Any) -> Any:
-    """What is stored when a node's `saved` is written: arrays wait for pack(), which knows whose they are."""
-    if values is None or values is FREED or not modes.saving or modes.level is not None:
-        return values                                # in a dual level, tangents are computed from them at once
-    return tuple([v if isinstance(v, ndarray) else taken(node, v) for v in values])
-
-
-_watch = Watch(Node, "saved", _on_save)
-
-
 class saved_tensors_hooks:
     """In the block, keep pack_hook(tensor) for each tensor saved for backward, which gets unpack_hook(that) back.
 
@@ -199,11 +186,11 @@ class saved_tensors_hooks:
         if modes.saving_refused is not None:
             raise RuntimeError(modes.saving_refused)
         modes.saving = (*modes.saving, (self.pack_hook, self.unpack_hook))
-        _watch.hold()
+        watch()
 
     def __exit__(self, *exception: object) -> None:
         modes.saving = modes.saving[:-1]
-        _watch.release()
+        watch()
 
 
 class save_on_cpu(saved_tensors_hooks):

@@ -38,7 +38,10 @@ def carry(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
     edges = node.edges
     node.edges = tuple((AccumulateGrad(x), 0) if edge is None and t is not None else edge
                        for x, t, edge in zip(inputs, tangents, edges, strict=True))
-    found = push(node, outs, tangents) if any(t is not None for t in tangents) else [None] * len(outs)
+    live = any(t is not None for t in tangents)
+    if live and node.always_runs:
+        raise NotImplementedError(f"{node.name()}: forward mode through collectives is not implemented; use backward mode")
+    found = push(node, outs, tangents) if live else [None] * len(outs)
     node.edges = edges
     for out, tangent in zip(outs, found, strict=True):
         if not isinstance(out, Tensor):

@@ -16,7 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 from .graph import new, shared_counter
 from .mode import GRAD, modes
 from .operation import Operation, OperationNode
-from .tangent import carry
+from .recorded import finish
 from .tensor import Tensor
 
 MSG_LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -178,8 +178,8 @@ def recorded(operation: type[Operation], inputs: tuple[Tensor, ...], array: Any,
     node.saved = None
     node.base, node.view = places
     out: Tensor = operation.record(node, inputs, [x.array for x in inputs], array)
-    if any(x.tracked > GRAD for x in inputs):
-        carry(node, inputs, (out,))
+    if modes.recording > GRAD:
+        finish(node, inputs, (out,))
     return out
 
 

@@ -15,11 +15,12 @@ LAYERS = """
 autograd.kernels autograd.dtypes autograd.size autograd.devices dparallel.comm launch
 autograd.mode autograd.slots
 autograd.lanes autograd.graph
-autograd.tensor autograd.births
+autograd.tensor
 autograd.saved autograd.hooks autograd.random autograd.inference autograd.edges autograd.anomaly_mode autograd.function_variants
 autograd.walk
 autograd.engine
 autograd.tangent
+autograd.recorded
 autograd.operation
 autograd.views autograd.roots
 autograd.function autograd.derivatives autograd.graph_api autograd.variable autograd.grad_mode

@@ -19,8 +19,8 @@ from ..dtypes import category, default, for_number, result_type
 from ..graph import FREED, MSG_FREED, edge_of, join_views, new, next_number, raise_changed
 from ..mode import modes
 from ..operation import Conj, Operation, OperationNode, fit
+from ..recorded import finish
 from ..saved import Output, output_value
-from ..tangent import carry
 from ..tensor import Tensor, result
 from ._out import detached, into
 
@@ -96,7 +96,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             a = a.astype(default)
         out = result(forward(a))
         kind = x.tracked
-        if kind and (kind := kind & modes.recording):
+        if kind and kind & (on := modes.recording):
             node: Any = new(node_class if out.array.dtype.kind != "c" or a.dtype.kind != "c" else conjugated(node_class))
             node.seq = next_number()
             node.lane = modes.lane
@@ -111,8 +111,8 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
                 node.versions = (x.counter.value,) * 2
             out.edge = (node, 0)
             out.tracked = True
-            if kind > 1:
-                carry(node, (x,), (out,))
+            if on > 1:
+                finish(node, (x,), (out,))
         return out
 
     return described(op, name, node_class)
@@ -190,7 +190,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
         out.tracked = False
         x_tracked, y_tracked = x.tracked, y.tracked
         kind = x_tracked | y_tracked
-        if kind and (kind := kind & modes.recording):
+        if kind and kind & (on := modes.recording):
             node: Any = new(node_class if out.array.dtype.kind != "c" or real(a, b) else conjugated(node_class))
             node.seq = next_number()
             node.lane = modes.lane
@@ -211,8 +211,8 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             else:
                 node.meta = _metas(x, y, out)
             out.edge, out.tracked = (node, 0), True
-            if kind > 1:
-                carry(node, (x, y), (out,))
+            if on > 1:
+                finish(node, (x, y), (out,))
         return out
 
     return described(op, name, node_class)
@@ -331,7 +331,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
         if view and (always or np.may_share_memory(out.array, a)):
             join_views(out, x)
         kind = x.tracked
-        if kind and (kind := kind & modes.recording):
+        if kind and kind & (on := modes.recording):
             node: Any = new(node_class)
             node.seq = next_number()
             node.lane = modes.lane
@@ -341,8 +341,8 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
             node.given = (a.shape, settings)
             out.edge = (node, 0)
             out.tracked = True
-            if kind > 1:
-                carry(node, (x,), (out,))
+            if on > 1:
+                finish(node, (x,), (out,))
         return out
 
     return described(op, name, node_class)

@@ -9,10 +9,9 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..births import listen, silence
 from ..engine import current_pass
 from ..graph import MSG_CHANGED, Node
-from ..mode import enable_grad, modes
+from ..mode import enable_grad, listen, modes, silence
 from ..saved import output_value, saved_tensors_hooks, taken
 from ..tensor import Tensor, result
 
