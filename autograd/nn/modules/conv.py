@@ -11,7 +11,7 @@ from ...tensor import Parameter
 from .. import functional as F
 from .. import init
 from ..module import Module
-from .tuples import ntuple, reversed_twice
+from .tuples import ntuple, reversed_repeated
 
 MODES = ("zeros", "reflect", "replicate", "circular")
 
@@ -82,7 +82,7 @@ def _check(in_channels: int, out_channels: int, groups: int, padding: Any, strid
 def _borders(padding: Any, kernel_size: Sequence[int], dilation: Sequence[int]) -> Any:
     """The padding as pad() takes it: last dimension first, before and after. Of an odd "same" the larger part is after."""
     if not isinstance(padding, str):
-        return reversed_twice(padding)
+        return reversed_repeated(padding, 2)
     if padding == "valid":
         return [0, 0] * len(kernel_size)
     totals = [d * (k - 1) for d, k in zip(dilation, kernel_size, strict=True)]

@@ -29,8 +29,6 @@ class Unflatten(Module):
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         if isinstance(dim, str):
             raise NotImplementedError(f"Unflatten(dim={dim!r}): dimensions have no names here; give a number")
-        if not isinstance(dim, int):
-            raise TypeError(f"invalid argument type for dim parameter: {type(dim).__name__}")
         if not isinstance(unflattened_size, (tuple, list)):
             raise TypeError(f"unflattened_size must be a tuple or list, but found type {type(unflattened_size).__name__}")
         for position, size in enumerate(unflattened_size):

@@ -120,7 +120,10 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """LocalResponseNorm of images, as Torch 7 had it: always over an odd number of channels, size - 1 of an even size."""
+    """LocalResponseNorm of images over an odd number of channels: an even size counts as the one below it.
+
+    PyTorch's never takes the first channel out of its moving sum again, though its gradient does. Here both have the window.
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)

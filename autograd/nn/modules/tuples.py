@@ -18,6 +18,6 @@ def ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
 single, pair, triple, quadruple = (ntuple(n) for n in (1, 2, 3, 4))
 
 
-def reversed_twice(sizes: Iterable[Any]) -> tuple[Any, ...]:
-    """(a, b) as (b, b, a, a): what pad() takes for borders of sizes a and b."""
-    return tuple(size for size in reversed(tuple(sizes)) for _ in range(2))
+def reversed_repeated(sizes: Iterable[Any], n: int) -> tuple[Any, ...]:
+    """(a, b), 2 as (b, b, a, a): what pad() takes for borders of sizes a and b."""
+    return tuple(size for size in reversed(tuple(sizes)) for _ in range(n))

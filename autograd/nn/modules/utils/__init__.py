@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tuples import ntuple, pair, quadruple, reversed_twice, single, triple
+from ..tuples import ntuple, pair, quadruple, reversed_repeated, single, triple
 
 _ntuple, _single, _pair, _triple, _quadruple = ntuple, single, pair, triple, quadruple
-_reverse_repeat_tuple = reversed_twice
+_reverse_repeat_tuple = reversed_repeated
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
