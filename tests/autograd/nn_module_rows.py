@@ -81,7 +81,7 @@ NORM = [
     ("InstanceNorm1d(3)", (2, 3, 5)), ("InstanceNorm1d(3, affine=True, track_running_stats=True)", (2, 3, 5)), ("InstanceNorm1d(3)", (3, 5)), ("InstanceNorm2d(3, 1e-2, 0.4, True)", (2, 3, 4, 5)), ("InstanceNorm2d(3, track_running_stats=True)", (3, 4, 5)),
     ("InstanceNorm2d(7)", (2, 3, 4, 5)), ("InstanceNorm3d(2, affine=True, bias=False)", (2, 2, 2, 3, 2)), ("LayerNorm(4)", (2, 3, 4)), ("LayerNorm((3, 4), 1e-3)", (2, 3, 4)), ("LayerNorm([4], elementwise_affine=False)", (2, 4)), ("LayerNorm(4, bias=False)", (2, 4)),
     ("LayerNorm(t.Size([3, 4]))", (2, 3, 4)), ("GroupNorm(2, 4)", (3, 4, 5)), ("GroupNorm(4, 4, 1e-2, False)", (3, 4, 2, 2)), ("GroupNorm(1, 4, bias=False)", (3, 4)), ("RMSNorm(4)", (2, 3, 4)), ("RMSNorm((3, 4), 1e-2)", (2, 3, 4)), ("RMSNorm([4], elementwise_affine=False)", (2, 4)),
-    ("LocalResponseNorm(2)", (2, 5, 3)), ("LocalResponseNorm(3, 0.5, 0.6, 2.0)", (2, 5, 3, 3)), ("CrossMapLRN2d(5, 0.5, 0.6, 2)", (2, 3, 3, 3)), ("CrossMapLRN2d(5)", (2, 2, 3, 3)),
+    ("LocalResponseNorm(2)", (2, 5, 3)), ("LocalResponseNorm(3, 0.5, 0.6, 2.0)", (2, 5, 3, 3)),
 ]
 
 DRAWN = [(f"{kind}({how})", shape) for kind, shape in (("Dropout", (4, 3)), ("Dropout1d", (2, 3, 4)), ("Dropout2d", (2, 3, 4, 4)), ("Dropout3d", (2, 3, 2, 2, 2)), ("AlphaDropout", (4, 3)), ("FeatureAlphaDropout", (2, 3, 4)))

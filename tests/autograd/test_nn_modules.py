@@ -53,7 +53,7 @@ def told(t, module, inputs, named, dtype, rng_state):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         out = module(*args, **kwargs)
-    outs = [o for o in (out if isinstance(out, tuple) else (out,))]
+    outs = out if isinstance(out, tuple) else (out,)
     floats = [o for o in outs if o.requires_grad]
     if floats:
         sum((o * t.from_numpy(rng.standard_normal(tuple(o.shape)).astype(dtype))).sum() for o in floats).backward()
@@ -119,9 +119,30 @@ def test_random_ones_like_pytorch(row):
     ours, theirs = paired(call)
     inputs = [drawn(shape, np.random.default_rng(0))]
     assert made(ag, call)(ag.ones(shape)).shape == made(torch, call)(torch.ones(shape)).shape
-    if not call.startswith("Fractional"):
-        assert not np.array_equal(array(ours(ag.randn(50, 50, 2)[None] if "3d" in call else ag.randn(50, 50, 2))), array(ours(ag.randn(50, 50, 2)[None] if "3d" in call else ag.randn(50, 50, 2))))
-        same(told(ag, ours.eval(), inputs, {}, "float64", 0), told(torch, theirs.eval(), inputs, {}, "float64", 0), 1e-12)
+    if call.startswith("Fractional"):
+        return
+    same(told(ag, ours.eval(), inputs, {}, "float64", 0), told(torch, theirs.eval(), inputs, {}, "float64", 0), 1e-12)
+    shape = (40, 40, *shape[2:])
+    first, second, want = array(ours.train()(-ag.ones(shape))), array(ours(-ag.ones(shape))), array(theirs.train()(-torch.ones(shape)))
+    assert not np.array_equal(first, second)
+    if call.startswith("RReLU"):
+        assert -first.max() >= ours.lower and -first.min() <= ours.upper and abs(first.mean() - want.mean()) < 0.01
+    else:
+        (values, ours_n), (wanted, theirs_n) = (np.unique(a.round(5), return_counts=True) for a in (first, want))
+        np.testing.assert_allclose(values, wanted, 1e-5)
+        np.testing.assert_allclose(ours_n / first.size, theirs_n / first.size, atol=0.1)
+        if "1d" in call or "2d" in call or "3d" in call or "Feature" in call:
+            assert all(len(np.unique(channel)) == 1 for channel in first.reshape(1600, -1))
+
+
+def test_cross_map_lrn():
+    """PyTorch's keeps the first channel in its moving sum, and has the gradient of neither: compared where they agree."""
+    x = np.random.default_rng(0).standard_normal((2, 3, 3, 3))
+    for call in ("CrossMapLRN2d(5, 0.5, 0.6, 2)", "CrossMapLRN2d(6, 0.5)", "CrossMapLRN2d(1)"):
+        ours, theirs = paired(call)
+        np.testing.assert_allclose(array(ours(ag.from_numpy(x[:, :1] if "(1)" in call else x))), array(theirs(torch.from_numpy(x[:, :1] if "(1)" in call else x))), 1e-12)
+    given = [(x, True)]
+    same(told(ag, made(ag, "CrossMapLRN2d(3, 0.5)"), given, {}, "float64", 0), told(torch, made(torch, "LocalResponseNorm(3, 0.5)"), given, {}, "float64", 0), 1e-12)
 
 
 def errors(t):
