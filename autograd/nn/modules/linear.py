@@ -1,0 +1,5 @@
+"""The linear layer."""
+
+from ..layers import Linear
+
+__all__ = ["Linear"]
