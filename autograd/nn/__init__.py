@@ -1,27 +1,32 @@
 """Modules and layers."""
 
 from ..tensor import Parameter
-from . import functional, init, utils
-from .attention import MultiheadAttention
-from .container import ModuleList, Sequential
+from . import common_types, functional, init, modules, parameter, utils
 from .held import Buffer
-from .layers import Conv2d, CrossEntropyLoss, Flatten, Linear, MaxPool2d, MSELoss, ReLU, Sigmoid, Tanh
 from .module import Module
-from .modules.container import ModuleDict
-from .modules.dropout import Dropout
-from .modules.normalization import LayerNorm
-from .recurrent import GRU, LSTM, RNN, RNNBase
-from .recurrent_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
-from .transformer import (
-           Transformer,
-           TransformerDecoder,
-           TransformerDecoderLayer,
-           TransformerEncoder,
-           TransformerEncoderLayer,
-)
+from .modules.activation import *
+from .modules.adaptive import *
+from .modules.attention import *
+from .modules.batchnorm import *
+from .modules.channelshuffle import *
+from .modules.container import *
+from .modules.conv import *
+from .modules.distance import *
+from .modules.dropout import *
+from .modules.flatten import *
+from .modules.fold import *
+from .modules.instancenorm import *
+from .modules.linear import *
+from .modules.linear_cross_entropy import *
+from .modules.loss import *
+from .modules.normalization import *
+from .modules.padding import *
+from .modules.parameter_container import *
+from .modules.pixelshuffle import *
+from .modules.pooling import *
+from .modules.rnn import *
+from .modules.sparse import *
+from .modules.transformer import *
+from .modules.upsampling import *
 
-__all__ = ["Buffer", "Conv2d", "CrossEntropyLoss", "Flatten", "Linear", "MSELoss", "MaxPool2d", "Module", "ModuleList",
-           "Parameter", "ReLU", "Sequential", "Sigmoid", "Tanh", "functional", "init", "utils"]
-__all__ += ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
-__all__ += ["Dropout", "LayerNorm", "ModuleDict", "MultiheadAttention", "Transformer", "TransformerDecoder",
-            "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer"]
+__all__ = [name for name in dir() if not name.startswith("_")]

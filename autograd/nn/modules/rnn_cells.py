@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..ops.create import empty
-from ..ops.recurrent import recurrent
-from ..ops.shape import squeeze, unsqueeze
-from ..tensor import Parameter, Tensor
-from . import init
-from .module import Module
-from .recurrent import each
+from ...ops.create import empty
+from ...ops.recurrent import recurrent
+from ...ops.shape import squeeze, unsqueeze
+from ...tensor import Parameter, Tensor
+from .. import init
+from ..module import Module
+
+
+def each(function: Any, states: Any) -> Any:
+    """function(h), or of both of an LSTM's states; None stays None."""
+    return None if states is None else function(states) if isinstance(states, Tensor) else tuple(map(function, states))
 
 
 class RNNCellBase(Module):
@@ -111,3 +115,6 @@ class GRUCell(RNNCellBase):
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """The next state."""
         return self._step("GRU", input, hx)[0]       # type: ignore[no-any-return]
+
+
+__all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]

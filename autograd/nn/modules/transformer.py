@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..mode import is_grad_enabled
-from ..ops.choice import where
-from ..ops.fill import full
-from ..ops.shape import triu, unsqueeze
-from . import functional as F
-from . import init
+from ...mode import is_grad_enabled
+from ...ops.choice import where
+from ...ops.fill import full
+from ...ops.shape import triu, unsqueeze
+from .. import functional as F
+from .. import init
+from ..module import Module
 from .attention import MultiheadAttention, added
-from .module import Module
-from .modules.container import ModuleList
-from .modules.dropout import Dropout
-from .modules.linear import Linear
-from .modules.normalization import LayerNorm
+from .container import ModuleList
+from .dropout import Dropout
+from .linear import Linear
+from .normalization import LayerNorm
 
 MSG_NESTED = "enable_nested_tensor is True, but self.use_nested_tensor is False because "
 

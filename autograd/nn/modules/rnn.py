@@ -7,15 +7,16 @@ import numbers
 import warnings
 from typing import Any
 
-from ..ops.create import empty
-from ..ops.dropout import dropout
-from ..ops.index import index_select
-from ..ops.recurrent import recurrent
-from ..ops.shape import cat, squeeze, stack, transpose, unbind, unsqueeze
-from ..tensor import Parameter, Tensor
-from . import init
-from .module import Module
-from .utils.rnn import PackedSequence
+from ...ops.create import empty
+from ...ops.dropout import dropout
+from ...ops.index import index_select
+from ...ops.recurrent import recurrent
+from ...ops.shape import cat, squeeze, stack, transpose, unbind, unsqueeze
+from ...tensor import Parameter, Tensor
+from .. import init
+from ..module import Module
+from ..utils.rnn import PackedSequence
+from .rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase, each
 
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -187,11 +188,6 @@ class RNNBase(Module):
                               if getattr(self, name) != default)
 
 
-def each(function: Any, states: Any) -> Any:
-    """function(h), or of both of an LSTM's states; None stays None."""
-    return None if states is None else function(states) if isinstance(states, Tensor) else tuple(map(function, states))
-
-
 def _check_settings(input_size: Any, hidden_size: Any, num_layers: Any, bias: Any, batch_first: Any, dropout: Any,
                     proj_size: Any) -> None:
     """ValueError or TypeError for what no layer can have."""
@@ -277,3 +273,6 @@ def _no_projection(more: dict[str, Any]) -> None:
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
     if more:
         raise TypeError(f"got an unexpected keyword argument {next(iter(more))!r}")
+
+
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.choice import where
-from ..ops.create import empty
-from ..ops.multi_head import multi_head_attention_forward
-from ..ops.shape import expand, reshape, transpose
-from ..tensor import Parameter, Tensor
-from . import init
-from .module import Module
-from .modules.linear import Linear
+from ...ops.choice import where
+from ...ops.create import empty
+from ...ops.multi_head import multi_head_attention_forward
+from ...ops.shape import expand, reshape, transpose
+from ...tensor import Parameter, Tensor
+from .. import init
+from ..module import Module
+from .linear import Linear
 
 
 class NonDynamicallyQuantizableLinear(Linear):
