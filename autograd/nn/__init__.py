@@ -6,6 +6,7 @@ from .held import Buffer
 from .module import Module
 from .modules.activation import *
 from .modules.adaptive import *
+from .modules.attention import *
 from .modules.batchnorm import *
 from .modules.channelshuffle import *
 from .modules.container import *
@@ -23,7 +24,9 @@ from .modules.padding import *
 from .modules.parameter_container import *
 from .modules.pixelshuffle import *
 from .modules.pooling import *
+from .modules.rnn import *
 from .modules.sparse import *
+from .modules.transformer import *
 from .modules.upsampling import *
 
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -2,6 +2,7 @@
 
 from .activation import *
 from .adaptive import *
+from .attention import *
 from .batchnorm import *
 from .channelshuffle import *
 from .container import *
@@ -20,7 +21,9 @@ from .padding import *
 from .parameter_container import *
 from .pixelshuffle import *
 from .pooling import *
+from .rnn import *
 from .sparse import *
+from .transformer import *
 from .upsampling import *
 
 __all__ = [name for name in dir() if name[0].isupper()]
