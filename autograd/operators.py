@@ -169,8 +169,7 @@ def bind() -> None:
                  polygamma_=inplace.in_place(special.polygamma_method, "polygamma_"),
                  type_as=lambda self, other: cast(self, other.dtype))
     properties: dict[str, Any] = {name: getattr(shape, name) for name in shape.PROPERTIES}
-    properties.update(attributes.PROPERTIES, H=complex.property_H, mH=complex.property_mH, real=complex.real,
-                      imag=complex.imag)
+    properties.update(attributes.PROPERTIES, real=complex.real, imag=complex.imag)
     table.update({name: property(function) for name, function in properties.items()})
     for name, value in table.items():
         setattr(Tensor, name, value)

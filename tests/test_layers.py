@@ -1,6 +1,7 @@
 """Who may import whom. Arrows point down only; see ARCHITECTURE.md."""
 
 import ast
+import importlib
 import sys
 from pathlib import Path
 
@@ -127,6 +128,19 @@ def test_launch_is_standard_library_only():
         for target, _, _ in imports(path):
             root = target.split(".")[0]
             assert root == "launch" or root in sys.stdlib_module_names, f"{path.name} imports {target}"
+
+
+@pytest.mark.parametrize("kind", ["__all__", "METHODS", "IN_PLACE"])
+def test_each_operation_has_one_home(kind):
+    """Two modules that offer one name would hide each other's, in the order of imports."""
+    home = {}
+    for path in sorted((ROOT / "autograd" / "ops").rglob("*.py")):
+        if path.name != "__init__.py":                   # packages add up what their modules offer
+            module = importlib.import_module(name_of(path))
+            for name in getattr(module, kind, ()) if not path.stem.startswith("_") else ():
+                assert name not in home, f"{kind}: {name} is in {home[name]} and in {module.__name__}"
+                assert hasattr(module, name), f"{kind}: {module.__name__} has no {name}"
+                home[name] = module.__name__
 
 
 def test_no_nameless_files():

@@ -8,8 +8,8 @@ from typing import Any
 from ..ops._geometry import ints
 from ..ops.choice import relu
 from ..ops.convolution import conv2d
-from ..ops.create import empty
 from ..ops.exponential import sigmoid
+from ..ops.fill import empty
 from ..ops.loss import cross_entropy
 from ..ops.loss_regression import mse_loss
 from ..ops.matmul import linear

@@ -12,6 +12,7 @@ import numpy as np
 from ..graph import shared_counter
 from ..mode import GRAD, modes
 from ..tensor import Tensor
+from ..views import MSG_OVERLAP, overlaps
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,9 +32,8 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
     array = value.array
     if not np.can_cast(array.dtype, out.array.dtype, "same_kind"):
         raise RuntimeError(f"result type {array.dtype} can't be cast to the desired output type {out.dtype}")
-    if 0 in out.array.strides and any(s == 0 and n > 1 for s, n in zip(out.array.strides, out.shape, strict=True)):
-        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
-                           "memory location. Please clone() the tensor before performing the operation.")
+    if 0 in out.array.strides and out.array.size and overlaps(out.array):
+        raise RuntimeError(MSG_OVERLAP)
     if out.array.shape != array.shape:
         if out.array.size:
             warnings.warn(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which "
@@ -64,9 +64,8 @@ def takes_out(operation: F) -> F:
 def check_apart(out: Any, *inputs: Any) -> None:
     """RuntimeError if `out` shares memory with an input, or has two elements in one place: writing would go wrong."""
     if isinstance(out, Tensor):
-        if any(s == 0 and n > 1 for n, s in zip(out.array.shape, out.array.strides, strict=True)):
-            raise RuntimeError("unsupported operation: more than one element of the written-to tensor refer to a single "
-                               "memory location. Please clone() the tensor before performing the operation.")
+        if overlaps(out.array):
+            raise RuntimeError(MSG_OVERLAP)
         if any(x is out or (isinstance(x, Tensor) and np.may_share_memory(out.array, x.array)) for x in inputs):
             raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
                                "to a single memory location. Please clone() the tensor before performing the operation.")

@@ -13,9 +13,9 @@ from ._declare import Operation
 from ._out import detached, into, takes_out
 from .arithmetic import mul
 from .cast import cast
-from .complex import conj, mH
+from .complex import conj
 from .reduce import sum
-from .shape import mT, reshape, unsqueeze
+from .shape import mH, mT, reshape, unsqueeze
 
 
 class MatMul(Operation, name="Mm"):
