@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import float64
+from ..dtypes import float64, int64
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
 from ._kinds import both_arrays, only, refuse, tensors
@@ -19,7 +19,7 @@ from .exponential import exp2, log
 sqrt = elementwise("Sqrt", np.sqrt, lambda g, z: g / (2 * z), floats=True)
 rsqrt: Any = elementwise("Rsqrt", lambda x: 1 / np.sqrt(x), lambda g, z: -0.5 * g * (z * z * z), floats=True)
 reciprocal = elementwise("Reciprocal", lambda x: 1 / x, lambda g, z: -g * (z * z), floats=True)
-square = elementwise("Pow", np.square, lambda g, x: g * (2 * x))
+square = elementwise("Pow", lambda x: np.square(x, dtype=int64 if x.dtype.kind == "b" else None), lambda g, x: g * (2 * x))
 hypot = elementwise("Hypot", tensors("hypot", only("f", "hypot", np.hypot)), lambda g, z, x: g * (x / z),
                     lambda g, z, y: g * (y / z))
 
