@@ -13,7 +13,7 @@ PACKAGES = ("autograd", "dparallel", "launch")
 # Every module belongs to the longest prefix that matches. A module may import from its own layer's prefix or from lower
 # layers of what it names here.
 LAYERS = """
-autograd.kernels autograd.dtypes autograd.size autograd.devices dparallel.comm launch
+autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices dparallel.comm launch
 autograd.mode
 autograd.lanes autograd.graph
 autograd.tensor

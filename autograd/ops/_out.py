@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..dtypes import can_cast
 from ..graph import shared_counter
 from ..mode import GRAD, modes
 from ..tensor import Tensor
@@ -30,7 +31,7 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
         raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the "
                            "arguments requires grad. Leave out= away, or call within no_grad().")
     array = value.array
-    if not np.can_cast(array.dtype, out.array.dtype, "same_kind"):
+    if not can_cast(array.dtype, out.array.dtype):
         raise RuntimeError(f"result type {array.dtype} can't be cast to the desired output type {out.dtype}")
     if 0 in out.array.strides and out.array.size and overlaps(out.array):
         raise RuntimeError(MSG_OVERLAP)
@@ -39,7 +40,7 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
             warnings.warn(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which "
                           f"does not match the required output shape {list(array.shape)}.", UserWarning, stacklevel=3)
         out.array = np.empty(array.shape, out.array.dtype)
-    np.copyto(out.array, array, casting="same_kind")
+    np.copyto(out.array, array, casting="unsafe")
     shared_counter(out).value += 1
     return out
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import float64, int64
+from ..dtypes import complex128, float64, int64
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
 from ._kinds import both_arrays, only, refuse, tensors
@@ -72,14 +72,20 @@ def pow_exponent(z: Any, x: Any, y: Any) -> Any:
 @takes_out
 def float_power(input: Any, exponent: Any) -> Any:
     """input ** exponent in double precision, whatever their dtypes."""
-    base, exponent = (cast(v, float64) if hasattr(v, "dtype") else float(v) for v in (input, exponent))
-    return pow(base, exponent)
+    values = input, exponent
+    if any(isinstance(v, complex) or (hasattr(v, "dtype") and v.dtype.kind == "c") for v in values):
+        return pow(*(cast(v, complex128) if hasattr(v, "dtype") else complex(v) for v in values))
+    return pow(*(cast(v, float64) if hasattr(v, "dtype") else float(v) for v in values))
 
 
 def ldexp(input: Any, other: Any, *, out: Any = None) -> Any:
     """input * 2**other; other may be fractional."""
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
         raise TypeError(f"ldexp() takes two Tensors, not {type(input).__name__} and {type(other).__name__}")
+    if other.dtype.kind == "b" and input.dtype.kind == "f":
+        refuse("ldexp", other.dtype)
+    if other.dtype.kind in "iu" and input.dtype.kind in "fc":        # else a 0-d input would be taken for less than 2**other
+        other = cast(other, np.abs(np.empty(0, input.dtype)).dtype)
     return mul(input, pow(2.0, other), out=out)
 
 
