@@ -137,6 +137,7 @@ from .ops.softmax import *
 from .ops.solve import *
 from .ops.sorting import *
 from .ops.special import *
+from .ops.stft import *
 from .ops.svd import *
 from .ops.triangle import *
 from .ops.trigonometric import *

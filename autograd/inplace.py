@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .dtypes import can_cast
 from .graph import shared_counter
 from .mode import modes
 from .operation import Operation
@@ -45,7 +46,7 @@ def write(x: Tensor, value: Tensor, name: str, old: Tensor | None = None) -> Ten
         raise RuntimeError(f"{name}: output with shape {list(x.shape)} doesn't match the broadcast shape "
                            f"{list(value.shape)}")
     if value.array.dtype != x.array.dtype:
-        if not np.can_cast(value.array.dtype, x.array.dtype, "same_kind"):
+        if not can_cast(value.array.dtype, x.array.dtype):
             raise RuntimeError(f"{name}: result type {value.dtype} can't be cast to the desired output type {x.dtype}")
         value = cast(value, x.array.dtype)
     kind = (x.tracked | value.tracked) & modes.recording

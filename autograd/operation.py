@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .complaints import explain
 from .graph import Node, edge_of, join_views, new, next_number
 from .mode import modes
 from .recorded import finish
@@ -122,7 +123,12 @@ class Operation:
                 arrays.append(a)
         node = new(cls.node)
         node.saved = None
-        output = cls.forward(node, *arrays, **settings)
+        try:
+            output = cls.forward(node, *arrays, **settings)
+        except ValueError as error:
+            if cls.mixes:
+                explain(error, *arrays)
+            raise
         if not seen:
             return output
         if not kind or not kind & (on := modes.recording):

@@ -7,6 +7,55 @@ from typing import Any
 
 from . import attributes, derivatives, inplace, numpy_protocol, printing
 from .ops import FAMILIES, arithmetic, choice, comparison, complex, index, logic, matmul, powers, shape, sign, special
+from . import attributes, engine, inplace, numpy_protocol, printing
+from .ops import (
+    addmm,
+    arithmetic,
+    by_element,
+    choice,
+    cholesky,
+    comparison,
+    complex,
+    covariance,
+    create,
+    cumulative,
+    determinant,
+    differences,
+    draw,
+    exponential,
+    extremes,
+    fill,
+    histograms,
+    index,
+    logic,
+    lu,
+    matmul,
+    matrix_functions,
+    norms,
+    piecewise,
+    pinv,
+    powers,
+    products,
+    qr,
+    quantiles,
+    redraw,
+    reduce,
+    rounding,
+    sets,
+    shape,
+    sign,
+    softmax,
+    solve,
+    sorting,
+    special,
+    stft,
+    svd,
+    triangle,
+    trigonometric,
+    types,
+    variance,
+    vector_products,
+)
 from .ops.cast import cast
 from .tensor import Tensor
 
@@ -33,6 +82,57 @@ OPERATORS = {
     "__gt__": comparison.gt, "__ge__": comparison.ge,
     "__getitem__": index.getitem, "__setitem__": inplace.setitem,
 }
+
+# The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
+# which of those have a form that ends in "_".
+FAMILIES = (
+    addmm,
+    arithmetic,
+    by_element,
+    choice,
+    cholesky,
+    comparison,
+    complex,
+    covariance,
+    create,
+    cumulative,
+    determinant,
+    differences,
+    draw,
+    exponential,
+    extremes,
+    fill,
+    histograms,
+    index,
+    logic,
+    lu,
+    matmul,
+    matrix_functions,
+    norms,
+    piecewise,
+    pinv,
+    powers,
+    products,
+    qr,
+    quantiles,
+    redraw,
+    reduce,
+    rounding,
+    sets,
+    shape,
+    sign,
+    softmax,
+    solve,
+    sorting,
+    special,
+    stft,
+    svd,
+    triangle,
+    trigonometric,
+    types,
+    variance,
+    vector_products,
+)
 
 RESHAPING = {"squeeze": shape, "unsqueeze": shape, "transpose": shape, "t": shape, "swapaxes": shape, "swapdims": shape,
              "as_strided": index}
@@ -73,8 +173,7 @@ def bind() -> None:
                  polygamma_=inplace.in_place(special.polygamma_method, "polygamma_"),
                  type_as=lambda self, other: cast(self, other.dtype))
     properties: dict[str, Any] = {name: getattr(shape, name) for name in shape.PROPERTIES}
-    properties.update(attributes.PROPERTIES, H=complex.property_H, mH=complex.property_mH, real=complex.real,
-                      imag=complex.imag)
+    properties.update(attributes.PROPERTIES, real=complex.real, imag=complex.imag)
     table.update({name: property(function) for name, function in properties.items()})
     for name, value in table.items():
         setattr(Tensor, name, value)

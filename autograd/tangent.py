@@ -41,7 +41,8 @@ def carry(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
     live = any(t is not None for t in tangents)
     if live and node.always_runs:
         raise NotImplementedError(f"{node.name()}: forward mode through collectives is not implemented; use backward mode")
-    found = push(node, outs, tangents) if live else [None] * len(outs)
+    create = wanted or (modes.recording & GRAD and any(t is not None and t.tracked & GRAD for t in tangents))
+    found = push(node, outs, tangents, bool(create)) if live else [None] * len(outs)
     node.edges = edges
     for out, tangent in zip(outs, found, strict=True):
         if not isinstance(out, Tensor):
@@ -54,8 +55,8 @@ def carry(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
         node.output_duals = tuple(out.dual if isinstance(out, Tensor) else None for out in outs)
 
 
-def push(node: Node, outs: tuple[Any, ...], tangents: list[Any]) -> list[Any]:
-    """J t for each output (None where it is not differentiable), t the inputs' tangents."""
+def push(node: Node, outs: tuple[Any, ...], tangents: list[Any], create: bool) -> list[Any]:
+    """J t for each output (None where it is not differentiable), t the inputs' tangents; recorded if `create`."""
     custom = node.custom_push(tangents)
     if custom is not None:
         return list(custom)
@@ -67,7 +68,7 @@ def push(node: Node, outs: tuple[Any, ...], tangents: list[Any]) -> list[Any]:
         pairs = [(g, t) for g, t in zip(gs, tangents, strict=True)
                  if t is not None and isinstance(g, Tensor) and g.tracked]
         targets = [s for s in seeds if s is not None]
-        found = iter(run_backward([edge_of(g) for g, _ in pairs], [t for _, t in pairs], True, bool(before & GRAD),  # type: ignore[misc]
+        found = iter(run_backward([edge_of(g) for g, _ in pairs], [t for _, t in pairs], True, create,  # type: ignore[misc]
                                   [edge_of(s) for s in targets], False, since))       # type: ignore[misc]
     finally:
         modes.recording = before

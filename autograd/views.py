@@ -129,8 +129,8 @@ class CopySlices(Operation):
 CopySlices.node = type("CopySlices", (OperationNode,), {"__slots__": (), "operation": CopySlices})
 
 
-def overlaps(layout: Layout) -> bool:
-    """Whether a layout shows an element more than once; of strides that interleave we do not ask."""
+def overlaps(layout: Any) -> bool:
+    """Whether a layout (or an array) shows an element more than once; of strides that interleave we do not ask."""
     return any(stride == 0 and n > 1 for stride, n in zip(layout.strides, layout.shape, strict=True))
 
 
@@ -139,7 +139,7 @@ def check_writable(x: Tensor, kind: int, whole: bool = True) -> None:
     write an element twice.
     """
     array = x.array
-    if whole and 0 in array.strides and any(s == 0 and n > 1 for s, n in zip(array.strides, array.shape, strict=True)):
+    if whole and 0 in array.strides and array.size and overlaps(array):
         raise RuntimeError(MSG_OVERLAP)
     if x.counter is not None:
         x.counter.refuse_write()

@@ -1,6 +1,7 @@
 """Who may import whom. Arrows point down only; see ARCHITECTURE.md."""
 
 import ast
+import importlib
 import sys
 from pathlib import Path
 
@@ -14,6 +15,8 @@ PACKAGES = ("autograd", "dparallel", "launch")
 LAYERS = """
 autograd.kernels autograd.dtypes autograd.size autograd.devices dparallel.comm launch
 autograd.mode autograd.slots
+autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices dparallel.comm launch
+autograd.mode
 autograd.lanes autograd.graph
 autograd.tensor
 autograd.saved autograd.hooks autograd.random autograd.inference autograd.edges autograd.anomaly_mode autograd.function_variants
@@ -129,6 +132,19 @@ def test_launch_is_standard_library_only():
         for target, _, _ in imports(path):
             root = target.split(".")[0]
             assert root == "launch" or root in sys.stdlib_module_names, f"{path.name} imports {target}"
+
+
+@pytest.mark.parametrize("kind", ["__all__", "METHODS", "IN_PLACE"])
+def test_each_operation_has_one_home(kind):
+    """Two modules that offer one name would hide each other's, in the order of imports."""
+    home = {}
+    for path in sorted((ROOT / "autograd" / "ops").rglob("*.py")):
+        if path.name != "__init__.py":                   # packages add up what their modules offer
+            module = importlib.import_module(name_of(path))
+            for name in getattr(module, kind, ()) if not path.stem.startswith("_") else ():
+                assert name not in home, f"{kind}: {name} is in {home[name]} and in {module.__name__}"
+                assert hasattr(module, name), f"{kind}: {module.__name__} has no {name}"
+                home[name] = module.__name__
 
 
 def test_no_nameless_files():

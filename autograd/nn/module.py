@@ -13,7 +13,7 @@ import numpy as np
 
 from ..mode import no_grad
 from ..ops.cast import cast
-from ..ops.create import zeros_like
+from ..ops.fill import zeros_like
 from ..tensor import Parameter, Tensor, result
 from .held import Buffer, Held
 from .hooked import Hooked

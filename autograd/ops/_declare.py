@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..complaints import explain, unsupported
 from ..dtypes import category, default, for_number, result_type
 from ..graph import FREED, MSG_FREED, edge_of, join_views, new, next_number, raise_changed
 from ..mode import modes
@@ -29,20 +30,22 @@ NUMBERS = (int, float, bool, complex, np.generic)
 
 
 def elementwise(name: str, forward: Callable[..., Any], *rules: Callable[..., Any], floats: bool = False,
-                inputs: int | None = None) -> Any:
+                inputs: int | None = None, check: Callable[..., None] | None = None) -> Any:
     """An operation that treats each element alike, as a function of one or two tensors.
 
     name: as it shows in the graph, "Mul" for MulBackward0. rules: one for each input; none for an operation that has
     no derivative anywhere (comparisons, rounding to integers): `inputs` then says how many it has, where `forward` is not
-    a NumPy ufunc, which knows. floats: integers become floating point first. The result can go `out=` of the call.
+    a NumPy ufunc, which knows. floats: integers become floating point first. check: is handed two operands that differ in
+    dtype, and may raise. The result can go `out=` of the call.
 
     >>> exp = elementwise("Exp", np.exp, lambda g, z: g * z, floats=True)
     >>> mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
     """
     if not rules:
         return constant(name, forward, getattr(forward, "nin", 1) if inputs is None else inputs)
-    make: Any = unary if len(rules) == 1 else binary
-    return make(name, forward, *rules, floats=floats)
+    if len(rules) == 1:
+        return unary(name, forward, rules[0], floats)
+    return binary(name, forward, rules[0], rules[1], floats, check)
 
 
 def reads(rule: Callable[..., Any]) -> tuple[str, ...]:
@@ -94,7 +97,11 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
         a = x.array
         if floats and a.dtype.kind not in "fc":
             a = a.astype(default)
-        out = result(forward(a))
+        try:
+            out = result(forward(a))
+        except TypeError as error:
+            explain(error)
+            raise
         kind = x.tracked
         if kind and kind & (on := modes.recording):
             node: Any = new(node_class if out.array.dtype.kind != "c" or a.dtype.kind != "c" else conjugated(node_class))
@@ -157,13 +164,12 @@ def binary_node(name: str, give_x: Callable[..., Any], give_y: Callable[..., Any
 
 
 def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., Any], rule_y: Callable[..., Any],
-           floats: bool = False) -> Any:
+           floats: bool = False, check: Callable[..., None] | None = None) -> Any:
     """elementwise() of two inputs, which broadcast."""
     node_class = binary_node(name, positional(rule_x), positional(rule_y))
     x_reads, y_reads = reads(rule_x), reads(rule_y)
-    z_for_x, z_for_y = "z" in x_reads, "z" in y_reads
-    x_for_x, x_for_y = "x" in x_reads, "x" in y_reads
-    y_for_x, y_for_y = "y" in x_reads, "y" in y_reads
+    z_for_x, x_for_x, y_for_x = (v in x_reads for v in "zxy")
+    z_for_y, x_for_y, y_for_y = (v in y_reads for v in "zxy")
 
     def op(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
@@ -173,17 +179,20 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             a, b = x.array, y.array
             plain: bool | None = a.dtype is b.dtype
             if not plain:
-                dtype = result_type(a, b)
-                a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+                a, b = matched(a, b)
         except AttributeError:
-            if not isinstance(x, Tensor) and not isinstance(y, Tensor):
-                return forward(x, y) if _is_operand(x) and _is_operand(y) else NotImplemented
-            x, y, a, b, plain = operands(x, y)
+            x, y, a, b, plain = operands(x, y, op.__name__, forward, floats)
             if x is None:
-                return NotImplemented
+                return y
+        if check is not None and not plain:
+            check(input, other)
         if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fc":
             a, b, plain = np.asarray(a).astype(default), np.asarray(b).astype(default), False
-        z = forward(a, b)
+        try:
+            z = forward(a, b)
+        except (TypeError, ValueError, OverflowError) as error:
+            explain(error, a, b)
+            raise
         out = new(Tensor)                            # result(z), spelled out: 0.04 us
         out.array = z if z.__class__ is ndarray else np.asarray(z)
         out.edge = out.counter = None
@@ -206,10 +215,8 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
                               (y if y.__class__ is not Number else y.array) if keep_y else None)
                 if (keep_x and x.counter is not None) or (keep_y and y.counter is not None):
                     versions(node, x, y)
-            if plain is None or (plain and a.shape == b.shape):      # a number, or alike: gradients fit as they are
-                node.meta = None
-            else:
-                node.meta = _metas(x, y, out)
+            alike = plain is None or (plain and a.shape == b.shape)  # a number, or alike: gradients fit as they are
+            node.meta = None if alike else _metas(x, y, out)
             out.edge, out.tracked = (node, 0), True
             if on > 1:
                 finish(node, (x, y), (out,))
@@ -247,28 +254,53 @@ class Number:
         self.array = array
 
 
+def matched(a: Any, b: Any) -> tuple[Any, Any]:
+    """Two arrays in the dtype of their result."""
+    dtype = result_type(a, b)
+    return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+
+
+limits_of = functools.cache(np.iinfo)
+
+
+def within(number: Any, dtype: Any) -> Any:
+    """An integer as one of `dtype` that has the same lowest bits, as in C. RuntimeError if it has more than 64."""
+    limits = limits_of(dtype)
+    if limits.min <= number <= limits.max:
+        return number
+    if not -(1 << 63) <= number < 1 << 64:
+        raise RuntimeError(f"Overflow when unpacking long long: {number} is beyond int64")
+    number &= (1 << limits.bits) - 1
+    return number if number <= limits.max else number - (1 << limits.bits)
+
+
 def _is_operand(value: Any) -> bool:
     return isinstance(value, (ndarray, *NUMBERS))
 
 
-def operands(x: Any, y: Any) -> tuple[Any, Any, Any, Any, Any]:
+def operands(x: Any, y: Any, name: str, forward: Callable[..., Any],
+             floats: bool = False) -> tuple[Any, Any, Any, Any, Any]:
     """A Tensor and something else: both as operands, both as NumPy operands of one dtype, and None if one is a number,
-    else False. (None, ...) if unfit."""
+    else False. (None, answer, ...) if there is no Tensor, or the other one is unfit."""
     first = isinstance(x, Tensor)
     tensor, other = (x, y) if first else (y, x)
+    if not isinstance(tensor, Tensor) and _is_operand(x) and _is_operand(y):
+        return None, forward(x, y), None, None, None
     if isinstance(other, ndarray):
         other = result(other)
         dtype = result_type(tensor.array, other.array)
         a, b = tensor.array.astype(dtype, copy=False), other.array.astype(dtype, copy=False)
     elif isinstance(other, NUMBERS):
-        number = other.item() if isinstance(other, np.generic) else other
+        number: Any = other.item() if isinstance(other, np.generic) else other
         a = tensor.array
         dtype = for_number(a.dtype, number)
         if dtype is not a.dtype:
             tensor, a = tensor.to(dtype), a.astype(dtype)
+        if dtype.kind in "iu" and not floats and name != "pow":
+            number = within(number, dtype)
         other, b = Number(number), number
     else:
-        return None, None, None, None, None
+        return None, NotImplemented if name in ("eq", "ne") else unsupported(name, x, y), None, None, None
     plain = None if other.__class__ is Number else False
     return (tensor, other, a, b, plain) if first else (other, tensor, b, a, plain)
 
@@ -360,18 +392,19 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
         if out is not None:
             return into(out, two(input, other), input, other)
         x, y = input, other
-        if not isinstance(x, Tensor) and not isinstance(y, Tensor):
-            return forward(x, y)
         if isinstance(x, Tensor) and isinstance(y, Tensor):
             a, b = x.array, y.array
             if a.dtype is not b.dtype:
-                dtype = result_type(a, b)
-                a, b = a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+                a, b = matched(a, b)
         else:
-            x, _, a, b, _ = operands(x, y)
+            x, y, a, b, _ = operands(x, y, two.__name__, forward)
             if x is None:
-                return NotImplemented
-        return result(forward(a, b))
+                return y
+        try:
+            return result(forward(a, b))
+        except (TypeError, ValueError, OverflowError) as error:
+            explain(error, a, b)
+            raise
 
     return described(one if inputs == 1 else two, name, None)
 

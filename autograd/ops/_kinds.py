@@ -50,6 +50,19 @@ def tensors(name: str, forward: Callable[..., Any], count: int = 2) -> Callable[
     return checked
 
 
+def ordered(name: str, forward: Callable[..., Any], error: type[Exception] = NotImplementedError) -> Callable[..., Any]:
+    """A `forward` that compares: refused to complex numbers, and (TypeError) where the first operand is a number."""
+
+    def checked(a: Any, b: Any) -> Any:
+        if not isinstance(a, ARRAYS):
+            raise TypeError(f"{name}(): the operand {a!r} must be a Tensor, not {type(a).__name__}; use tensor({a!r})")
+        if a.dtype.kind == "c" or b.__class__ is complex:
+            raise error(f"{name} not implemented for complex tensors: they have no order")
+        return forward(a, b)
+
+    return checked
+
+
 def in_floats(forward: Callable[..., Any]) -> Callable[..., Any]:
     """`forward` with arrays of integers and booleans as the default floating type."""
     def converted(*arrays: Any) -> Any:

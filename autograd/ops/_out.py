@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..dtypes import can_cast
 from ..graph import shared_counter
 from ..mode import GRAD, modes
 from ..tensor import Tensor
+from ..views import MSG_OVERLAP, overlaps
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,17 +31,16 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
         raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the "
                            "arguments requires grad. Leave out= away, or call within no_grad().")
     array = value.array
-    if not np.can_cast(array.dtype, out.array.dtype, "same_kind"):
+    if not can_cast(array.dtype, out.array.dtype):
         raise RuntimeError(f"result type {array.dtype} can't be cast to the desired output type {out.dtype}")
-    if 0 in out.array.strides and any(s == 0 and n > 1 for s, n in zip(out.array.strides, out.shape, strict=True)):
-        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
-                           "memory location. Please clone() the tensor before performing the operation.")
+    if 0 in out.array.strides and out.array.size and overlaps(out.array):
+        raise RuntimeError(MSG_OVERLAP)
     if out.array.shape != array.shape:
         if out.array.size:
             warnings.warn(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which "
                           f"does not match the required output shape {list(array.shape)}.", UserWarning, stacklevel=3)
         out.array = np.empty(array.shape, out.array.dtype)
-    np.copyto(out.array, array, casting="same_kind")
+    np.copyto(out.array, array, casting="unsafe")
     shared_counter(out).value += 1
     return out
 
@@ -64,9 +65,8 @@ def takes_out(operation: F) -> F:
 def check_apart(out: Any, *inputs: Any) -> None:
     """RuntimeError if `out` shares memory with an input, or has two elements in one place: writing would go wrong."""
     if isinstance(out, Tensor):
-        if any(s == 0 and n > 1 for n, s in zip(out.array.shape, out.array.strides, strict=True)):
-            raise RuntimeError("unsupported operation: more than one element of the written-to tensor refer to a single "
-                               "memory location. Please clone() the tensor before performing the operation.")
+        if overlaps(out.array):
+            raise RuntimeError(MSG_OVERLAP)
         if any(x is out or (isinstance(x, Tensor) and np.may_share_memory(out.array, x.array)) for x in inputs):
             raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
                                "to a single memory location. Please clone() the tensor before performing the operation.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.gaussian import normal_cdf
+from ..kernels.error_functions import normal_cdf
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
 from ._pointwise import overwrite, pointwise

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..complaints import MSG_MINUS
 from ..dtypes import category
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
@@ -15,9 +16,14 @@ from .cast import alike, common_dtype, is_number
 from .rounding import zero
 
 plus = elementwise("Add", np.add, lambda g: g, lambda g: g)
-minus = elementwise("Sub", np.subtract, lambda g: g, lambda g: -g)
+minus = elementwise("Sub", np.subtract, lambda g: g, lambda g: -g, check=lambda x, y: _check_minus(x, y))
 mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
 quotient = elementwise("Div", np.divide, lambda g, y: g / y, lambda g, z, y: -g * (z / y), floats=True)
+
+
+def _check_minus(*operands: Any) -> None:
+    if any(x is True or x is False or (hasattr(x, "dtype") and x.dtype.kind == "b") for x in operands):
+        raise RuntimeError(MSG_MINUS)
 
 
 def _scaled(other: Any, alpha: Any, input: Any) -> Any:
@@ -42,11 +48,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     """input - alpha * other."""
     if alpha.__class__ is not int or alpha != 1:
         other = _scaled(other, alpha, input)
-    try:
-        return minus(input, other, out=out)
-    except TypeError as error:                       # NumPy's word on booleans
-        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
-                           "invert a mask, use the `~` or `logical_not()` operator instead.") from error
+    return minus(input, other, out=out)
 
 
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:

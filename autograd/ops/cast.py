@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import category, for_number, promote
+from ..dtypes import category, for_number, promote, to_complex
 from ..operation import Cast
 from ..tensor import Tensor
 
@@ -44,7 +44,8 @@ def common_dtype(*values: Any) -> Any:
     dtype = reduce(promote, full or zero_dim)
     if full and zero_dim:
         higher = reduce(promote, zero_dim)
-        dtype = promote(dtype, higher) if category(higher) > category(dtype) else dtype
+        if category(higher) > category(dtype):
+            dtype = to_complex(dtype) if category(dtype) == 2 else promote(dtype, higher)
     for number in numbers:
         dtype = for_number(dtype, number)
     return dtype

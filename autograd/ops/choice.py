@@ -9,7 +9,7 @@ import numpy as np
 from ..dtypes import for_number
 from ..tensor import Tensor, result
 from ._declare import Operation, elementwise
-from ._kinds import tensors
+from ._kinds import ordered, refuse, tensors
 from ._out import detached, into, takes_out
 from .cast import alike, cast, common_dtype, is_number
 
@@ -49,9 +49,9 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
         raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                            f"{condition.dtype}; compare first, as in where(x != 0, ...)")
     if is_number(input) and hasattr(other, "dtype"):
-        input = np.array(input, for_number(other.dtype, input))
+        input = np.array(input).astype(for_number(other.dtype, input))
     elif is_number(other) and hasattr(input, "dtype"):
-        other = np.array(other, for_number(input.dtype, other))
+        other = np.array(other).astype(for_number(input.dtype, other))
     if is_number(input) or input.dtype != other.dtype:
         input, other = alike(input, other)
     return Where.apply(condition, input, other)
@@ -74,13 +74,17 @@ def _first(x: Any, y: Any, larger: bool) -> Any:
     return (x >= y if larger else x <= y) | (y != y)
 
 
-maximum = elementwise("Maximum", tensors("maximum", np.maximum), lambda g, x, y: share(g, x == y, x < y),
+def _choosing(name: str, ufunc: Any) -> Any:
+    return tensors(name, ordered(name, ufunc, RuntimeError))
+
+
+maximum = elementwise("Maximum", _choosing("maximum", np.maximum), lambda g, x, y: share(g, x == y, x < y),
                       lambda g, x, y: share(g, x == y, y < x))
-minimum = elementwise("Minimum", tensors("minimum", np.minimum), lambda g, x, y: share(g, x == y, x > y),
+minimum = elementwise("Minimum", _choosing("minimum", np.minimum), lambda g, x, y: share(g, x == y, x > y),
                       lambda g, x, y: share(g, x == y, y > x))
-fmax = elementwise("Fmax", tensors("fmax", np.fmax), lambda g, x, y: where(_first(x, y, True), g, 0.0),
+fmax = elementwise("Fmax", _choosing("fmax", np.fmax), lambda g, x, y: where(_first(x, y, True), g, 0.0),
                    lambda g, x, y: where(_first(x, y, True), 0.0, g))
-fmin = elementwise("Fmin", tensors("fmin", np.fmin), lambda g, x, y: where(_first(x, y, False), g, 0.0),
+fmin = elementwise("Fmin", _choosing("fmin", np.fmin), lambda g, x, y: where(_first(x, y, False), g, 0.0),
                    lambda g, x, y: where(_first(x, y, False), 0.0, g))
 
 # --- limits --------------------------------------------------------------------------------------------------------------
@@ -149,10 +153,15 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
         kind = input.dtype.kind
         if kind != "f":
             input = cast(input, common_dtype(input, *(v for v in (min, max) if v is not None)))
+            if input.dtype.kind in "bc":
+                refuse("clamp", input.dtype)
         return Clamp.apply(input, low=min, high=max)
     if not (tensors[0] and tensors[-1]):
         raise TypeError("clamp: min and max must both be numbers or both be tensors, not one of each")
-    return ClampTensor.apply(*alike(input, min, max))
+    matched = alike(input, min, max)
+    if matched[0].dtype.kind in "bc":
+        refuse("clamp", matched[0].dtype)
+    return ClampTensor.apply(*matched)
 
 
 def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:

@@ -10,7 +10,6 @@ from ..tensor import result
 from ._declare import Operation
 from ._out import takes_out
 from .choice import where
-from .complex import mH
 from .matmul import matrices
 from .matrices import (
     LinAlgError,
@@ -22,6 +21,7 @@ from .matrices import (
     first_bad,
     no_info,
 )
+from .shape import mH
 from .solve import triangular
 from .triangle import lower_part
 

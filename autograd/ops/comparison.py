@@ -9,14 +9,14 @@ import numpy as np
 
 from ..tensor import Tensor, result
 from ._declare import elementwise
-from ._kinds import tensors
+from ._kinds import ordered, tensors
 
 eq = elementwise("Eq", tensors("eq", np.equal, 1), inputs=2)
 ne = elementwise("Ne", tensors("ne", np.not_equal, 1), inputs=2)
-lt = elementwise("Lt", tensors("lt", np.less, 1), inputs=2)
-le = elementwise("Le", tensors("le", np.less_equal, 1), inputs=2)
-gt = elementwise("Gt", tensors("gt", np.greater, 1), inputs=2)
-ge = elementwise("Ge", tensors("ge", np.greater_equal, 1), inputs=2)
+lt = elementwise("Lt", ordered("lt", np.less), inputs=2)
+le = elementwise("Le", ordered("le", np.less_equal), inputs=2)
+gt = elementwise("Gt", ordered("gt", np.greater), inputs=2)
+ge = elementwise("Ge", ordered("ge", np.greater_equal), inputs=2)
 isnan = elementwise("Isnan", np.isnan)
 isinf = elementwise("Isinf", np.isinf)
 isfinite = elementwise("Isfinite", np.isfinite)

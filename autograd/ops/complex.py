@@ -11,18 +11,12 @@ from typing import Any
 import numpy as np
 
 from ..operation import Cast
-from ..tensor import Tensor, result
+from ..tensor import Tensor
 from ._declare import elementwise, linear
 from ._out import takes_out
 from .arithmetic import mul
 from .choice import where
-from .shape import transpose
 from .trigonometric import cos, sin
-
-
-def is_complex(input: Any) -> bool:
-    """Whether the elements are complex numbers."""
-    return bool(input.dtype.kind == "c")
 
 
 def complex_dtype(dtype: Any) -> Any:
@@ -46,58 +40,10 @@ def conj(input: Any) -> Any:
     return input if input.dtype.kind != "c" else _conj(input)
 
 
-def mH(x: Any) -> Any:
-    """The conjugate transpose of each matrix."""
-    if x.dtype.kind != "c":
-        return transpose(x, -2, -1)
-    return _conj(transpose(x, -2, -1))
-
-
-def adjoint(input: Any) -> Any:
-    """The conjugate transpose of each matrix."""
-    if input.ndim < 2:
-        raise RuntimeError(f"tensor.adjoint() is only supported on matrices or batches of matrices. Got "
-                           f"{input.ndim}-D tensor.")
-    return mH(input)
-
-
-def property_mH(x: Any) -> Any:
-    """x.mH: adjoint(x); a 0-d tensor as it is, as in PyTorch."""
-    return conj(x) if x.ndim == 0 else adjoint(x)
-
-
-def property_H(x: Any) -> Any:
-    """x.H: the conjugate transpose of one matrix; a 0-d tensor as it is."""
-    if x.ndim not in (0, 2):
-        raise RuntimeError("tensor.H is only supported on matrices (2-D tensors). Got "
-                           f"{x.ndim}-D tensor. For batches of matrices, consider using tensor.mH")
-    return property_mH(x)
-
-
 @takes_out
 def conj_physical(input: Any) -> Any:
     """conj(input), as new memory."""
     return conj(input)
-
-
-def resolve_conj(input: Any) -> Any:
-    """The tensor itself: there is no lazy conjugate bit here."""
-    return input
-
-
-def resolve_neg(input: Any) -> Any:
-    """The tensor itself: there is no lazy negative bit here."""
-    return input
-
-
-def is_conj(input: Any) -> bool:
-    """False: there is no lazy conjugate bit here."""
-    return False
-
-
-def is_neg(input: Any) -> bool:
-    """False: there is no lazy negative bit here."""
-    return False
 
 
 def real(input: Any) -> Any:
@@ -110,11 +56,6 @@ def imag(input: Any) -> Any:
     if input.dtype.kind != "c":
         raise RuntimeError(f"imag is not implemented for tensors with non-complex dtypes, here {input.dtype}.")
     return _imag(input)
-
-
-def isreal(input: Any) -> Any:
-    """Where the imaginary part is 0."""
-    return result(np.isreal(input.array))
 
 
 def _joined(a: Any, b: Any) -> Any:
@@ -218,8 +159,6 @@ def view_as_complex(input: Any) -> Any:
     return _as_complex(input)
 
 
-__all__ = ["adjoint", "angle", "complex", "conj", "conj_physical", "imag", "is_complex", "is_conj", "is_neg", "isreal",
-           "polar", "real", "resolve_conj", "resolve_neg", "view_as_complex", "view_as_real"]
-METHODS = ["adjoint", "angle", "conj", "conj_physical", "is_complex", "is_conj", "is_neg", "isreal", "resolve_conj",
-           "resolve_neg"]
+__all__ = ["angle", "complex", "conj", "conj_physical", "imag", "polar", "real", "view_as_complex", "view_as_real"]
+METHODS = ["angle", "conj", "conj_physical"]
 IN_PLACE = ["conj_physical"]

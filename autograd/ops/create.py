@@ -12,7 +12,6 @@ from ..devices import check
 from ..operation import Cast
 from ..tensor import Tensor, result
 from ._made import fitting, kind, made, number
-from .fill import empty, empty_like, full, full_like, ones, ones_like, zeros, zeros_like
 
 MSG_COPY = ("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than tensor(sourceTensor).")
@@ -218,6 +217,5 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None
     return made(copied(data, dtypes.known(self.dtype if dtype is None else dtype)), requires_grad)
 
 
-__all__ = ["as_tensor", "asarray", "empty", "empty_like", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like",
-           "ones", "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like"]
+__all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "scalar_tensor", "tensor"]
 METHODS = ["new_tensor"]

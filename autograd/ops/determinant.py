@@ -10,11 +10,11 @@ from ..tensor import Tensor
 from ._declare import Operation
 from ._out import takes_out
 from .choice import where
-from .complex import as_complex, complex, conj, imag, mH
+from .complex import as_complex, complex, conj, imag
 from .exponential import log
 from .matmul import matrices
 from .matrices import demand_square
-from .shape import reshape, stack
+from .shape import mH, reshape, stack
 from .solve import Inverse
 from .svd import thin_svd
 

@@ -10,10 +10,10 @@ from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import takes_out
 from .cast import cast
-from .complex import as_complex, conj, mH, real
+from .complex import as_complex, conj, real
 from .matmul import matrices
 from .matrices import attempt, demand_square
-from .shape import unsqueeze
+from .shape import mH, unsqueeze
 from .solve import solve_matrices
 from .triangle import diagonal_of, on_diagonal
 

@@ -75,9 +75,10 @@ def norm_gradient(x: Any, z: Any, g: Any, ord: float, dims: tuple[int, ...]) -> 
         return direction(x) * (chosen * (g / np.sum(array_of(chosen), axis=dims, keepdims=True)))
     if ord < 1:
         return direction(x) * where(size == 0, 0.0, pow(size, ord - 1)) * g * pow(z, 1 - ord)
+    share = g * where(z == 0, 0.0, pow(where(z == 0, 1.0, z), 1 - ord))
     if ord < 2:
-        return direction(x) * pow(size, ord - 1) * where(z == 0, 0.0, g / pow(z, ord - 1))
-    return x * pow(size, ord - 2) * where(z == 0, 0.0, g / pow(z, ord - 1))
+        return direction(x) * pow(size, ord - 1) * share
+    return x * pow(size, ord - 2) * share
 
 
 def safe_ratio(x: Any, z: Any) -> Any:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .complex import mH
 from .draw import randn
 from .matmul import matrices
 from .matrices import demand_matrices
 from .qr import Qr
 from .reduce import mean
+from .shape import mH
 from .svd import thin_svd
 
 

@@ -11,10 +11,9 @@ from ..kernels.lu import permutation
 from ..tensor import result
 from ._declare import Operation
 from ._out import takes_out
-from .complex import mH
 from .matmul import matrices
 from .matrices import LinAlgError, array_of, demand_alike, demand_broadcast, demand_matrices, demand_square, first_bad
-from .shape import cat, mT, narrow
+from .shape import cat, mH, mT, narrow
 from .solve import triangular
 from .triangle import lower_part, upper_part
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..complaints import unsupported
 from ..dtypes import promote
 from ..operation import fit
 from ..tensor import Tensor
@@ -13,9 +14,9 @@ from ._declare import Operation
 from ._out import detached, into, takes_out
 from .arithmetic import mul
 from .cast import cast
-from .complex import conj, mH
+from .complex import conj
 from .reduce import sum
-from .shape import mT, reshape, unsqueeze
+from .shape import mH, mT, reshape, unsqueeze
 
 
 class MatMul(Operation, name="Mm"):
@@ -90,7 +91,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """The matrix product as Python's @: vectors are rows on the left, columns on the right; leading sizes broadcast."""
     x, y = input, other
     if not isinstance(x, (Tensor, np.ndarray)) or not isinstance(y, (Tensor, np.ndarray)):
-        return NotImplemented
+        return unsupported("matmul", x, y, numbers=False)
     if out is not None:
         return into(out, matmul(detached(x), detached(y)), x, y)
     nx, ny = x.ndim, y.ndim

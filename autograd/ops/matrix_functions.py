@@ -10,9 +10,8 @@ from ..kernels.matrix_exp import matrix_exp as exponential
 from ._declare import Operation
 from ._out import takes_out
 from .choice import where
-from .complex import mH
 from .matmul import matrices
-from .shape import cat, clone, narrow
+from .shape import cat, clone, mH, narrow
 from .solve import inv
 
 

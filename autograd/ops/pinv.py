@@ -9,11 +9,11 @@ import numpy as np
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import takes_out
-from .complex import conj, mH, real
+from .complex import conj, real
 from .matmul import matrices
 from .matrices import array_of, attempt, demand_alike, demand_matrices, demand_square
 from .reduce import sum
-from .shape import narrow, reshape, squeeze, unsqueeze
+from .shape import mH, narrow, reshape, squeeze, unsqueeze
 
 
 class Lstsq(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import float64
+from ..dtypes import complex128, float64, int64
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
 from ._kinds import both_arrays, only, refuse, tensors
@@ -19,7 +19,7 @@ from .exponential import exp2, log
 sqrt = elementwise("Sqrt", np.sqrt, lambda g, z: g / (2 * z), floats=True)
 rsqrt: Any = elementwise("Rsqrt", lambda x: 1 / np.sqrt(x), lambda g, z: -0.5 * g * (z * z * z), floats=True)
 reciprocal = elementwise("Reciprocal", lambda x: 1 / x, lambda g, z: -g * (z * z), floats=True)
-square = elementwise("Pow", np.square, lambda g, x: g * (2 * x))
+square = elementwise("Pow", lambda x: np.square(x, dtype=int64 if x.dtype.kind == "b" else None), lambda g, x: g * (2 * x))
 hypot = elementwise("Hypot", tensors("hypot", only("f", "hypot", np.hypot)), lambda g, z, x: g * (x / z),
                     lambda g, z, y: g * (y / z))
 
@@ -72,14 +72,20 @@ def pow_exponent(z: Any, x: Any, y: Any) -> Any:
 @takes_out
 def float_power(input: Any, exponent: Any) -> Any:
     """input ** exponent in double precision, whatever their dtypes."""
-    base, exponent = (cast(v, float64) if hasattr(v, "dtype") else float(v) for v in (input, exponent))
-    return pow(base, exponent)
+    values = input, exponent
+    if any(isinstance(v, complex) or (hasattr(v, "dtype") and v.dtype.kind == "c") for v in values):
+        return pow(*(cast(v, complex128) if hasattr(v, "dtype") else complex(v) for v in values))
+    return pow(*(cast(v, float64) if hasattr(v, "dtype") else float(v) for v in values))
 
 
 def ldexp(input: Any, other: Any, *, out: Any = None) -> Any:
     """input * 2**other; other may be fractional."""
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
         raise TypeError(f"ldexp() takes two Tensors, not {type(input).__name__} and {type(other).__name__}")
+    if other.dtype.kind == "b" and input.dtype.kind == "f":
+        refuse("ldexp", other.dtype)
+    if other.dtype.kind in "iu" and input.dtype.kind in "fc":        # else a 0-d input would be taken for less than 2**other
+        other = cast(other, np.abs(np.empty(0, input.dtype)).dtype)
     return mul(input, pow(2.0, other), out=out)
 
 

@@ -10,10 +10,10 @@ from ..tensor import result
 from ._declare import Operation
 from ._out import takes_out
 from .cast import cast
-from .complex import mH, real
+from .complex import real
 from .matmul import matrices
 from .matrices import array_of, attempt, demand_alike, demand_matrices
-from .shape import cat, narrow, unsqueeze
+from .shape import cat, mH, narrow, unsqueeze
 from .solve import triangular
 from .triangle import diagonal_of, lower_part, on_diagonal
 

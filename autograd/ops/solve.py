@@ -11,7 +11,6 @@ from ..tensor import result
 from ._declare import Operation
 from ._out import takes_out
 from .choice import where
-from .complex import mH
 from .matmul import matrices
 from .matrices import (
     LinAlgError,
@@ -24,7 +23,7 @@ from .matrices import (
     no_info,
     zero_pivots,
 )
-from .shape import expand, mT, permute, reshape, squeeze, unsqueeze, wrap_dim
+from .shape import expand, mH, mT, permute, reshape, squeeze, unsqueeze, wrap_dim
 from .triangle import lower_part, upper_part
 
 

@@ -10,10 +10,10 @@ from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import takes_out
 from .cast import cast
-from .complex import imag, mH
+from .complex import imag
 from .matmul import matrices
 from .matrices import attempt, demand_matrices
-from .shape import narrow, unsqueeze
+from .shape import mH, narrow, unsqueeze
 from .triangle import diagonal_of, on_diagonal
 
 

@@ -81,6 +81,13 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     return MaskedFill.apply(x, mask, value)
 
 
+def fill(input: Any, value: Any) -> Any:
+    """`value`, a number or a 0-d Tensor, in input's shape and dtype: fill_() as a new tensor."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(f"fill only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    return MaskedFill.apply(input, np.True_, value)
+
+
 @takes_out
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """input, but the elements of source, one after the other, where the mask holds."""
@@ -101,6 +108,6 @@ def masked_select(input: Any, mask: Any) -> Any:
     return Masked.apply(x, mask)
 
 
-__all__ = ["masked_fill", "masked_scatter", "masked_select"]
-METHODS = __all__
+__all__ = ["fill", "masked_fill", "masked_scatter", "masked_select"]
+METHODS = ["masked_fill", "masked_scatter", "masked_select"]
 IN_PLACE = ["masked_fill", "masked_scatter"]

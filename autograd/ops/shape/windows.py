@@ -27,8 +27,8 @@ def _overlap_add(g: Any, shape: tuple[int, ...], dim: int, size: int, step: int)
     return out
 
 
-_unfold: Any = linear("Unfold", _windows, lambda g, was, dim, size, step: _overlapped(g, was, dim, size, step), view=True)
-_overlapped: Any = linear("UnfoldBackward", _overlap_add, lambda g, was, shape, dim, size, step: _unfold(g, dim, size, step))
+_unfold: Any = linear("Unfold", _windows, lambda g, was, dim, size, step: overlapped(g, was, dim, size, step), view=True)
+overlapped: Any = linear("UnfoldBackward", _overlap_add, lambda g, was, shape, dim, size, step: _unfold(g, dim, size, step))
 
 
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
