@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Iterator
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -83,17 +84,23 @@ def _type(where: Any) -> str:
 
 
 _default = Generator()
+_own: ContextVar[Generator | None] = ContextVar("own generator", default=None)
 
 
 def default_generator() -> Generator:
-    """The generator used where none is passed."""
-    return _default
+    """The generator used where none is passed: the process's, or this thread's own where it was given one."""
+    return _own.get() or _default
+
+
+def use_generator(generator: Generator) -> None:
+    """Draw from `generator` where none is passed, in this thread only: what other threads draw is not disturbed."""
+    _own.set(generator)
 
 
 def drawing(generator: Generator | None) -> np.random.Generator:
     """NumPy's generator behind `generator`, or behind the default one."""
     if generator is None:
-        return _default.numpy
+        return default_generator().numpy
     if not isinstance(generator, Generator):
         raise TypeError(f"argument 'generator' must be a Generator, not {type(generator).__name__}")
     return generator.numpy
@@ -101,27 +108,27 @@ def drawing(generator: Generator | None) -> np.random.Generator:
 
 def manual_seed(seed: int) -> Generator:
     """Seed the default generator; returns it."""
-    return _default.manual_seed(seed)
+    return default_generator().manual_seed(seed)
 
 
 def seed() -> int:
     """Give the default generator a seed that nobody can guess; returns it."""
-    return _default.seed()
+    return default_generator().seed()
 
 
 def initial_seed() -> int:
     """The default generator's seed."""
-    return _default.initial_seed()
+    return default_generator().initial_seed()
 
 
 def get_rng_state() -> Tensor:
     """Where the default generator stands: a vector of uint8."""
-    return _default.get_state()
+    return default_generator().get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
     """Let the default generator go on from where get_rng_state was called."""
-    _default.set_state(new_state)
+    default_generator().set_state(new_state)
 
 
 @contextlib.contextmanager

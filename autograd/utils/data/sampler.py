@@ -1,25 +1,32 @@
-"""Samplers: the order in which items are seen, and by which rank."""
+"""Samplers: the order in which items are seen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sized
+import itertools
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ...random import Generator, default_generator
+from ...ops.create import as_tensor
+from ...ops.draw import multinomial
+from ...random import Generator, drawing
+
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Sampler:
-    """An iterable of item numbers."""
+class Sampler(Generic[T_co]):
+    """An iterable of item numbers, or of lists of them; most have a length.
 
-    def __iter__(self) -> Iterator[int]:
+    A sampler with state_dict and load_state_dict is resumed by them: after load_state_dict its next iterator goes on from
+    there. Others are replayed: the next iterator is made from the same random state and skips what was seen.
+    """
+
+    def __iter__(self) -> Iterator[T_co]:
         raise NotImplementedError
 
-    def __len__(self) -> int:
-        raise NotImplementedError
 
-
-class SequentialSampler(Sampler):
+class SequentialSampler(Sampler[int]):
     """0, 1, 2, ..."""
 
     def __init__(self, data_source: Sized) -> None:
@@ -32,78 +39,96 @@ class SequentialSampler(Sampler):
         return len(self.data_source)
 
 
-class RandomSampler(Sampler):
-    """All items once, in an order drawn anew each time."""
+class RandomSampler(Sampler[int]):
+    """All items in an order drawn anew each time; num_samples of them, as often as needed, or drawn with replacement.
 
-    def __init__(self, data_source: Sized, generator: Generator | None = None) -> None:
-        self.data_source, self.generator = data_source, generator
-
-    def __iter__(self) -> Iterator[int]:
-        rng = (self.generator or default_generator()).numpy
-        return iter(rng.permutation(len(self.data_source)).tolist())
-
-    def __len__(self) -> int:
-        return len(self.data_source)
-
-
-class DistributedSampler(Sampler):
-    """This rank's share of the items: every num_replicas-th of an order that all ranks draw alike.
-
-    Call set_epoch(e) before each epoch for another order. If the items do not divide evenly, by default the first ones
-    are seen twice so that all ranks have as many (as in PyTorch); drop_last leaves the rest out; `uneven=True` does
-    neither: the first ranks have one more, and every item is seen exactly once (for evaluation, and for DataParallel,
-    which weights by rows).
+    Without a generator each pass seeds one from the default generator.
     """
 
-    def __init__(self, dataset: Sized, num_replicas: int, rank: int, shuffle: bool = True, seed: int = 0,
-                 drop_last: bool = False, uneven: bool = False) -> None:
-        if not 0 <= rank < num_replicas:
-            raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
-        if drop_last and uneven:
-            raise ValueError("drop_last and uneven exclude each other")
-        self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
-        self.shuffle, self.seed, self.drop_last, self.uneven = shuffle, seed, drop_last, uneven
-        self.epoch = 0
+    def __init__(self, data_source: Sized, replacement: bool = False, num_samples: int | None = None,
+                 generator: Generator | None = None) -> None:
+        self.data_source, self.replacement, self._num_samples = data_source, replacement, num_samples
+        self.generator = generator
+        if not isinstance(replacement, bool):
+            raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
+        if not isinstance(self.num_samples, int) or self.num_samples <= 0:
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={self.num_samples}")
+
+    @property
+    def num_samples(self) -> int:
+        """How many numbers a pass gives: what was asked for, or as many as there are items now."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
-        n = len(self.dataset)
-        if self.shuffle:
-            order = np.random.Generator(np.random.PCG64([self.seed, self.epoch])).permutation(n)
-        else:
-            order = np.arange(n)
-        if not self.uneven and n:
-            order = np.resize(order, self.num_replicas * len(self))      # cut, or repeated from the start
-        return iter(order[self.rank::self.num_replicas].tolist())
+        n, wanted = len(self.data_source), self.num_samples
+        rng = np.random.default_rng(draw_seed(None)) if self.generator is None else drawing(self.generator)
+        while wanted > 0:
+            drawn = rng.integers(0, n, min(wanted, 1024)) if self.replacement else rng.permutation(n)[:wanted]
+            wanted -= len(drawn)
+            yield from drawn.tolist()
 
     def __len__(self) -> int:
-        n, size = len(self.dataset), self.num_replicas
-        if self.uneven:
-            return n // size + (self.rank < n % size)
-        return n // size if self.drop_last else -(-n // size)
-
-    def set_epoch(self, epoch: int) -> None:
-        """Choose the order of this epoch."""
-        self.epoch = epoch
+        return self.num_samples
 
 
-class BatchSampler(Sampler):
-    """Lists of batch_size numbers from another sampler; the last may be shorter, or dropped."""
+class SubsetRandomSampler(Sampler[int]):
+    """The given numbers, each once, in an order drawn anew each time."""
 
-    def __init__(self, sampler: Sampler, batch_size: int, drop_last: bool) -> None:
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
+        self.indices, self.generator = indices, generator
+
+    def __iter__(self) -> Iterator[int]:
+        for i in drawing(self.generator).permutation(len(self.indices)).tolist():
+            yield self.indices[i]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """num_samples numbers below len(weights), drawn with probabilities proportional to the weights."""
+
+    def __init__(self, weights: Sequence[float], num_samples: int, replacement: bool = True,
+                 generator: Generator | None = None) -> None:
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
+        self.weights = as_tensor(weights, dtype=np.float64)
+        if self.weights.ndim != 1:
+            raise ValueError("weights should be a 1d sequence but given weights have shape "
+                             f"{tuple(self.weights.shape)}")
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+
+    def __iter__(self) -> Iterator[int]:
+        yield from multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator).tolist()
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler[list[int]]):
+    """Lists of batch_size numbers from another sampler (any iterable); the last may be shorter, or dropped."""
+
+    def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
+        if not isinstance(drop_last, bool):
+            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
-    def __iter__(self) -> Iterator[list[int]]:  # type: ignore[override]
-        batch: list[int] = []
-        for index in self.sampler:
-            batch.append(index)
-            if len(batch) == self.batch_size:
-                yield batch
-                batch = []
-        if batch and not self.drop_last:
+    def __iter__(self) -> Iterator[list[int]]:
+        numbers = iter(self.sampler)
+        while batch := list(itertools.islice(numbers, self.batch_size)):
+            if len(batch) < self.batch_size and self.drop_last:
+                return
             yield batch
 
     def __len__(self) -> int:
-        n = len(self.sampler)
+        n = len(self.sampler)  # type: ignore[arg-type]
         return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+
+
+def draw_seed(generator: Generator | None) -> int:
+    """A seed drawn from `generator`, or from the default one."""
+    return int(drawing(generator).integers(0, 2**63 - 1))

@@ -1,0 +1,196 @@
+"""DataLoader: batches of a dataset, in the order of a sampler."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.context
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
+
+from ...random import Generator
+from .collate import default_collate, default_convert
+from .dataset import IterableDataset
+from .fetch import Recipe
+from .iteration import ParallelIterator, SerialIterator
+from .resume import Progress, apply, check, save
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from .workers import get_worker_info
+
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
+
+T_co = TypeVar("T_co", covariant=True)
+FIXED = frozenset(("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers"))
+
+
+class DataLoader(Generic[T_co]):
+    """Batches of `dataset`; num_workers load ahead of the loop that takes them, in the same order.
+
+    Workers are threads (NumPy's loops and reading files run beside each other); with multiprocessing_context="fork",
+    "spawn" or "forkserver" they are processes. state_dict() and load_state_dict() resume a pass at the next batch.
+
+    >>> for x, y in DataLoader(TensorDataset(images, labels), batch_size=64, shuffle=True): ...
+    """
+
+    dataset: Any
+    batch_size: int | None
+    sampler: Any
+    batch_sampler: Any
+    drop_last: bool
+    persistent_workers: bool
+
+    def __init__(self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None, sampler: Any = None,
+                 batch_sampler: Any = None, num_workers: int = 0, collate_fn: Callable[[Any], Any] | None = None,
+                 pin_memory: bool = False, drop_last: bool = False, timeout: float = 0, worker_init_fn: Any = None,
+                 multiprocessing_context: Any = None, generator: Generator | None = None, *,
+                 prefetch_factor: int | None = None, persistent_workers: bool = False, pin_memory_device: str = "",
+                 in_order: bool = True) -> None:
+        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        iterable = isinstance(dataset, IterableDataset)
+        if iterable:
+            _check_stream(shuffle, sampler, batch_sampler)
+        _check_batches(batch_size, shuffle, sampler, batch_sampler, drop_last)
+        self.num_workers, self.timeout, self.worker_init_fn = num_workers, timeout, worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
+        self.pin_memory, self.pin_memory_device, self.in_order = pin_memory, pin_memory_device, in_order
+        if sampler is None:
+            sampler = Endless() if iterable else \
+                RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if batch_sampler is not None:
+            batch_size = None
+        elif batch_size is not None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.generator, self._promised = generator, None
+        self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
+        self._iterator: Any = None                            # of persistent workers
+        self._progress: Progress | None = None                # of the newest pass
+        self._saved: dict[str, Any] | None = None             # what the next pass goes on from
+        self.__dict__.update(dataset=dataset, batch_size=batch_size, sampler=sampler, batch_sampler=batch_sampler,
+                             drop_last=drop_last, persistent_workers=persistent_workers)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in FIXED:
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
+
+    @property
+    def multiprocessing_context(self) -> Any:
+        """What worker processes are started by; None for worker threads."""
+        return self._context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, value: Any) -> None:
+        if value is not None and self.num_workers == 0:
+            raise ValueError("multiprocessing_context can only be used with multi-process loading (num_workers > 0), but "
+                             f"got num_workers={self.num_workers}")
+        if isinstance(value, str):
+            methods = multiprocessing.get_all_start_methods()
+            if value not in methods:
+                raise ValueError("multiprocessing_context option should specify a valid start method in "
+                                 f"{methods!r}, but got multiprocessing_context={value!r}")
+            value = multiprocessing.get_context(value)
+        if value is not None and not isinstance(value, multiprocessing.context.BaseContext):
+            raise TypeError("multiprocessing_context option should be a valid context object or a string specifying the "
+                            f"start method, but got multiprocessing_context={value}")
+        self._context = value
+
+    @property
+    def _index_sampler(self) -> Any:
+        """What gives the numbers of a batch, or with batching off of an item."""
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
+    @property
+    def _recipe(self) -> Recipe:
+        """How batches are made, for those who make them."""
+        return Recipe(isinstance(self.dataset, IterableDataset), self.batch_sampler is not None, self.collate_fn,
+                      self.drop_last, None if self.batch_size is None else [None] * self.batch_size)
+
+    def __iter__(self) -> Iterator[Any]:
+        saved, self._saved = self._saved, None
+        if self.num_workers == 0:
+            return SerialIterator(self, saved)
+        if self._iterator is not None and self._iterator.usable:
+            self._iterator.begin(self, saved)
+            return self._iterator
+        self.check_worker_number_rationality()
+        iterator = ParallelIterator(self, saved)
+        if self.persistent_workers:
+            self._iterator = iterator
+        return iterator
+
+    def __len__(self) -> int:
+        if not isinstance(self.dataset, IterableDataset):
+            return len(self._index_sampler)
+        n = self._promised = len(self.dataset)  # type: ignore[arg-type, assignment]
+        if self.batch_size is None:
+            return n
+        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+
+    def check_worker_number_rationality(self) -> None:
+        """Warn about more worker processes than processors."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        if self.multiprocessing_context is not None and cores is not None and self.num_workers > cores:
+            warnings.warn(f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max "
+                          f"number of worker in current system is {cores}, which is smaller than what this DataLoader is "
+                          "going to create.", stacklevel=3)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the newest pass stands after the last batch that it handed out, in tensors, numbers, lists and dicts.
+
+        It holds the state of the random generators that loader and samplers were given. Without one the loader draws from
+        the default generator, which then counts as its own.
+        """
+        if self._saved is not None:
+            return self._saved
+        if not self.in_order and self.num_workers > 1:
+            raise NotImplementedError("DataLoader.state_dict() with in_order=False: which batches are still to come is "
+                                      "not a number")
+        return save(self, self._progress)
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Let the next pass go on from where the state was taken, and random generators from where they stood."""
+        check(self, state_dict)
+        apply(self, state_dict)
+        self._saved = state_dict
+
+
+class Endless(Sampler[None]):
+    """None for ever: the sampler of a stream."""
+
+    def __iter__(self) -> Iterator[None]:
+        while True:
+            yield None
+
+
+def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None, persistent_workers: bool) -> None:
+    if num_workers < 0:
+        raise ValueError("num_workers option should be non-negative; use num_workers=0 to load in the caller's thread.")
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if num_workers == 0 and prefetch_factor is not None:
+        raise ValueError("prefetch_factor option could only be specified with workers: let num_workers > 0, or set "
+                         "prefetch_factor to None.")
+    if prefetch_factor is not None and prefetch_factor < 0:
+        raise ValueError("prefetch_factor option should be non-negative")
+    if persistent_workers and num_workers == 0:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+
+
+def _check_stream(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
+    if shuffle not in (False, None):
+        raise ValueError("DataLoader with IterableDataset: expected unspecified shuffle option, but got "
+                         f"shuffle={shuffle}")
+    for name, value in (("sampler", sampler), ("batch_sampler", batch_sampler)):
+        if value is not None:
+            raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}")
+
+
+def _check_batches(batch_size: int | None, shuffle: Any, sampler: Any, batch_sampler: Any, drop_last: bool) -> None:
+    if sampler is not None and shuffle:
+        raise ValueError("sampler option is mutually exclusive with shuffle")
+    if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+    if batch_sampler is None and batch_size is None and drop_last:
+        raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")

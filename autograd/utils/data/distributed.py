@@ -1,0 +1,62 @@
+"""DistributedSampler: which items are whose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sized
+
+import numpy as np
+
+from .sampler import Sampler
+
+
+class DistributedSampler(Sampler[int]):
+    """This rank's share of the items: every num_replicas-th of an order that all ranks draw alike.
+
+    Call set_epoch(e) before each epoch for another order. If the items do not divide evenly, by default the first ones
+    are seen twice so that all ranks have as many (as in PyTorch); drop_last leaves the rest out; `uneven=True` does
+    neither: the first ranks have one more, and every item is seen exactly once (for evaluation, and for DataParallel,
+    which weights by rows).
+    """
+
+    def __init__(self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
+                 seed: int = 0, drop_last: bool = False, uneven: bool = False) -> None:
+        if num_replicas is None or rank is None:
+            raise RuntimeError("DistributedSampler needs num_replicas and rank, for instance comm.size and comm.rank of "
+                               "dparallel.world()")
+        if not 0 <= rank < num_replicas:
+            raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
+        if drop_last and uneven:
+            raise ValueError("drop_last and uneven exclude each other")
+        self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
+        self.shuffle, self.seed, self.drop_last, self.uneven = shuffle, seed, drop_last, uneven
+        self.epoch = 0
+
+    @property
+    def num_samples(self) -> int:
+        """How many items this rank sees in an epoch."""
+        n, size = len(self.dataset), self.num_replicas
+        if self.uneven:
+            return n // size + (self.rank < n % size)
+        return n // size if self.drop_last else -(-n // size)
+
+    @property
+    def total_size(self) -> int:
+        """How many items all ranks see in an epoch, those that are seen twice counted twice."""
+        return len(self.dataset) if self.uneven else self.num_samples * self.num_replicas
+
+    def __iter__(self) -> Iterator[int]:
+        n = len(self.dataset)
+        if self.shuffle:
+            order = np.random.Generator(np.random.PCG64([self.seed, self.epoch])).permutation(n)
+        else:
+            order = np.arange(n)
+        if not self.uneven and n:
+            order = np.resize(order, self.total_size)      # cut, or repeated from the start
+        return iter(order[self.rank::self.num_replicas].tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the order of this epoch."""
+        self.epoch = epoch

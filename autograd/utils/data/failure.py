@@ -1,0 +1,41 @@
+"""An exception of a worker on its way to the thread that waits for the batch."""
+
+from __future__ import annotations
+
+import traceback
+from typing import NamedTuple, NoReturn
+
+
+class Failure(NamedTuple):
+    """What a worker raised. `original` stays behind where the worker is another process."""
+
+    kind: type[BaseException]
+    text: str
+    original: BaseException | None
+
+    @classmethod
+    def caught(cls, error: BaseException, where: str) -> Failure:
+        """The failure for `error`, its traceback as text."""
+        report = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        return cls(type(error), f"Caught {type(error).__name__} {where}.\nOriginal {report}", error)
+
+    def again(self) -> NoReturn:
+        """Raise it here: an exception of the same class where one can be made of a text, else a RuntimeError."""
+        text = Plain(self.text) if issubclass(self.kind, KeyError) else self.text
+        try:
+            error = self.kind(text)
+        except Exception:
+            error = RuntimeError(self.text)
+        try:
+            raise error from self.original
+        finally:
+            del error, self                 # the traceback holds this frame: no cycle, so nothing outlives the handler
+
+
+class Plain(str):
+    """A text that KeyError, which prints its argument's repr, prints as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)

@@ -1,0 +1,195 @@
+"""Passes over a loader: in the caller's thread, or with a crew of workers that load ahead."""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections import deque
+from queue import Empty
+from typing import Any, NoReturn
+
+from ...mode import modes
+from .fetch import reopen
+from .processes import ProcessCrew
+from .resume import Progress, fresh
+from .workers import Crew, Job, LostWorker
+
+
+class LoaderIterator:
+    """One pass over a loader."""
+
+    def __init__(self, loader: Any, saved: dict[str, Any] | None) -> None:
+        self.begin(loader, saved)
+
+    def begin(self, loader: Any, saved: dict[str, Any] | None) -> None:
+        """Begin a pass, or go on with a saved one."""
+        self.sampler, self.dataset, self.num_workers = loader._index_sampler, loader.dataset, loader.num_workers
+        self.promised = loader._promised
+        self.progress = loader._progress = Progress(loader, saved)
+
+    def __iter__(self) -> LoaderIterator:
+        return self
+
+    def __next__(self) -> Any:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return len(self.sampler)
+
+    def __getstate__(self) -> NoReturn:
+        raise NotImplementedError(f"{type(self).__name__} cannot be pickled; DataLoader.state_dict() says where it stands")
+
+    def count(self) -> None:
+        """One more batch was handed out; warn if a stream gives more than its length promised."""
+        progress = self.progress
+        progress.batches += 1
+        if self.promised is not None and progress.batches > self.promised:
+            advice = "" if self.num_workers == 0 else (
+                " With workers, each iterates the whole dataset unless __iter__ asks get_worker_info() for its share.")
+            warnings.warn(f"Length of IterableDataset {self.dataset} was reported to be {self.promised} (when accessing "
+                          f"len(dataloader)), but {progress.batches} samples have been fetched.{advice}", stacklevel=3)
+
+
+class SerialIterator(LoaderIterator):
+    """A pass in which each batch is loaded when it is asked for."""
+
+    def begin(self, loader: Any, saved: dict[str, Any] | None) -> None:
+        """Begin a pass; a stream that cannot save where it stands is read again up to there."""
+        super().begin(loader, saved)
+        progress = self.progress
+        fetcher = progress.fetcher = reopen(loader._recipe, loader.dataset, progress.own)
+        if loader._recipe.iterable and progress.batches and progress.own is None:
+            for _ in range(progress.batches):
+                fetcher.fetch(loader._recipe.blank)
+        self.numbers, self.fetch = progress.numbers, fetcher.fetch
+
+    def __next__(self) -> Any:
+        try:
+            batch = self.fetch(next(self.numbers))
+        except StopIteration:
+            self.progress.finished = True
+            raise
+        if self.promised is None:
+            self.progress.batches += 1
+        else:
+            self.count()
+        return batch
+
+
+class ParallelIterator(LoaderIterator):
+    """A pass with workers: each has up to prefetch_factor batches to load ahead, and they take turns.
+
+    A worker at the end of its share of a stream answers so to every task that it still has; its turns are passed over.
+    """
+
+    def __init__(self, loader: Any, saved: dict[str, Any] | None) -> None:
+        self.timeout, self.in_order = loader.timeout or None, loader.in_order
+        self.ahead, self.persistent = max(1, loader.prefetch_factor) * loader.num_workers, loader.persistent_workers
+        self.lost: Any = None
+        LoaderIterator.begin(self, loader, saved)
+        job = Job(loader.dataset, loader._recipe, self.progress.base_seed, loader.num_workers, loader.worker_init_fn,
+                  modes.recording)
+        context = loader.multiprocessing_context
+        self.crew = Crew(job, loader.in_order) if context is None else ProcessCrew(job, loader.in_order, context)
+        self.stop = weakref.finalize(self, self.crew.stop)
+        self.hand_out(saved)
+
+    def begin(self, loader: Any, saved: dict[str, Any] | None) -> None:
+        """Another pass with the same workers, after those batches of the last one that were loaded ahead."""
+        try:
+            while self.pending:
+                self.receive()
+        except RuntimeError:                       # a worker is stuck
+            self.give_up()
+            raise
+        known = self.progress.workers
+        super().begin(loader, saved)
+        self.hand_out(saved)
+        if saved is None:
+            self.progress.workers = [fresh(worker) for worker in known]
+
+    def hand_out(self, saved: dict[str, Any] | None) -> None:
+        """Let all workers begin, each with as many tasks as it may have."""
+        self.numbers, self.workers = self.progress.numbers, list(self.progress.workers)
+        self.turn = self.progress.turn
+        self.live = [True] * self.num_workers
+        self.load = [0] * self.num_workers
+        self.pending: deque[tuple[int, Any]] = deque()         # (worker, the sampler's place), in the order of the tasks
+        self.has_place = self.progress.place() is not None
+        for inbox, state in zip(self.crew.inboxes, self.progress.workers, strict=True):
+            inbox.put(("begin", state if saved is not None else None))
+        for _ in range(self.ahead):
+            self.assign()
+
+    def assign(self) -> None:
+        """Give the next task, if there is one, to the worker whose turn it is; out of order to the least busy."""
+        if not any(self.live):
+            return
+        try:
+            index = next(self.numbers)
+        except StopIteration:
+            return
+        if self.in_order:
+            while not self.live[self.turn]:
+                self.turn = (self.turn + 1) % self.num_workers
+            worker, self.turn = self.turn, (self.turn + 1) % self.num_workers
+        else:
+            worker = min((w for w in range(self.num_workers) if self.live[w]), key=self.load.__getitem__)
+        self.load[worker] += 1
+        self.pending.append((worker, self.progress.place() if self.has_place else None))
+        self.crew.inboxes[worker].put(("fetch", index))
+
+    def receive(self) -> Any:
+        """The next answer: of the oldest task, or of any. What it says of its worker is noted."""
+        box = self.crew.outboxes[self.pending[0][0]]
+        try:
+            worker, answer = box.get(timeout=self.timeout)
+        except Empty:
+            raise RuntimeError(f"DataLoader timed out after {self.timeout} seconds") from None
+        task = self.pending.popleft() if self.in_order else next(t for t in self.pending if t[0] == worker)
+        if not self.in_order:
+            self.pending.remove(task)
+        self.load[worker] -= 1
+        if answer.failure is not None and answer.failure.kind is LostWorker:
+            self.lost = answer.failure
+            self.give_up()
+        if answer.ended:
+            self.live[worker] = False
+        if answer.state is not None:
+            self.progress.workers[worker] = answer.state
+        if not answer.ended:
+            self.progress.placed = task[1]
+        return answer
+
+    def __next__(self) -> Any:
+        while self.pending and self.lost is None:
+            answer = self.receive()
+            if self.lost is not None:
+                break
+            self.assign()
+            self.progress.turn = self.pending[0][0] if self.pending else self.turn
+            if answer.ended:
+                continue
+            self.count()
+            if answer.failure is not None:
+                try:
+                    answer.failure.again()
+                finally:
+                    del answer              # see Failure.again
+            return answer.value
+        if self.lost is not None:
+            raise RuntimeError(self.lost.text) from self.lost.original
+        self.progress.finished = True
+        if not self.persistent:
+            self.stop()
+        raise StopIteration
+
+    def give_up(self) -> None:
+        """End the crew; no pass can begin with it any more."""
+        self.pending.clear()
+        self.stop()
+
+    @property
+    def usable(self) -> bool:
+        """Whether another pass may begin with these workers."""
+        return bool(self.stop.alive)

@@ -1,0 +1,150 @@
+"""Where a pass over a loader stands, and going on from there: what DataLoader.state_dict() and load_state_dict() do.
+
+The order of the items is not saved but drawn again, from the random state that the pass began with, and the batches that
+were handed out are skipped; what a sampler, dataset or iterator says of itself by state_dict() is saved instead.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from .fetch import stateful
+from .sampler import draw_seed
+from .streams import KINDS, as_of, portable, restore, shared_streams, states
+
+VERSION = 1
+
+
+class Progress:
+    """How far one pass over a loader has come. `numbers` are the batches of item numbers that are still to be loaded."""
+
+    def __init__(self, loader: Any, saved: dict[str, Any] | None) -> None:
+        self.sampler = loader._index_sampler
+        self.batches, self.turn, self.finished = 0, 0, False
+        self.fetcher: Any = None                       # of a pass without workers
+        self.workers: list[Any] = [None] * loader.num_workers
+        self.placed: Any = None                        # the place after the last batch handed out, if workers are ahead
+        streams = {**shared_streams(), **owned_streams(loader)}
+        if saved is not None and not saved["finished"]:
+            self.go_on(loader, saved, streams)
+            return
+        if saved is not None:
+            self.load_place(saved["place"])
+        self.start = states(streams)
+        self.numbers: Iterator[Any] = iter(self.sampler)
+        self.base_seed = draw_seed(loader.generator)
+        self.own = None if saved is None else between(saved["own"])
+        if saved is not None and saved["workers"]:
+            self.workers = [fresh(worker) for worker in saved["workers"]]
+
+    def go_on(self, loader: Any, saved: dict[str, Any], streams: dict[str, Any]) -> None:
+        """Come to where `saved` was taken."""
+        self.start, self.base_seed, self.own = saved["start"], saved["base_seed"], saved["own"]
+        self.batches, self.turn, place = saved["batches"], saved["turn"], saved["place"]
+        if saved["workers"] and len(saved["workers"]) == loader.num_workers:
+            self.workers = list(saved["workers"])
+        with as_of(streams, self.start):
+            self.load_place(place)
+            self.numbers = iter(self.sampler)
+            draw_seed(loader.generator)
+            if place is not None and "iterator" in place:
+                self.numbers.load_state_dict(place["iterator"])    # type: ignore[attr-defined]
+            elif place is None and not loader._recipe.iterable:
+                skipped = sum(1 for _ in itertools.islice(self.numbers, self.batches))
+                if skipped < self.batches:
+                    raise RuntimeError(f"the saved state is {self.batches} batches into an epoch, which has only {skipped}")
+        self.placed = place
+
+    def place(self) -> dict[str, Any] | None:
+        """The state of the sampler's iterator, else of the outermost sampler that has one; None for one to replay."""
+        if stateful(self.numbers):
+            return {"iterator": copy.deepcopy(self.numbers.state_dict())}      # type: ignore[attr-defined]
+        for depth, sampler in enumerate(chain(self.sampler)):
+            if stateful(sampler):
+                return {"depth": depth, "sampler": copy.deepcopy(sampler.state_dict())}
+        return None
+
+    def load_place(self, place: dict[str, Any] | None) -> None:
+        """Bring the sampler that place() asked there."""
+        if place is not None and "sampler" in place:
+            chain(self.sampler)[place["depth"]].load_state_dict(place["sampler"])
+
+
+def save(loader: Any, progress: Progress | None) -> dict[str, Any]:
+    """The state of `loader`, `progress` batches into a pass, as nested dicts and lists of numbers, strings and tensors."""
+    streams = owned_streams(loader)
+    if loader.generator is None:
+        streams["default"] = shared_streams()["default"]
+    saved = {"version": VERSION, "num_workers": loader.num_workers, "batches": 0, "finished": True, "start": None,
+             "base_seed": None, "now": portable(states(streams)), "place": None, "own": None, "workers": None, "turn": 0,
+             "epochs": [getattr(sampler, "epoch", None) for sampler in chain(loader._index_sampler)]}
+    if progress is None:
+        return saved
+    done = progress.finished
+    saved.update(batches=progress.batches, finished=done, base_seed=progress.base_seed, turn=progress.turn,
+                 start=None if done else portable(progress.start))
+    if loader.num_workers == 0:
+        saved.update(place=progress.place(), own=progress.fetcher and copy.deepcopy(progress.fetcher.state()))
+    else:
+        keep = not done or loader.persistent_workers
+        saved.update(place=progress.placed, workers=[_portable(w) for w in progress.workers] if keep else None)
+    return saved
+
+
+def check(loader: Any, saved: Any) -> None:
+    """Refuse what is no state of a loader, or of one whose workers cannot take over."""
+    if not isinstance(saved, dict) or not {"version", "start", "now", "batches", "workers", "own"} <= saved.keys():
+        raise ValueError("load_state_dict() wants what DataLoader.state_dict() returned")
+    if saved["version"] != VERSION:
+        raise ValueError(f"a DataLoader state of version {saved['version']}, not {VERSION}")
+    depends = loader._recipe.iterable or saved["own"] or any(w and w["own"] for w in saved["workers"] or ())
+    if depends and saved["num_workers"] != loader.num_workers:
+        raise ValueError(f"the state was saved with num_workers={saved['num_workers']}, and how this dataset's items are "
+                         f"shared out depends on it: it cannot be loaded with num_workers={loader.num_workers}")
+
+
+def apply(loader: Any, saved: dict[str, Any]) -> None:
+    """Bring the random streams to where they stood, and samplers to their epoch."""
+    streams = owned_streams(loader)
+    if loader.generator is None:
+        streams["default"] = shared_streams()["default"]
+    restore(streams, saved["now"])
+    for sampler, epoch in zip(chain(loader._index_sampler), saved["epochs"], strict=False):
+        if epoch is not None and hasattr(sampler, "set_epoch"):
+            sampler.set_epoch(epoch)
+
+
+def chain(sampler: Any) -> list[Any]:
+    """A sampler, the sampler that it draws from, and so on."""
+    found: list[Any] = []
+    while sampler is not None and not any(sampler is other for other in found):
+        found.append(sampler)
+        sampler = getattr(sampler, "sampler", None)
+    return found
+
+
+def owned_streams(loader: Any) -> dict[str, Any]:
+    """The random streams that the loader and its samplers were given, or made."""
+    found = {} if loader.generator is None else {"loader": loader.generator}
+    for depth, sampler in enumerate(chain(loader._index_sampler)):
+        for name, value in getattr(sampler, "__dict__", {}).items():
+            if isinstance(value, KINDS):
+                found[f"{depth}.{name}"] = value
+    return found
+
+
+def between(own: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What of a fetcher's state counts for the next pass: the dataset's, not its iterator's."""
+    return {"dataset": own["dataset"], "ended": False} if own and "dataset" in own else None
+
+
+def fresh(worker: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The state of a worker that begins a pass where it ended one."""
+    return worker and {"done": 0, "start": worker["streams"], "streams": worker["streams"], "own": between(worker["own"])}
+
+
+def _portable(worker: dict[str, Any] | None) -> dict[str, Any] | None:
+    return worker and {**worker, "start": portable(worker["start"]), "streams": portable(worker["streams"])}

@@ -1,0 +1,83 @@
+"""Streams of random numbers, of this library, of NumPy, and of Python: where they stand, and back to there.
+
+A stream is anything with get_state/set_state, getstate/setstate or a bit generator; the modules `random` and
+`numpy.random` are the streams that their functions draw from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ...random import Generator, default_generator
+from ...tensor import Tensor, result
+
+KINDS = (Generator, np.random.Generator, np.random.RandomState, random.Random)
+
+
+def shared_streams() -> dict[str, Any]:
+    """The streams that functions draw from where they are given none."""
+    return {"default": default_generator(), "random": random, "numpy": np.random}
+
+
+def states(streams: dict[str, Any]) -> dict[str, Any]:
+    """Where each stream stands."""
+    return {name: _state(stream) for name, stream in streams.items()}
+
+
+def restore(streams: dict[str, Any], saved: dict[str, Any]) -> None:
+    """Let those of `streams` whose state was saved go on from there."""
+    for name, stream in streams.items():
+        if name in saved:
+            _restore(stream, saved[name])
+
+
+@contextlib.contextmanager
+def as_of(streams: dict[str, Any], saved: dict[str, Any]) -> Iterator[None]:
+    """A block in which the streams stand as saved; afterwards those that functions share stand as before it."""
+    common = shared_streams()
+    before = states(common)
+    restore(streams, saved)
+    try:
+        yield
+    finally:
+        restore(common, before)
+
+
+def _state(stream: Any) -> Any:
+    if isinstance(stream, np.random.Generator):
+        return stream.bit_generator.state
+    return stream.get_state() if hasattr(stream, "get_state") else stream.getstate()
+
+
+def portable(value: Any) -> Any:
+    """A saved state with lists for tuples and tensors for arrays, as files hold them."""
+    if isinstance(value, dict):
+        return {key: portable(part) for key, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [portable(part) for part in value]
+    return result(value.copy()) if isinstance(value, np.ndarray) else value
+
+
+def _arrays(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _arrays(part) for key, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_arrays(part) for part in value]
+    return value.array if isinstance(value, Tensor) else value
+
+
+def _restore(stream: Any, saved: Any) -> None:
+    if not isinstance(stream, Generator):
+        saved = _arrays(saved)
+    if isinstance(stream, np.random.Generator):
+        stream.bit_generator.state = saved
+    elif hasattr(stream, "get_state"):
+        stream.set_state(saved)
+    else:
+        version, words, rest = saved
+        stream.setstate((version, tuple(words), rest))

@@ -1,0 +1,246 @@
+"""Workers: what one does with its tasks, and a crew of them in threads.
+
+A worker gets messages from its inbox, ("begin", state) for a pass over the dataset and ("fetch", numbers) for a batch, and
+puts (its number, Answer) into its outbox for each batch asked for. None ends it.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import random
+import threading
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...mode import modes
+from ...random import Generator, default_generator, use_generator
+from .dataset import Dataset
+from .failure import Failure
+from .fetch import Recipe, reopen
+from .streams import KINDS, restore, shared_streams, states
+
+GRACE = 2.0                               # seconds that workers have to end their batch when they are not needed any more
+
+
+@dataclass(frozen=True)
+class ThreadStreams:
+    """A worker thread's own random streams; functions that are given none draw from `torch_generator` in its thread."""
+
+    random_generator: random.Random
+    torch_generator: Generator
+    numpy_generator: np.random.Generator
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """What get_worker_info() tells: the worker's number, how many there are, its seed, and its copy of the dataset.
+
+    `rng` holds a thread's own streams (Python's and NumPy's global ones are shared by all threads); None in a process.
+    """
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+    rng: ThreadStreams | None = None
+    worker_method: str = "multiprocessing"
+
+
+_here: ContextVar[WorkerInfo | None] = ContextVar("worker", default=None)
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """In a worker of a DataLoader: which one. Elsewhere None."""
+    return _here.get()
+
+
+class Job(NamedTuple):
+    """What all workers of a crew have in common."""
+
+    dataset: Any
+    recipe: Recipe
+    base_seed: int
+    num_workers: int
+    init_fn: Any
+    recording: int                        # the mode of the thread that iterates
+
+
+class Answer(NamedTuple):
+    """A batch, or why there is none, and where the worker stands after it."""
+
+    value: Any = None
+    failure: Failure | None = None
+    ended: bool = False                   # the worker's share of a stream is at its end
+    state: Any = None
+
+
+class Worker:
+    """Fetches batches in this thread of this process, which is its own."""
+
+    def __init__(self, job: Job, number: int, rng: ThreadStreams | None) -> None:
+        modes.recording = job.recording
+        seed = job.base_seed + number
+        kind = "process" if rng is None else "thread"
+        self.where = f"in DataLoader worker {kind} {number}"
+        self.recipe = job.recipe
+        self.dataset = job.dataset if rng is None else own_copy(job.dataset)
+        self.streams = shared_streams() if rng is None else {
+            "default": rng.torch_generator, "random": rng.random_generator, "numpy": rng.numpy_generator}
+        self.failed: Failure | None = None
+        _here.set(WorkerInfo(number, job.num_workers, seed, self.dataset, rng,
+                             "multiprocessing" if rng is None else "thread"))
+        try:
+            if job.init_fn is not None:
+                job.init_fn(number)
+        except Exception as error:
+            self.failed = Failure.caught(error, self.where)
+
+    def begin(self, saved: dict[str, Any] | None) -> None:
+        """Begin a pass, or go on with the one that `saved` (a state from an Answer) comes from."""
+        self.done = 0
+        if self.failed is not None:
+            return
+        try:
+            if saved is None or saved["own"] is not None or not self.recipe.iterable:
+                if saved is not None:
+                    restore(self.streams, saved["streams"])
+                self.start = states(self.streams)
+                self.fetcher = reopen(self.recipe, self.dataset, None if saved is None else saved["own"])
+            else:
+                self.replay(saved)
+        except Exception as error:
+            self.failed = Failure.caught(error, self.where)
+
+    def replay(self, saved: dict[str, Any]) -> None:
+        """Bring a stream that cannot save where it stands there by reading it again."""
+        restore(self.streams, saved["start"])
+        self.start = states(self.streams)
+        self.fetcher = reopen(self.recipe, self.dataset, None)
+        for _ in range(saved["done"]):
+            self.answer(self.recipe.blank)
+
+    def answer(self, index: Any) -> Answer:
+        """The batch of these numbers."""
+        if self.failed is not None:
+            return Answer(failure=self.failed)
+        value, failure, ended = None, None, False
+        try:
+            value = self.fetcher.fetch(index)
+        except StopIteration:
+            ended = True
+        except Exception as error:
+            failure = Failure.caught(error, self.where)
+        self.done += 1
+        return Answer(value, failure, ended, self.state())
+
+    def state(self) -> dict[str, Any]:
+        """Where this worker stands: after `done` batches since its streams stood at `start`."""
+        return {"done": self.done, "start": self.start, "streams": states(self.streams),
+                "own": copy.deepcopy(self.fetcher.state())}
+
+
+class Crew:
+    """Workers in threads. Nothing here refers to the iterator, so that dropping that ends the crew."""
+
+    def __init__(self, job: Job, in_order: bool) -> None:
+        self.job, self.maker = job, os.getpid()
+        self.stopping = threading.Event()
+        numbers = range(job.num_workers)
+        common: Any = SimpleQueue()
+        self.inboxes: list[Any] = [SimpleQueue() for _ in numbers]
+        self.outboxes: list[Any] = [SimpleQueue() if in_order else common for _ in numbers]
+        self.threads = [threading.Thread(target=self.serve, args=(i,), name=f"DataLoader worker {i}", daemon=True)
+                        for i in numbers]
+        for thread in self.threads:
+            thread.start()
+
+    def serve(self, number: int) -> None:
+        """The life of one worker."""
+        seed = self.job.base_seed + number
+        rng = ThreadStreams(random.Random(seed), Generator().manual_seed(seed), np.random.default_rng(seed))
+        use_generator(rng.torch_generator)
+        try:
+            worker = Worker(self.job, number, rng)
+            while (message := self.next_message(number)) is not None:
+                what, content = message
+                if what == "begin":
+                    worker.begin(content)
+                else:
+                    self.outboxes[number].put((number, worker.answer(content)))
+        except BaseException as error:          # SystemExit, say: this worker will not answer any more
+            self.mourn(number, f"DataLoader worker thread {number} exited unexpectedly: {error!r}", error)
+
+    def next_message(self, number: int) -> Any:
+        """The next message to a worker; None when it should end."""
+        message = self.inboxes[number].get()
+        return None if self.stopping.is_set() else message
+
+    def mourn(self, number: int, text: str, error: BaseException | None = None) -> None:
+        """Answer for a worker that cannot any more, until the crew is stopped."""
+        answer = Answer(failure=Failure(LostWorker, text, error))
+        self.outboxes[number].put((number, answer))
+        while self.next_message(number) is not None:
+            self.outboxes[number].put((number, answer))
+
+    def stop(self) -> None:
+        """End all workers: each may finish the batch that it is at."""
+        if os.getpid() != self.maker:           # a forked copy of this object: the threads are not here
+            return
+        self.dismiss()
+        self.join(GRACE)
+
+    def dismiss(self) -> None:
+        """Tell all workers that nothing more is wanted."""
+        self.stopping.set()
+        for inbox in self.inboxes:
+            inbox.put(None)
+
+    def join(self, seconds: float) -> bool:
+        """Wait for the threads; whether all have ended. The collector may have called this in one of them."""
+        deadline = time.monotonic() + seconds
+        for thread in self.threads:
+            if thread is not threading.current_thread():
+                thread.join(max(0.0, deadline - time.monotonic()))
+        return not any(thread.is_alive() for thread in self.threads)
+
+
+class LostWorker(RuntimeError):
+    """A worker that is gone: the loader stops its crew and raises a RuntimeError."""
+
+
+def own_copy(value: Any) -> Any:
+    """A worker thread's copy of a dataset: it may set attributes; what they refer to is shared by all threads.
+
+    Datasets and random streams found inside datasets are copied too, as each worker process would have its own.
+    """
+    if isinstance(value, KINDS):
+        return copy.deepcopy(value)
+    if isinstance(value, Dataset):
+        try:
+            twin = copy.copy(value)
+        except Exception:                       # it refuses: then all threads share it
+            return value
+        for name, part in list(getattr(twin, "__dict__", {}).items()):
+            twin.__dict__[name] = own_copy(part)
+        return twin
+    first = next(iter(value.values() if isinstance(value, dict) else value), None) if type(value) in HOLDERS else None
+    if isinstance(first, (Dataset, *KINDS)):
+        return {key: own_copy(part) for key, part in value.items()} if isinstance(value, dict) \
+            else type(value)(own_copy(part) for part in value)
+    return value
+
+
+HOLDERS = (list, tuple, dict)
+
+
+def seed_process(seed: int) -> None:
+    """Seed the streams that functions of this process draw from."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    default_generator().manual_seed(seed)
