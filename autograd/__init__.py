@@ -147,6 +147,7 @@ from .ops.vector_products import *
 from .ops.windows import *
 from .printing import get_printoptions, set_printoptions
 from .random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .serialization import load, save
 from .size import Size
 from .tensor import Parameter, Tensor
 from .variable import Variable

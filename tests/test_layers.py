@@ -34,6 +34,8 @@ autograd.numpy_protocol
 autograd.operators autograd.gradcheck
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim
+autograd.nn autograd.optim autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
+autograd.serialization
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets

@@ -1,0 +1,54 @@
+"""A file is written whole or not at all: beside its place first, then moved there in one step."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterable
+from typing import Any
+
+
+def write(file: Any, pieces: Iterable[Any]) -> None:
+    """Write all pieces of bytes to a file by its name, or to an object with write()."""
+    if isinstance(file, (str, os.PathLike)):
+        path = os.path.realpath(os.fsdecode(file))                # a link stays one: what it leads to is replaced
+        if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+            with open(path, "wb") as special:        # a pipe or device can't be replaced
+                special.writelines(pieces)
+        else:
+            _replace(path, pieces)
+    elif callable(getattr(file, "write", None)):
+        for piece in pieces:
+            file.write(piece)
+    else:
+        raise TypeError(f"expected the name of a file, or an object with write(), not {type(file).__name__}")
+
+
+def _replace(path: str, pieces: Iterable[Any]) -> None:
+    """Write a new file, make sure that it is on the disk, and put it in the place of `path`."""
+    folder, name = os.path.split(path)
+    beside = os.path.join(folder, f".{name[:40]}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(beside, "xb") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(path):
+            shutil.copymode(path, beside)
+        os.replace(beside, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(beside)
+        raise
+    if hasattr(os, "O_DIRECTORY"):                   # the new name is on the disk only when the folder is
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+__all__ = ["write"]

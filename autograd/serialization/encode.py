@@ -1,0 +1,112 @@
+"""A nested state taken apart: a tree that JSON can hold, and a flat dict of arrays.
+
+What JSON has (None, bool, int, float, str, list, dict with string keys) stands for itself in the tree; the rest is an
+object {"$": kind, ...}. Objects of any other class are refused: a file of weights can hold no code.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Parameter, Tensor
+from .kinds import KIND, MAPPINGS, SEQUENCES, atom_of
+from .refusal import refuse
+from .safetensors import CODES, METADATA, raw
+from .sharing import places
+from .source import Array
+
+Path = tuple[Any, ...]
+
+
+class Encoder:
+    """`tree` is the state without its numbers, `arrays` the tensors' arrays by name."""
+
+    def __init__(self, state: Any) -> None:
+        self.arrays: dict[str, Array] = {}
+        self.names: dict[int, str] = {}              # of tensors by id: one that occurs twice is one object again
+        self.open: set[int] = set()                  # the containers that we are in
+        self.tree = self.value(state, ())
+
+    def value(self, value: Any, path: Path) -> Any:
+        """The JSON of one value; path: the keys that lead to it."""
+        kind = type(value)
+        if value is None or kind in (bool, str) or (kind is int and -2 ** 63 <= value < 2 ** 64) or (
+                kind is float and math.isfinite(value)):
+            return value
+        if isinstance(value, Tensor) or kind is np.ndarray:
+            return self.tensor(value, path)
+        if (atom := atom_of(value)) is not None:
+            return {KIND: atom.kind, "value": atom.out(value)}
+        if kind is not list and kind not in SEQUENCES and kind not in MAPPINGS:
+            refuse(value, path)
+        if id(value) in self.open:
+            refuse(value, path, "it holds itself")
+        self.open.add(id(value))
+        tree = self.mapping(value, path) if kind in MAPPINGS else self.sequence(value, path)
+        self.open.discard(id(value))
+        return tree
+
+    def sequence(self, value: Any, path: Path) -> Any:
+        """A list, tuple or set, item by item."""
+        items = [self.value(item, (*path, number)) for number, item in enumerate(value)]
+        return items if type(value) is list else {KIND: SEQUENCES[type(value)], "items": items}
+
+    def mapping(self, value: Any, path: Path) -> Any:
+        """A dict: an object if its keys are strings, else a list of pairs; with the versions in a module's state."""
+        versions = {"metadata": self.value(value._metadata, path)} if hasattr(value, "_metadata") else {}
+        if all(type(key) is str for key in value):
+            items: Any = {key: self.value(item, (*path, key)) for key, item in value.items()}
+            if type(value) is dict and KIND not in items:
+                return items
+            return {KIND: MAPPINGS[type(value)], "items": items, **versions}
+        pairs = [[self.value(key, (*path, key)), self.value(item, (*path, key))] for key, item in value.items()]
+        return {KIND: MAPPINGS[type(value)], "pairs": pairs, **versions}
+
+    def tensor(self, value: Any, path: Path) -> Any:
+        """A tensor or NumPy array: its name, under which `arrays` has it."""
+        array: Array = value.array if isinstance(value, Tensor) else value
+        if array.dtype.name not in CODES:
+            refuse(value, path, f"its elements are {array.dtype}")
+        name = self.name(path)
+        self.arrays[name] = array
+        kind = "Parameter" if isinstance(value, Parameter) else "tensor" if isinstance(value, Tensor) else "ndarray"
+        tree: dict[str, Any] = {KIND: kind, "name": name}
+        if isinstance(value, Tensor) and value.requires_grad:
+            tree["requires_grad"] = True
+        if (first := self.names.setdefault(id(value), name)) != name:
+            tree["same"] = first
+        return tree
+
+    def name(self, path: Path) -> str:
+        """The keys with dots between them: in a dict of tensors the key itself."""
+        parts = [str(key) if isinstance(key, (str, int)) else type(key).__name__ for key in path]
+        name = stem = ".".join(parts or ["tensor"]).encode("utf-8", "backslashreplace").decode()
+        number = 1
+        while name in self.arrays or name == METADATA:
+            number += 1
+            name = f"{stem}_{number}"
+        return name
+
+
+def encode(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
+    """The arrays of a state, and its structure: the tree, and of every array type, shape, checksum and place.
+
+    An array in the memory of another one is kept all the same, so that other readers find every name; "view" says where
+    it was, and decode() puts it there again.
+    """
+    encoder = Encoder(state)
+    found, blocks = places(encoder.arrays)
+    arrays = encoder.arrays | blocks
+    table: dict[str, Any] = {}
+    for name, array in arrays.items():
+        table[name] = {"dtype": CODES[array.dtype.name], "shape": list(array.shape), "crc32": zlib.crc32(raw(array))}
+        if name in found:
+            table[name]["view"] = found[name]._asdict()
+    return arrays, {"version": 1, "state": encoder.tree, "tensors": table}
+
+
+__all__ = ["encode"]

@@ -1,0 +1,118 @@
+"""save() and load(): states of tensors and plain values in safetensors files; PyTorch's own files are read too."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import struct
+import zlib
+from typing import Any
+
+from ..tensor import Tensor
+from . import torch_legacy, torch_zip
+from .atomic import write
+from .decode import Decoder, decode
+from .encode import encode
+from .location import check_location
+from .safetensors import Entry, blocks, read_header
+from .source import Source
+
+STRUCTURE, CHECKSUM = "autograd.structure", "autograd.structure.crc32"
+FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError,
+          ArithmeticError, EOFError, struct.error)
+
+
+def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
+         _use_new_zipfile_serialization: bool = True) -> None:
+    """Write a nested state to a safetensors file, whole or not at all: `f` is its name, or an object with write().
+
+    obj: dicts, lists, tuples, sets, numbers, strings, None, and tensors (complex128 ones excepted). The tensors of a dict
+    {name: tensor} have these names in the file, those of a nested state its keys with dots between them, and any reader
+    of safetensors reads them; everything else is JSON in the file's metadata. TypeError for objects of other classes.
+
+    Tensors that share memory are each written in full, and share memory again after load(). Strides are not kept: a
+    tensor that shares no memory comes back row by row. No pickle is written: `pickle_protocol` has no effect.
+    """
+    if pickle_module not in (None, pickle):
+        raise NotImplementedError(f"save(pickle_module={pickle_module!r}): files hold no pickles")
+    if not _use_new_zipfile_serialization:
+        raise NotImplementedError("save(_use_new_zipfile_serialization=False): files are safetensors")
+    arrays, structure = encode(obj)
+    text = json.dumps(structure, separators=(",", ":"), allow_nan=False)
+    metadata = {"format": "pt", STRUCTURE: text, CHECKSUM: f"{zlib.crc32(text.encode()):08x}"}
+    write(f, blocks(arrays, metadata))
+
+
+def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None,
+         mmap: bool | None = None, **pickle_load_args: Any) -> Any:
+    """The state in a file: what save() wrote, a dict of tensors from any safetensors file, or what torch.save() wrote.
+
+    Which of them it is the first bytes tell. Of PyTorch's files tensors, parameters, containers, numbers and strings are
+    read, whatever `weights_only` says, and no code is ever run; a file with anything else in it is refused with
+    UnpicklingError, by the name of the class. A damaged file is a RuntimeError that says what is wrong with it.
+
+    mmap: tensors are pages of the file, read when they are first used, without a comparison of checksums; writing to
+    them does not change the file. map_location: what means the CPU.
+    """
+    check_location(map_location)
+    if pickle_module not in (None, pickle):
+        raise NotImplementedError(f"load(pickle_module={pickle_module!r}): no code of a file is run, so none can be chosen")
+    for name, value in pickle_load_args.items():
+        if name != "encoding" or str(value).lower() not in ("utf-8", "utf8", "ascii"):
+            raise NotImplementedError(f"load({name}={value!r}): strings are read as UTF-8, and nothing else can be chosen")
+    with Source(f, bool(mmap)) as source:
+        try:
+            return _reader(source)(source)
+        except pickle.UnpicklingError as error:
+            raise pickle.UnpicklingError(f"{source.name}: {error}") from error
+        except FAULTS as error:
+            raise RuntimeError(f"{source.name}: {_told(error)}") from error
+
+
+def _reader(source: Source) -> Any:
+    """Who can read the file."""
+    start = source.read(0, min(source.size, 16))
+    if start[:4] == torch_zip.MAGIC:
+        return torch_zip.load
+    if start.startswith(torch_legacy.MAGIC):
+        return torch_legacy.load
+    if start[8:9] == b"{":
+        return _load_safetensors
+    if start[:1] == b"\x80":
+        raise pickle.UnpicklingError("it is a pickle, but none of torch.save(): pickles can run code and are not read. "
+                                     "Where it is trusted, unpickle it and save() what it holds")
+    if source.size < 9:
+        raise ValueError(f"the file has {source.size} bytes: it is {'truncated' if source.size else 'empty'}")
+    raise ValueError(f"neither safetensors nor a file of PyTorch's: it starts with {start[:8]!r}")
+
+
+def _load_safetensors(source: Source) -> Any:
+    """A state that save() took apart; of a file without structure, its tensors by name."""
+    entries, metadata = read_header(source)
+    if STRUCTURE not in metadata and CHECKSUM not in metadata:
+        return _tensors(source, entries, metadata)
+    text = metadata.get(STRUCTURE, "")
+    if f"{zlib.crc32(text.encode()):08x}" != metadata.get(CHECKSUM):
+        raise ValueError("its structure does not match its checksum: the file is damaged")
+    return decode(source, entries, json.loads(text))
+
+
+def _tensors(source: Source, entries: dict[str, Entry], metadata: dict[str, str]) -> dict[str, Tensor]:
+    """All tensors by name, and those that `safetensors.torch.save_model` left out because they share another's memory."""
+    table = {name: {"crc32": None} for name in entries}
+    decoder = Decoder(source, entries, table)
+    found = {name: decoder.value({"$": "tensor", "name": name}) for name in entries}
+    for name, kept in metadata.items():
+        if kept in entries and name not in entries and name != "format":
+            found[name] = found[kept].detach()
+    return found
+
+
+def _told(error: BaseException) -> str:
+    """An error in words; those that the library raises about damaged contents do not say so themselves."""
+    if type(error) is ValueError:
+        return str(error)
+    return f"its contents make no sense ({type(error).__name__}: {error})"
+
+
+__all__ = ["load", "save"]

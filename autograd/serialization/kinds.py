@@ -1,0 +1,67 @@
+"""How values that JSON does not have are written in it: as {"$": kind, ...}. One line a class, out and in."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import dtypes
+from ..devices import device
+from ..size import Size
+from .safetensors import CODES, raw
+
+KIND = "$"
+SEQUENCES: dict[type, str] = {tuple: "tuple", set: "set", frozenset: "frozenset", Size: "Size"}
+MAPPINGS: dict[type, str] = {dict: "dict", OrderedDict: "OrderedDict", Counter: "Counter"}
+CONTAINERS: dict[str, Callable[[Any], Any]] = {kind: cls for cls, kind in {**SEQUENCES, **MAPPINGS}.items()}
+NUMBERS = (*CODES, "complex128")
+
+
+class Atom(NamedTuple):
+    """A class whose values one JSON value can tell."""
+
+    kind: str
+    out: Callable[[Any], Any]
+    back: Callable[[Any], Any]
+
+
+def named_dtype(name: str) -> np.dtype[Any]:
+    """The dtype of a name."""
+    if name not in NUMBERS:
+        raise ValueError(f"no tensor can be of the dtype {name!r}")
+    return dtypes.bfloat16() if name == "bfloat16" else np.dtype(name)
+
+
+def _number(value: list[str]) -> Any:
+    """A NumPy scalar of its dtype's name and its bytes."""
+    array = np.frombuffer(bytes.fromhex(value[1]), named_dtype(value[0]))
+    return (array if sys.byteorder == "little" else array.byteswap())[0]
+
+
+NUMBER = Atom("number", lambda v: [v.dtype.name, bytes(raw(np.asarray(v))).hex()], _number)
+DTYPE = Atom("dtype", lambda v: v.name, named_dtype)
+ATOMS = {
+    int: Atom("int", hex, lambda v: int(v, 16)),                     # those beyond 64 bits
+    float: Atom("float", repr, float),                               # inf and nan
+    complex: Atom("complex", lambda v: [repr(v.real), repr(v.imag)], lambda v: complex(float(v[0]), float(v[1]))),
+    bytes: Atom("bytes", lambda v: base64.b64encode(v).decode(), lambda v: base64.b64decode(v, validate=True)),
+    device: Atom("device", str, device),
+}
+BACK = {atom.kind: atom.back for atom in (*ATOMS.values(), NUMBER, DTYPE)}
+
+
+def atom_of(value: Any) -> Atom | None:
+    """How to write a value that is no container and no tensor; None if there is no way."""
+    if isinstance(value, np.generic):
+        return NUMBER if value.dtype.name in NUMBERS else None
+    if isinstance(value, np.dtype):
+        return DTYPE if value.name in NUMBERS else None
+    return ATOMS.get(type(value))
+
+
+__all__ = ["BACK", "CONTAINERS", "KIND", "MAPPINGS", "SEQUENCES", "atom_of"]

@@ -1,0 +1,26 @@
+"""`map_location`: where tensors are to go. It may say whatever it likes, as long as it means the CPU's memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..devices import check
+
+
+def check_location(map_location: Any) -> None:
+    """NotImplementedError unless a device, a dict of places, or a function of (storage, place) means the CPU."""
+    if map_location is None:
+        return
+    if isinstance(map_location, dict):
+        for place in map_location.values():
+            check(place)
+    elif callable(map_location):
+        storage = object()                           # stands for any storage: the function must give it back as it is
+        if map_location(storage, "cpu") not in (storage, None):
+            raise NotImplementedError("map_location: the function does not give back the storage that it is given; tensors "
+                                      "live in the CPU's memory")
+    else:
+        check(map_location)
+
+
+__all__ = ["check_location"]

@@ -1,0 +1,112 @@
+"""Blocks of bytes from a file, and the arrays that lie in them: several may share one, as they did when saved."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+import zlib
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph import shared_counter
+from ..tensor import Tensor, restore
+from .source import Array, Source
+
+NO_BFLOAT16 = "holds bfloat16 numbers; they are loaded as float32, because the package ml_dtypes is not installed"
+
+
+class Memory:
+    """`count` bytes of a file from `start` on, read when they are first needed; crc32: what their checksum must be."""
+
+    def __init__(self, source: Source, start: int, count: int, order: str = "little", crc32: int | None = None) -> None:
+        source.check(start, count)
+        self.source, self.start, self.count, self.order, self.crc32 = source, start, count, order, crc32
+        self.held: Array | None = None               # the bytes, once read, in this machine's order
+        self.first: Tensor | None = None             # the first tensor that was laid in it
+
+    def array(self, shape: tuple[int, ...], kind: str, offset: int = 0, strides: tuple[int, ...] | None = None) -> Array:
+        """The array of `shape` whose first element is `offset` bytes into the block; `strides` in bytes, None: dense.
+
+        One that is the whole block owns its memory, so that an optimizer can move it.
+        """
+        dtype = np.dtype("uint16") if kind == "bfloat16" else np.dtype(kind)
+        size = math.prod(shape)
+        if size == 0:
+            return _numbers(np.empty(shape, dtype), kind, self.source)
+        whole = offset == 0 and size * dtype.itemsize == self.count and _dense(shape, strides, dtype.itemsize)
+        if self.held is None and whole and not self.source.mapped:
+            array = np.empty(shape, dtype)
+            self._take(array.reshape(-1).view(np.uint8), kind)
+            return _numbers(array, kind, self.source)
+        if self.held is None:
+            self._take(None, kind)
+        buffer: Any = self.held
+        array = np.ndarray(shape, dtype, buffer, offset, strides)          # ValueError if it would reach out of the block
+        return _numbers(array if array.flags.aligned else array.copy(), kind, self.source)
+
+    def _take(self, target: Array | None, kind: str) -> None:
+        """Read the bytes, into `target` if there is one; `kind` says which of them belong together."""
+        if target is None:
+            target = self.source.bytes(self.start, self.count)
+            if self.source.mapped and self.start % np.dtype("u2" if kind == "bfloat16" else kind).itemsize:
+                target = target.copy()               # its numbers lie askew in the file, which NumPy is slow at
+        else:
+            self.source.fill(target, self.start)
+        if not self.source.mapped:
+            self._check(target)
+        unit = 2 if kind == "bfloat16" else np.dtype(kind).itemsize // (2 if kind.startswith("complex") else 1)
+        if self.order != sys.byteorder and unit > 1:
+            target.view(f"u{unit}").byteswap(inplace=True)
+        self.held = target
+
+    def _check(self, data: Any) -> None:
+        if self.crc32 is not None and zlib.crc32(memoryview(data)) != self.crc32:
+            raise ValueError(f"the {self.count} bytes at {self.start} do not match their checksum: the file is damaged")
+
+    def content(self) -> bytes:
+        """The bytes as they are in the file."""
+        data = self.source.read(self.start, self.count)
+        self._check(data)
+        return data
+
+    def tensor(self, array: Array, cls: type[Tensor] = Tensor) -> Tensor:
+        """A Tensor around an array of this block; writes to one of several are counted for all."""
+        tensor = restore(cls, array, False)
+        if self.first is None:
+            self.first = tensor
+        else:
+            tensor.counter = shared_counter(self.first)
+        return tensor
+
+
+def require_grad(tensor: Tensor, flag: Any) -> None:
+    """Set requires_grad; not of bfloat16, which takes no gradients here."""
+    tensor.requires_grad = bool(flag) and tensor.array.dtype.kind in "fc"
+
+
+def _dense(shape: tuple[int, ...], strides: tuple[int, ...] | None, step: int) -> bool:
+    """Whether `strides` are those of an array whose elements lie one after the other, the last dimension fastest."""
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True) if strides is not None else ():
+        if size != 1 and stride != step:
+            return False
+        step *= size
+    return True
+
+
+def _numbers(array: Array, kind: str, source: Source) -> Array:
+    """Bits of bfloat16 as numbers: of the package ml_dtypes, or as float32, which a warning tells."""
+    if kind != "bfloat16":
+        return array
+    try:
+        return array.view(dtypes.bfloat16())
+    except ModuleNotFoundError:
+        if not source.warned:
+            source.warned = True
+            warnings.warn(f"{source.name} {NO_BFLOAT16}", UserWarning, stacklevel=2)
+        return (np.asarray(array, np.uint32) << np.uint32(16)).view(np.float32)
+
+
+__all__ = ["Memory", "require_grad"]

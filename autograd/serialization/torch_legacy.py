@@ -1,0 +1,85 @@
+"""PyTorch's files from before 1.6 (2020): pickles one after the other, and then the storages' bytes."""
+
+from __future__ import annotations
+
+import io
+from pickle import UnpicklingError
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor, restore
+from .memory import Memory
+from .source import Array, Source
+from .torch_names import Storage, StorageType, unpickle
+
+MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."    # the first pickle: a number that says what the file is
+PROTOCOL = 1001
+
+
+class Blank:
+    """In the place of a storage's memory, while it is not known where in the file that is."""
+
+    def array(self, shape: tuple[int, ...], kind: str, *place: Any) -> Array:
+        """No numbers."""
+        return np.empty(0, np.float32 if kind == "bfloat16" else kind)
+
+    def tensor(self, array: Array) -> Tensor:
+        """A tensor of none."""
+        return restore(Tensor, array, False)
+
+
+class Storages:
+    """The storages that the pickle names. It is read twice: for their sizes, and when it is known where they are."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.sizes: dict[str, int] = {}              # bytes of one number, and how many
+        self.counts: dict[str, int] = {}
+        self.memories: dict[str, Memory] = {}
+
+    def __call__(self, identity: Any) -> Storage:
+        """The storage that a persistent id names."""
+        if type(identity) is tuple and identity[:1] == ("module",):
+            raise UnpicklingError("it holds a whole module. In PyTorch, load it and save its state_dict()")
+        if type(identity) is not tuple or len(identity) != 6 or identity[0] != "storage":
+            raise UnpicklingError(f"it refers to {identity!r:.100}, which is no storage")
+        _, kind, key, _, count, view = identity
+        if not isinstance(kind, StorageType) or not isinstance(key, str) or type(count) is not int:
+            raise ValueError(f"it refers to the storage {identity!r:.100}")
+        if view is not None:
+            raise UnpicklingError("it has views of storages, as PyTorch wrote before 0.4: load it there and save it again")
+        self.sizes[key], self.counts[key] = kind.size, count
+        memory: Any = self.memories.get(key, Blank())
+        return Storage(memory, kind.kind)
+
+    def locate(self, keys: Any, start: int) -> None:
+        """Find the storages behind the pickles: each has its number of elements before it."""
+        if type(keys) is not list or not set(keys) >= self.sizes.keys():
+            raise ValueError(f"its list of storages does not fit: {keys!r:.100}")
+        for key in keys:
+            count = int.from_bytes(self.source.read(start, 8), "little")
+            if count != self.counts.get(key):
+                raise ValueError(f"the storage {key!r} should have {self.counts.get(key)} elements, but has {count}")
+            self.memories[key] = Memory(self.source, start + 8, count * self.sizes[key])
+            start += 8 + count * self.sizes[key]
+        if start != self.source.size:
+            raise ValueError(f"its storages end at {start}, but the file ends at {self.source.size}")
+
+
+def load(source: Source) -> Any:
+    """The object that torch.save(_use_new_zipfile_serialization=False) wrote."""
+    storages = Storages(source)
+    stream = source.stream(len(MAGIC))
+    protocol, _system = unpickle(stream, storages), unpickle(stream, storages)
+    if protocol != PROTOCOL:
+        raise ValueError(f"its protocol is {protocol!r:.20}, not {PROTOCOL}")
+    start = stream.tell()
+    unpickle(stream, storages)
+    keys = unpickle(stream, storages)
+    end = stream.tell()
+    storages.locate(keys, end)
+    return unpickle(io.BytesIO(source.read(start, end - start)), storages)
+
+
+__all__ = ["MAGIC", "load"]

@@ -1,0 +1,167 @@
+"""Reads a pickle as data: containers, numbers, strings, and calls of a fixed list of functions. No code of the file runs.
+
+The standard library's `pickletools.genops` takes the stream apart; what is done with each step is here, because
+pickle.Unpickler, even with find_class() restricted, lets a file set attributes of whatever it has reached, and fills
+memory as a damaged index says.
+"""
+
+from __future__ import annotations
+
+import pickletools
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from pickle import UnpicklingError
+from typing import Any
+
+ARGUMENTS = frozenset("INT BININT BININT1 BININT2 LONG LONG1 LONG4 FLOAT BINFLOAT STRING BINSTRING SHORT_BINSTRING UNICODE "
+                      "BINUNICODE SHORT_BINUNICODE BINUNICODE8 BINBYTES SHORT_BINBYTES BINBYTES8".split())
+CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": ()}
+FRESH: dict[str, Callable[[], Any]] = {"EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_SET": set}
+NOTHING = ("PROTO", "FRAME")
+
+
+class Named:
+    """What a name in the file stands for: a function to be called, or a class that is only mentioned."""
+
+    def __init__(self, name: str, call: Callable[..., Any] | None = None) -> None:
+        self.name, self.call = name, call
+
+
+class Machine:
+    """The pickle machine: a stack, the marks in it, and a memo."""
+
+    def __init__(self, names: Mapping[str, Any], persistent: Callable[[Any], Any]) -> None:
+        self.names, self.persistent = names, persistent
+        self.stack: list[Any] = []
+        self.marks: list[int] = []
+        self.memo: dict[int, Any] = {}
+
+    def run(self, stream: Any) -> Any:
+        """The object that the next pickle of the stream tells of."""
+        for opcode, argument, _ in pickletools.genops(stream):
+            name = opcode.name
+            if name in ARGUMENTS:
+                self.stack.append(argument)
+            elif name in CONSTANTS:
+                self.stack.append(CONSTANTS[name])
+            elif name in FRESH:
+                self.stack.append(FRESH[name]())
+            elif name in STEPS:
+                STEPS[name](self, argument)
+            elif name == "STOP":
+                return self.stack.pop()
+            elif name not in NOTHING:
+                raise UnpicklingError(f"it has the pickle operation {name}, which builds objects of other classes")
+        raise ValueError("its pickle has no end")
+
+    def popped(self, count: int) -> list[Any]:
+        """The last `count` values, taken off."""
+        if count > len(self.stack) - (self.marks[-1] if self.marks else 0):
+            raise ValueError("its pickle takes more from the stack than there is")
+        taken = self.stack[len(self.stack) - count:]
+        del self.stack[len(self.stack) - count:]
+        return taken
+
+    def marked(self) -> list[Any]:
+        """The values since the last mark, taken off with it."""
+        start = self.marks.pop()
+        taken = self.stack[start:]
+        del self.stack[start:]
+        return taken
+
+    def top(self, *classes: type) -> Any:
+        """The last value, which must be of one of these classes, exactly."""
+        if type(self.stack[-1]) not in classes:
+            raise ValueError(f"its pickle fills a {type(self.stack[-1]).__name__} as if it were a {classes[0].__name__}")
+        return self.stack[-1]
+
+    def find(self, module: str, name: str) -> None:
+        """What the file calls module.name, if that is on the list."""
+        full = f"{'builtins' if module == '__builtin__' else module}.{name}"
+        if full not in self.names:
+            raise UnpicklingError(f"it holds an object of {full}; only tensors, parameters, containers, numbers and strings "
+                                  "are read. Where that class is known, load the file and save what the object is made of")
+        self.stack.append(self.names[full])
+
+    def call(self) -> None:
+        """Call the function below its arguments."""
+        function, arguments = self.popped(2)
+        if not isinstance(function, Named) or function.call is None or type(arguments) is not tuple:
+            raise UnpicklingError(f"it calls {getattr(function, 'name', type(function).__name__)}, which is no function "
+                                  "that tensors are made with")
+        self.stack.append(function.call(*arguments))
+
+    def fill(self, items: list[Any]) -> None:
+        """Put keys and values, one after the other, into the dict on the stack."""
+        target = self.top(dict, OrderedDict, Counter)
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            target[key] = value
+
+    def build(self) -> None:
+        """The versions beside a module's state are the only attribute that is set."""
+        state, = self.popped(1)
+        target = self.top(OrderedDict)
+        if type(state) is not dict or not state.keys() <= {"_metadata"}:
+            raise UnpicklingError("it sets attributes of an OrderedDict; only _metadata is read")
+        for name, value in state.items():
+            setattr(target, name, value)
+
+    def get(self, key: int) -> None:
+        """What the memo has under a number."""
+        self.stack.append(self.memo[key])
+
+    def put(self, key: int | None) -> None:
+        """Keep the last value in the memo."""
+        self.memo[len(self.memo) if key is None else key] = self.stack[-1]
+
+
+def _dict(items: list[Any]) -> dict[Any, Any]:
+    return dict(zip(items[::2], items[1::2], strict=True))
+
+
+def _one(stack: Machine) -> Any:
+    return stack.popped(1)[0]
+
+
+STEPS: dict[str, Callable[[Machine, Any], Any]] = {
+    "MARK": lambda m, _: m.marks.append(len(m.stack)),
+    "POP": lambda m, _: m.popped(1),
+    "POP_MARK": lambda m, _: m.marked(),
+    "DUP": lambda m, _: m.stack.append(m.stack[-1]),
+    "TUPLE": lambda m, _: m.stack.append(tuple(m.marked())),
+    "LIST": lambda m, _: m.stack.append(m.marked()),
+    "DICT": lambda m, _: m.stack.append(_dict(m.marked())),
+    "FROZENSET": lambda m, _: m.stack.append(frozenset(m.marked())),
+    "APPEND": lambda m, _: (lambda item: m.top(list).append(item))(_one(m)),
+    "APPENDS": lambda m, _: (lambda items: m.top(list).extend(items))(m.marked()),
+    "ADDITEMS": lambda m, _: (lambda items: m.top(set).update(items))(m.marked()),
+    "SETITEM": lambda m, _: m.fill(m.popped(2)),
+    "SETITEMS": lambda m, _: m.fill(m.marked()),
+    "GLOBAL": lambda m, argument: m.find(*argument.split(" ", 1)),
+    "STACK_GLOBAL": lambda m, _: m.find(*m.popped(2)),
+    "REDUCE": lambda m, _: m.call(),
+    "NEWOBJ": lambda m, _: m.call(),
+    "BUILD": lambda m, _: m.build(),
+    "BINPERSID": lambda m, _: m.stack.append(m.persistent(_one(m))),
+    "BINGET": Machine.get, "LONG_BINGET": Machine.get, "GET": Machine.get,
+    "BINPUT": Machine.put, "LONG_BINPUT": Machine.put, "PUT": Machine.put, "MEMOIZE": Machine.put,
+    "TUPLE1": lambda m, _: m.stack.append(tuple(m.popped(1))),
+    "TUPLE2": lambda m, _: m.stack.append(tuple(m.popped(2))),
+    "TUPLE3": lambda m, _: m.stack.append(tuple(m.popped(3))),
+}
+
+
+def contents(value: Any) -> Iterator[Any]:
+    """A value and all that it holds, containers once."""
+    seen, waiting = set(), [value]
+    while waiting:
+        value = waiting.pop()
+        yield value
+        if isinstance(value, (dict, list, tuple, set, frozenset)) and id(value) not in seen:
+            seen.add(id(value))
+            waiting.extend(value)
+            if isinstance(value, dict):
+                waiting.extend(value.values())
+
+
+__all__ = ["Machine", "Named", "contents"]

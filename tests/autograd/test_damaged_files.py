@@ -1,0 +1,204 @@
+"""Damaged files: each byte changed, each length cut. The answer is an error that names the file, or the right values."""
+
+import io
+import json
+import pickle
+import zlib
+
+import numpy as np
+import pytest
+
+import autograd as ag
+from autograd import nn
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+
+def state(t):
+    shared = t.arange(4)
+    return {"w": t.arange(6.0).reshape(2, 3), "h": {3: [shared, shared[1:3], 2.5, "text", None], "e": t.zeros(0, 2)}}
+
+
+def ours():
+    buffer = io.BytesIO()
+    ag.save(state(ag), buffer)
+    return buffer.getvalue()
+
+
+def plain():
+    """A safetensors file without our structure, so without checksums."""
+    return built({"w": ("F32", [2, 3], [0, 24]), "h": ("I64", [4], [24, 56])}, np.arange(14, dtype="<f4").tobytes())
+
+
+def built(entries, data=b"", metadata=None, text=None, length=None):
+    header = {n: dict(zip(("dtype", "shape", "data_offsets"), e)) if isinstance(e, tuple) else e for n, e in entries.items()}
+    header = {"__metadata__": metadata} | header if metadata else header
+    text = json.dumps(header).encode() if text is None else text
+    return (len(text) if length is None else length).to_bytes(8, "little") + text + data
+
+
+def of_torch(**how):
+    buffer = io.BytesIO()
+    torch.save(state(torch), buffer, **how)
+    return buffer.getvalue()
+
+
+FILES = {"ours": (ours, True), "plain": (plain, False)}
+if torch is not None:
+    FILES |= {"torch zip": (of_torch, True), "torch legacy": (lambda: of_torch(_use_new_zipfile_serialization=False), False)}
+
+
+def told(value):
+    """A state as text, to compare."""
+    if isinstance(value, ag.Tensor):
+        return f"{value.dtype}{tuple(value.shape)}{value.tolist()}"
+    if isinstance(value, dict):
+        return {k: told(v) for k, v in value.items()}
+    return [told(v) for v in value] if isinstance(value, list) else value
+
+
+def outcome(data):
+    try:
+        return told(ag.load(io.BytesIO(data)))
+    except (RuntimeError, pickle.UnpicklingError) as error:
+        assert str(error).startswith("<BytesIO>: ") and len(str(error)) > 20
+        return "error"
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", FILES)
+def test_each_byte_changed(name):
+    make, checked = FILES[name]
+    data, rng = bytearray(make()), np.random.default_rng(0)
+    right = outcome(bytes(data))
+    assert right != "error"
+    errors = 0
+    for at, before in enumerate(data):
+        for now in {before ^ 1 << rng.integers(8), int(rng.integers(256)), before ^ 0x20} - {before}:
+            data[at] = now
+            found = outcome(bytes(data))
+            assert not checked or found in ("error", right), (at, before, now)
+            errors += found == "error"
+        data[at] = before
+    assert errors > len(data) / 4
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_each_length_cut(name):
+    data = FILES[name][0]()
+    right = outcome(data)
+    assert all(outcome(data[:end]) in ("error", right) for end in range(len(data)))
+    assert all(outcome(data[:end]) == "error" for end in range(len(data) - 30)) and outcome(data[100:]) == "error"
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", FILES)
+def test_stretches_overwritten(name):
+    make, checked = FILES[name]
+    data, rng = make(), np.random.default_rng(1)
+    right = outcome(data)
+    for _ in range(300):
+        start, count = int(rng.integers(len(data))), int(rng.integers(2, 40))
+        wrong = data[:start] + [rng.bytes(count), bytes(count), b"\xff" * count, data[:count]][rng.integers(4)] + data[start + count:]
+        assert outcome(wrong) in ("error", right) or not checked
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_mapped(name, tmp_path):
+    """The same with the file mapped: values are not checked there, but nothing crashes."""
+    data, rng, file = FILES[name][0](), np.random.default_rng(2), tmp_path / "f"
+    for _ in range(300):
+        wrong = bytearray(data[:rng.integers(len(data) + 1)] if rng.integers(2) else data)
+        if wrong:
+            wrong[rng.integers(len(wrong))] = rng.integers(256)
+        file.write_bytes(wrong)
+        try:
+            told(ag.load(file, mmap=True))
+        except (RuntimeError, pickle.UnpicklingError) as error:
+            assert str(error).startswith(str(file))
+
+
+T = ("F32", [2], [0, 8])
+LATER = '{"version":2}'
+HEADERS = {
+    "empty file": (b"", "empty"), "too short": (b"\x01\0\0", "truncated"), "text": (b"hello world, this is text", "neither"),
+    "header cut": (built({}, length=100), "header should end at 108"), "header too long": (b"\xff" * 8 + b"{" * 20, "header would be"),
+    "no JSON": (built({}, text=b"{\"a\":"), "Expecting value"), "no UTF-8": (built({}, text=b"{\"\xff\": 1}"), "utf-8"),
+    "no object": (built({}, text=b"{}  []"), "Extra data"), "NaN": (built({}, text=b"{\"a\": NaN}"), "NaN"),
+    "deep": (built({}, text=b"{\"a\":" + b"[" * 100_000), "nested too deeply"),
+    "overlap": (built({"a": T, "b": ("F32", [2], [4, 12])}, bytes(12)), "'b' overlaps 'a'"),
+    "same place": (built({"a": T, "b": T}, bytes(8)), "'b' overlaps 'a'"),
+    "gap": (built({"a": T, "b": ("F32", [2], [12, 20])}, bytes(20)), "'b' leaves a gap after 'a'"),
+    "gap at the start": (built({"a": ("F32", [2], [4, 12])}, bytes(12)), "'a' leaves a gap after the header"),
+    "truncated": (built({"a": T}, bytes(7)), "truncated"), "trailing": (built({"a": T}, bytes(9)), "strange bytes behind"),
+    "unknown dtype": (built({"a": ("Q9", [2], [0, 8])}, bytes(8)), "'a' is of the type 'Q9'"),
+    "float8": (built({"a": ("F8_E4M3", [8], [0, 8])}, bytes(8)), "F8_E4M3"), "dtype a number": (built({"a": (3, [2], [0, 8])}, bytes(8)), "type 3"),
+    "dtype a list": (built({"a": ([], [2], [0, 8])}, bytes(8)), r"type \[\]"),
+    "wrong shape": (built({"a": ("F32", [3], [0, 8])}, bytes(8)), "needs 12 bytes, but has 8"),
+    "negative shape": (built({"a": ("F32", [-2], [0, 8])}, bytes(8)), "shape of 'a'"), "shape of text": (built({"a": ("F32", "2", [0, 8])}, bytes(8)), "shape of 'a'"),
+    "shape of bool": (built({"a": ("F32", [2, True], [0, 8])}, bytes(8)), "shape of 'a'"), "shape of floats": (built({"a": ("F32", [2.0], [0, 8])}, bytes(8)), "shape of 'a'"),
+    "huge shape": (built({"a": ("F32", [2 ** 62, 0], [0, 0])}), "."), "many dimensions": (built({"a": ("F32", [1] * 70, [0, 4])}, bytes(4)), "."),
+    "one offset": (built({"a": ("F32", [2], [8])}, bytes(8)), "data_offsets"), "turned offsets": (built({"a": ("F32", [2], [8, 0])}, bytes(8)), "data_offsets"),
+    "no offsets": (built({"a": {"dtype": "F32", "shape": [2]}}, bytes(8)), "must have dtype"), "a number": (built({"a": 3}), "must have dtype"),
+    "name twice": (built({}, bytes(8), text=b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'), "'a' is there twice"),
+    "field twice": (built({}, bytes(8), text=b'{"a":{"dtype":"F32","dtype":"I32","shape":[2],"data_offsets":[0,8]}}'), "'dtype' is there twice"),
+    "metadata twice": (built({}, text=b'{"__metadata__":{"k":"1","k":"2"}}'), "'k' is there twice"), "metadata of numbers": (built({}, metadata={"k": 1}), "strings only"),
+    "metadata a list": (built({}, metadata=["k"]), "strings only"),
+    "no checksum": (built({}, metadata={"autograd.structure": "{}"}), "checksum"), "no structure": (built({}, metadata={"autograd.structure.crc32": "00000001"}), "checksum"),
+    "a later version": (built({}, metadata={"autograd.structure": LATER, "autograd.structure.crc32": f"{zlib.crc32(LATER.encode()):08x}"}), "of version 2"),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_wrong_headers(name, tmp_path):
+    data, message = HEADERS[name]
+    file = tmp_path / "weights.safetensors"
+    file.write_bytes(data)
+    for where in (file, str(file)):
+        with pytest.raises(RuntimeError, match=f"weights.safetensors: .*{message}"):
+            ag.load(where)
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_the_package_refuses_them_too(name):
+    """Ours is the stricter reader; what the package takes all the same is listed here."""
+    numpy = pytest.importorskip("safetensors.numpy")
+    taken = {"name twice", "metadata twice", "no checksum", "no structure", "a later version", "many dimensions", "huge shape"}
+    try:
+        numpy.load(HEADERS[name][0])
+    except Exception:
+        return
+    assert name in taken
+
+
+def test_a_changed_tensor_is_named(tmp_path):
+    """A header that another program rewrote: what no longer fits the structure is told."""
+    numpy = pytest.importorskip("safetensors.numpy")
+    text = ours()
+    metadata = json.loads(text[8:8 + int.from_bytes(text[:8], "little")])["__metadata__"]
+    arrays = {"w": np.arange(6, dtype="f4").reshape(2, 3), "h.3.0": np.arange(4), "h.3.1": np.arange(1, 3), "h.e": np.zeros((0, 2), "f4")}
+    assert told(ag.load(io.BytesIO(numpy.save(arrays, metadata)))) == told(state(ag))
+    for wrong, message in (({"w": arrays["w"].T.copy()}, r"'w' is F32 of shape \[3, 2\]"), ({"x": arrays["w"]}, r"not those of its structure: \['x'\]"),
+                           ({"h.3.0": np.arange(1, 5)}, "checksum"), ({"w": arrays["w"].astype("i4")}, "'w' is I32")):
+        with pytest.raises(RuntimeError, match=message):
+            ag.load(io.BytesIO(numpy.save(arrays | wrong, metadata)))
+
+
+def test_a_module_is_untouched_after_a_failed_load(tmp_path):
+    model, file = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3)) if hasattr(nn, "BatchNorm1d") else nn.Linear(2, 3), tmp_path / "f"
+    before = {k: v.numpy().copy() for k, v in model.state_dict().items()}
+    name = next(iter(before))
+    ag.save({k: v * 2 for k, v in model.state_dict().items()}, file)
+    data = file.read_bytes()
+    for wrong in (data[:-1], data[:-4] + b"\xff" + data[-3:], data[:20] + b"!" + data[21:]):
+        file.write_bytes(wrong)
+        with pytest.raises(RuntimeError, match=str(file)):
+            model.load_state_dict(ag.load(file))
+    for change in ({name: ag.ones(7)}, {"strange": ag.ones(1)}):
+        ag.save({**{k: v * 2 for k, v in model.state_dict().items()}, **change}, file)
+        with pytest.raises(RuntimeError, match=f"{next(iter(change))}"):
+            model.load_state_dict(ag.load(file))
+    assert all(np.array_equal(v.numpy(), before[k]) for k, v in model.state_dict().items())
