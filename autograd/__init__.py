@@ -6,16 +6,44 @@ from math import e, inf, nan, pi
 
 from numpy import dtype
 
-from . import dtypes, fft, forward_ad, graph, lanes, linalg, nn, operators, optim, signal, special
+from . import (
+    accelerator,
+    amp,
+    backends,
+    compiler,
+    cuda,
+    distributed,
+    dtypes,
+    fft,
+    forward_ad,
+    function,
+    graph,
+    hub,
+    jit,
+    lanes,
+    linalg,
+    nn,
+    operators,
+    optim,
+    signal,
+    special,
+    tensor_types,
+    utils,
+    version,
+)
 from . import random as random
+from .amp import autocast, is_autocast_available, is_autocast_enabled
+from .compiler import compile
 from .devices import (
     channels_last,
     channels_last_3d,
     contiguous_format,
     device,
+    get_default_device,
     layout,
     memory_format,
     preserve_format,
+    set_default_device,
     sparse_bsc,
     sparse_bsr,
     sparse_coo,
@@ -49,7 +77,7 @@ from .dtypes import (
 from .engine import backward, grad
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
-from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .mode import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from .ops.activation import *
 from .ops.addmm import *
 from .ops.arithmetic import *
@@ -112,13 +140,19 @@ from .ops.vector_products import *
 from .ops.windows import *
 from .printing import get_printoptions, set_printoptions
 from .random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .settings import *
 from .size import Size
 from .tensor import Parameter, Tensor
+from .tensor_types import Variable, set_default_tensor_type
+from .version import __version__
 
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16
 cfloat, cdouble, newaxis = complex64, complex128, None
 default_generator = random.default_generator()
-autograd = sys.modules[__name__]                # code that says torch.autograd.grad says ag.autograd.grad
+autograd = sys.modules[__name__]                # code that says torch.autograd.grad says ag.autograd.grad, or imports from it
+sys.modules.update({f"{__name__}.autograd": autograd, f"{__name__}.autograd.function": function,
+                    f"{__name__}.autograd.graph": graph, f"{__name__}.autograd.forward_ad": forward_ad})
+globals().update(tensor_types.types())          # FloatTensor, LongTensor and the others
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
 __all__ = [name for name in dir() if not name.startswith("_")]

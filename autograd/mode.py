@@ -130,3 +130,16 @@ class set_grad_enabled(_Recording):
         """As a decorator the switch counts inside the calls only."""
         modes.recording = self._before.pop()
         return super().__call__(function)
+
+
+class inference_mode(_Recording):
+    """no_grad, as PyTorch's code for inference says it. What is computed inside may be recorded later, which PyTorch
+    forbids. inference_mode(False) records.
+    """
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(not mode)
+
+    def __new__(cls, mode: Any = True) -> Any:
+        """`@inference_mode` without parentheses decorates too."""
+        return super().__new__(cls) if isinstance(mode, bool) else inference_mode()(mode)

@@ -55,6 +55,7 @@ from .ops import (
 )
 from .ops.cast import cast
 from .tensor import Tensor
+from .tensor_types import construct
 
 
 def reflected(operation: Any) -> Any:
@@ -154,7 +155,7 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
 
 def bind() -> None:
     """Set all of it on Tensor."""
-    table: dict[str, Any] = {**OPERATORS, "backward": backward, "__iter__": iterate}
+    table: dict[str, Any] = {**OPERATORS, "backward": backward, "__init__": construct, "__iter__": iterate}
     for source in (attributes, printing, numpy_protocol):
         table.update(source.METHODS)
     for family in FAMILIES:

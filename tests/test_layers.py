@@ -24,6 +24,7 @@ autograd.operation
 autograd.views
 autograd.function
 autograd.ops
+autograd.tensor_types
 autograd.inplace autograd.forward_ad autograd.attributes autograd.printing autograd.drawing
 autograd.numpy_functions
 autograd.numpy_protocol
