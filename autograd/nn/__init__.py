@@ -1,11 +1,29 @@
 """Modules and layers."""
 
 from ..tensor import Parameter
-from . import functional, init
-from .container import ModuleList, Sequential
+from . import common_types, functional, init, modules, parameter
 from .held import Buffer
-from .layers import Conv2d, CrossEntropyLoss, Flatten, Linear, MaxPool2d, MSELoss, ReLU, Sigmoid, Tanh
 from .module import Module
+from .modules.activation import *
+from .modules.adaptive import *
+from .modules.batchnorm import *
+from .modules.channelshuffle import *
+from .modules.container import *
+from .modules.conv import *
+from .modules.distance import *
+from .modules.dropout import *
+from .modules.flatten import *
+from .modules.fold import *
+from .modules.instancenorm import *
+from .modules.linear import *
+from .modules.linear_cross_entropy import *
+from .modules.loss import *
+from .modules.normalization import *
+from .modules.padding import *
+from .modules.parameter_container import *
+from .modules.pixelshuffle import *
+from .modules.pooling import *
+from .modules.sparse import *
+from .modules.upsampling import *
 
-__all__ = ["Buffer", "Conv2d", "CrossEntropyLoss", "Flatten", "Linear", "MSELoss", "MaxPool2d", "Module", "ModuleList",
-           "Parameter", "ReLU", "Sequential", "Sigmoid", "Tanh", "functional", "init"]
+__all__ = [name for name in dir() if not name.startswith("_")]

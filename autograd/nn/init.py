@@ -1,15 +1,21 @@
-"""Initial values of parameters, written in place."""
+"""Initial values of parameters, written in place; every function returns the tensor it was given."""
 
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..graph import shared_counter
-from ..random import Generator, default_generator
+from ..kernels.error_functions import ndtr, ndtri
+from ..ops.draw import normal_numbers, uniform_numbers
+from ..random import Generator, drawing
 from ..tensor import Tensor
+
+LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 
 
 def _fill(tensor: Tensor, values: Any) -> Tensor:
@@ -18,30 +24,87 @@ def _fill(tensor: Tensor, values: Any) -> Tensor:
     return tensor
 
 
+def _normal(tensor: Tensor, mean: float, std: float, generator: Generator | None) -> Any:
+    """Normal numbers of the tensor's shape and dtype."""
+    if std < 0:
+        raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")
+    drawn = normal_numbers(drawing(generator), tensor.array.shape, tensor.dtype)
+    drawn = drawn * np.asarray(std, tensor.dtype)
+    return drawn + np.asarray(mean, tensor.dtype) if mean else drawn
+
+
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform on [a, b)."""
-    return _fill(tensor, (generator or default_generator()).numpy.uniform(a, b, tensor.shape))
+    if a > b:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
+    drawn = uniform_numbers(drawing(generator), tensor.array.shape, tensor.dtype)
+    return _fill(tensor, drawn * np.asarray(b - a, tensor.dtype) + np.asarray(a, tensor.dtype))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal."""
-    return _fill(tensor, (generator or default_generator()).numpy.normal(mean, std, tensor.shape))
+    return _fill(tensor, _normal(tensor, mean, std, generator))
+
+
+def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
+                  generator: Generator | None = None) -> Tensor:
+    """Normal, given that it falls between a and b."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
+                      "incorrect.", stacklevel=2)
+    low, high = (float(ndtr((limit - mean) / std)) for limit in (a, b))
+    if high - low < 0.25:                            # few draws would fall inside: invert the distribution function
+        mirrored = low > 0.5                         # where the tail is small and has all its digits
+        if mirrored:
+            low, high = (float(ndtr((mean - limit) / std)) for limit in (b, a))
+        z = ndtri(drawing(generator).uniform(low, high, tensor.array.shape))
+        return _fill(tensor, np.clip(mean + std * (-z if mirrored else z), a, b))
+    drawn = _normal(tensor, mean, std, generator)
+    while (outside := (drawn < a) | (drawn > b)).any():
+        again = drawing(generator).standard_normal(int(outside.sum()))
+        drawn[outside] = again * std + mean
+    return _fill(tensor, drawn)
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """One number everywhere."""
-    return _fill(tensor, val)
-
-
-def zeros_(tensor: Tensor) -> Tensor:
-    """Zeros."""
-    return _fill(tensor, 0.0)
+    return _fill(tensor, np.asarray(val).astype(tensor.dtype))
 
 
 def ones_(tensor: Tensor) -> Tensor:
     """Ones."""
-    return _fill(tensor, 1.0)
+    return constant_(tensor, 1.0)
 
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """Zeros."""
+    return constant_(tensor, 0.0)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """A matrix with ones on the diagonal."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    return _fill(tensor, np.eye(*tensor.shape, dtype=tensor.dtype))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """A convolution's weight that passes as many channels of each group as it can unchanged."""
+    if tensor.ndim not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.shape[0] % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    zeros_(tensor)
+    of_group = tensor.shape[0] // groups
+    channels = np.arange(min(of_group, tensor.shape[1]))
+    middle = tuple(size // 2 for size in tensor.shape[2:])
+    for g in range(groups):
+        places = (g * of_group + channels, channels, *middle)
+        tensor.array[places] = 1
+    return tensor
+
+
+# --- by the number of inputs and outputs ------------------------------------------------------------------------------
 
 def fans(tensor: Tensor) -> tuple[int, int]:
     """Inputs and outputs of one unit of a weight (out, in, ...)."""
@@ -54,26 +117,106 @@ def fans(tensor: Tensor) -> tuple[int, int]:
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """By how much a nonlinearity shrinks the standard deviation, to make up for it."""
     if nonlinearity == "leaky_relu":
+        if param is not None and (isinstance(param, bool) or not isinstance(param, (int, float))):
+            raise ValueError(f"negative_slope {param} not a valid number")
         return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
-    gains = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
+    gains = {**dict.fromkeys(LINEAR, 1), "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
     if nonlinearity not in gains:
         raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
     return gains[nonlinearity]
 
 
-def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
-                     generator: Generator | None = None) -> Tensor:
-    """Uniform with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852)."""
-    if 0 in tensor.shape:
-        return tensor
+def _fan(tensor: Tensor, mode: str) -> int:
+    mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
-    fan = fans(tensor)[mode == "fan_out"]
-    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(fan)
-    return uniform_(tensor, -bound, bound, generator)
+    return fans(tensor)[mode == "fan_out"]
+
+
+def _empty(tensor: Tensor) -> bool:
+    """Whether there is nothing to fill; says so, as a unit without inputs is rarely meant."""
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return 0 in tensor.shape
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Uniform with variance 2 gain^2 / (fan in + fan out). Glorot & Bengio 2010."""
-    bound = gain * math.sqrt(6.0 / sum(fans(tensor)))
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
+    """Normal with variance 2 gain^2 / (fan in + fan out). Glorot & Bengio 2010."""
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(fans(tensor))), generator)
+
+
+def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
+                     generator: Generator | None = None) -> Tensor:
+    """Uniform with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852)."""
+    if _empty(tensor):
+        return tensor
+    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu",
+                    generator: Generator | None = None) -> Tensor:
+    """Normal with variance gain^2 / fan. He et al. 2015 (arXiv:1502.01852)."""
+    if _empty(tensor):
+        return tensor
+    return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
+
+
+# --- matrices -----------------------------------------------------------------------------------------------------------
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
+    """A random matrix (dimension 0, all others) with orthonormal rows or columns, whichever are fewer, times gain.
+
+    From the QR factors of a normal matrix, with the signs that make it uniform (Saxe et al. 2013, arXiv:1312.6120).
+    """
+    if tensor.ndim < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
+    drawn = normal_numbers(drawing(generator), (max(rows, columns), min(rows, columns)), tensor.dtype)
+    q, r = np.linalg.qr(drawn.astype(np.result_type(drawn, np.float32)))
+    diagonal = np.diagonal(r)
+    q = q * (diagonal / np.abs(diagonal))
+    return _fill(tensor, gain * (q.T if rows < columns else q).reshape(tensor.shape))
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
+    """A normal matrix; in each column a random fraction `sparsity`, rounded up, is zero. Martens 2010."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    normal_(tensor, 0.0, std, generator)
+    order = drawing(generator).random((rows, columns)).argsort(axis=0)[:math.ceil(sparsity * rows)]
+    tensor.array[order, np.arange(columns)] = 0
+    return tensor
+
+
+# --- older names ----------------------------------------------------------------------------------------------------------
+
+_calculate_fan_in_and_fan_out, _calculate_correct_fan = fans, _fan      # private in PyTorch, but model code calls them
+_no_grad_uniform_, _no_grad_normal_ = uniform_, normal_
+
+
+def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    new = function.__name__
+
+    def fill(*args: Any, **kwargs: Any) -> Tensor:
+        """The function with an underscore at the end, with a warning."""
+        warnings.warn(f"`nn.init.{new[:-1]}` is now deprecated in favor of `nn.init.{new}`.", FutureWarning, stacklevel=2)
+        return function(*args, **kwargs)
+
+    fill.__name__ = new[:-1]
+    return fill
+
+
+uniform, normal, constant, eye, dirac = (_older(f) for f in (uniform_, normal_, constant_, eye_, dirac_))
+xavier_uniform, xavier_normal = _older(xavier_uniform_), _older(xavier_normal_)
+kaiming_uniform, kaiming_normal = _older(kaiming_uniform_), _older(kaiming_normal_)
+orthogonal, sparse = _older(orthogonal_), _older(sparse_)

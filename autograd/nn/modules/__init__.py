@@ -1,0 +1,26 @@
+"""The layers, by kind, in files that have PyTorch's names: model code imports from these paths."""
+
+from .activation import *
+from .adaptive import *
+from .batchnorm import *
+from .channelshuffle import *
+from .container import *
+from .conv import *
+from .distance import *
+from .dropout import *
+from .flatten import *
+from .fold import *
+from .instancenorm import *
+from .linear import *
+from .linear_cross_entropy import *
+from .loss import *
+from .module import *
+from .normalization import *
+from .padding import *
+from .parameter_container import *
+from .pixelshuffle import *
+from .pooling import *
+from .sparse import *
+from .upsampling import *
+
+__all__ = [name for name in dir() if name[0].isupper()]

@@ -1,0 +1,107 @@
+"""A softmax over very many classes that is cheap for the frequent ones. Grave et al. 2017 (arXiv:1609.04309)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...ops.create import empty
+from ...ops.shape import cat
+from .. import functional as F
+from ..module import Module
+from .container import ModuleList, Sequential
+from .linear import Linear
+
+
+class _ASMoutput(NamedTuple):
+    """The log probability of each target, and the mean loss."""
+
+    output: Any
+    loss: Any
+
+
+class AdaptiveLogSoftmaxWithLoss(Module):
+    """Classes sorted by falling frequency, cut into a head and clusters at `cutoffs`; cluster i projects the input down
+    by div_value^(i + 1).
+    """
+
+    def __init__(self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,
+                 head_bias: bool = False, device: Any = None, dtype: Any = None) -> None:
+        cutoffs = list(cutoffs)
+        if not cutoffs:
+            raise ValueError("cutoffs should be a sequence of length larger than 0")
+        if cutoffs != sorted(set(cutoffs)) or cutoffs[0] <= 0 or cutoffs[-1] > n_classes - 1 or any(
+                int(c) != c for c in cutoffs):
+            raise ValueError("cutoffs should be a sequence of unique, positive integers sorted in an increasing order, "
+                             f"where each value is between 1 and n_classes-1, got {cutoffs}")
+        self.in_features, self.n_classes, self.cutoffs = in_features, n_classes, [*cutoffs, n_classes]
+        self.div_value, self.head_bias = div_value, head_bias
+        self.shortlist_size, self.n_clusters = self.cutoffs[0], len(self.cutoffs) - 1
+        self.head_size = self.shortlist_size + self.n_clusters
+        kind = {"device": device, "dtype": dtype}
+        self.head = Linear(in_features, self.head_size, bias=head_bias, **kind)
+        self.tail = ModuleList()
+        for i in range(self.n_clusters):
+            inner = int(in_features // div_value ** (i + 1))
+            classes = self.cutoffs[i + 1] - self.cutoffs[i]
+            self.tail.append(Sequential(Linear(in_features, inner, bias=False, **kind),
+                                        Linear(inner, classes, bias=False, **kind)))
+
+    def reset_parameters(self) -> None:
+        """As when made."""
+        for layer in (self.head, *(part for cluster in self.tail for part in cluster)):
+            layer.reset_parameters()
+
+    def forward(self, input_: Any, target_: Any) -> _ASMoutput:
+        """The log probability of each target (n,) under input (n, in_features), and minus their mean."""
+        self._check(input_, target_)
+        single = target_.ndim == 0
+        input, targets = (input_.unsqueeze(0) if single else input_), target_.array.reshape(-1)
+        if targets.size and (targets.min() < 0 or targets.max() >= self.n_classes):
+            raise RuntimeError(f"Target values should be in [0, {self.n_classes - 1}], but values in range "
+                               f"[{targets.min()}, {targets.max()}] were found. ")
+        cluster = np.searchsorted(self.cutoffs, targets, "right")           # 0 is the head
+        in_head = np.where(cluster == 0, targets, self.shortlist_size + cluster - 1)
+        output = F.log_softmax(self.head(input), dim=1)[np.arange(len(targets)), in_head]
+        for i, part in enumerate(self.tail):
+            rows = np.flatnonzero(cluster == i + 1)
+            if rows.size:
+                local = F.log_softmax(part(input[rows]), dim=1)[np.arange(rows.size), targets[rows] - self.cutoffs[i]]
+                output = output.index_add(0, _numbers(rows), local)
+        loss = (-output).mean()
+        return _ASMoutput(output.squeeze(0) if single else output, loss)
+
+    def _check(self, input: Any, target: Any) -> None:
+        if target.ndim not in (0, 1):
+            raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+        if input.ndim != target.ndim + 1:
+            raise RuntimeError(f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs "
+                               f"with size {list(input.shape)}.")
+        if target.ndim and len(input) != len(target):
+            raise RuntimeError("Input and target should have the same size in the batch dimension.")
+
+    def log_prob(self, input: Any) -> Any:
+        """The log probabilities of all classes: (n, n_classes)."""
+        head = F.log_softmax(self.head(input), dim=1)
+        tails = [F.log_softmax(part(input), dim=1) + head[:, self.shortlist_size + i].unsqueeze(1)
+                 for i, part in enumerate(self.tail)]
+        return cat([head[:, :self.shortlist_size], *tails], dim=1)
+
+    def predict(self, input: Any) -> Any:
+        """The most probable class of each row: (n,). Clusters are looked into only where the head points to them."""
+        head = self.head(input)
+        best = head.argmax(dim=1)
+        if bool((best.array < self.shortlist_size).all()):
+            return best
+        return self.log_prob(input).argmax(dim=1)
+
+
+def _numbers(rows: Any) -> Any:
+    out = empty(rows.size, dtype="int64")
+    out.array[...] = rows
+    return out
+
+
+__all__ = ["AdaptiveLogSoftmaxWithLoss"]

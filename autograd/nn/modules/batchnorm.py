@@ -1,0 +1,121 @@
+"""Batch normalisation, and what it shares with instance normalisation: statistics kept while training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ops.create import empty, ones, zeros
+from ...tensor import Parameter, Tensor
+from .. import functional as F
+from .. import init
+from ..module import Module
+
+
+class NormBase(Module):
+    """Scales and shifts by channel, and running means and variances of the channels, where these are wanted."""
+
+    weight: Any
+    bias: Any
+    running_mean: Any
+    running_var: Any
+    num_batches_tracked: Any
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+                 track_running_stats: bool = True, device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+
+        def made(wanted: bool, make: Any) -> Any:
+            return make(num_features, device=device, dtype=dtype) if wanted else None
+
+        self.register_parameter("weight", Parameter(made(True, empty)) if affine else None)
+        self.register_parameter("bias", Parameter(made(True, empty)) if affine and bias else None)
+        self.register_buffer("running_mean", made(track_running_stats, zeros))
+        self.register_buffer("running_var", made(track_running_stats, ones))
+        self.register_buffer("num_batches_tracked", _no_batches() if track_running_stats else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Mean 0, variance 1, no batch seen."""
+        if self.track_running_stats:
+            init.zeros_(self.running_mean)
+            init.ones_(self.running_var)
+            init.zeros_(self.num_batches_tracked)
+
+    def reset_parameters(self) -> None:
+        """Scale 1, shift 0, no statistics."""
+        self.reset_running_stats()
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def _check_input_dim(self, input: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__} must say which inputs it takes, in _check_input_dim")
+
+    def extra_repr(self) -> str:
+        """The number of channels and all options."""
+        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+                f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}")
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
+                              missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str]) -> None:
+        """States from before PyTorch 0.4.1 have no num_batches_tracked: the module's own stays."""
+        if self.track_running_stats and self.num_batches_tracked is not None:
+            state_dict.setdefault(prefix + "num_batches_tracked", self.num_batches_tracked)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+                                      error_msgs)
+
+
+def _no_batches() -> Tensor:
+    return zeros((), dtype="int64")
+
+
+class _BatchNorm(NormBase):
+    """(x - mean) / sqrt(variance + eps) * weight + bias, by channel over the batch and all places. Ioffe & Szegedy 2015.
+
+    Training uses the batch's statistics and moves the running ones by `momentum` (None: their average over all batches);
+    evaluation uses the running ones.
+    """
+
+    def forward(self, input: Any) -> Any:
+        """Normalise."""
+        self._check_input_dim(input)
+        factor = 0.0 if self.momentum is None else self.momentum
+        tracking = self.training and self.track_running_stats
+        if tracking and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                factor = 1.0 / float(self.num_batches_tracked)
+        use_batch = self.training or (self.running_mean is None and self.running_var is None)
+        keep = not self.training or self.track_running_stats
+        return F.batch_norm(input, self.running_mean if keep else None, self.running_var if keep else None, self.weight,
+                            self.bias, use_batch, factor, self.eps)
+
+
+class BatchNorm1d(_BatchNorm):
+    """Batch normalisation of (n, c) or (n, c, length)."""
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.ndim not in (2, 3):
+            raise ValueError(f"expected 2D or 3D input (got {input.ndim}D input)")
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation of (n, c, h, w)."""
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.ndim != 4:
+            raise ValueError(f"expected 4D input (got {input.ndim}D input)")
+
+
+class BatchNorm3d(_BatchNorm):
+    """Batch normalisation of (n, c, d, h, w)."""
+
+    def _check_input_dim(self, input: Any) -> None:
+        if input.ndim != 5:
+            raise ValueError(f"expected 5D input (got {input.ndim}D input)")
+
+
+_NormBase = NormBase
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]

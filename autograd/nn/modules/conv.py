@@ -1,0 +1,232 @@
+"""Convolutions and transposed convolutions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...ops.create import empty
+from ...tensor import Parameter
+from .. import functional as F
+from .. import init
+from ..module import Module
+from .tuples import ntuple, reversed_twice
+
+MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+class _ConvNd(Module):
+    """What all convolutions have: a weight (out, in / groups, *kernel), with out and in exchanged if transposed."""
+
+    weight: Any
+    bias: Any
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...], stride: tuple[int, ...],
+                 padding: Any, dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...], groups: int,
+                 bias: bool, padding_mode: str, device: Any = None, dtype: Any = None) -> None:
+        _check(in_channels, out_channels, groups, padding, stride, padding_mode)
+        self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
+        self.kernel_size, self.stride, self.padding, self.dilation = kernel_size, stride, padding, dilation
+        self.transposed, self.output_padding, self.padding_mode = transposed, output_padding, padding_mode
+        self._reversed_padding_repeated_twice = _borders(padding, kernel_size, dilation)
+        channels = (in_channels, out_channels // groups) if transposed else (out_channels, in_channels // groups)
+        self.weight = Parameter(empty((*channels, *kernel_size), device=device, dtype=dtype))
+        self.register_parameter("bias", Parameter(empty(out_channels, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Uniform within 1 / sqrt(fan in), weight and bias."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in = init.fans(self.weight)[0]
+            if fan_in:
+                init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
+
+    def extra_repr(self) -> str:
+        """Channels, kernel and stride, and the rest where it is not the default."""
+        zeros, ones = (0,) * len(self.kernel_size), (1,) * len(self.kernel_size)
+        text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        text += f", padding={self.padding}" if self.padding != zeros else ""
+        text += f", dilation={self.dilation}" if self.dilation != ones else ""
+        text += f", output_padding={self.output_padding}" if self.output_padding != zeros else ""
+        text += f", groups={self.groups}" if self.groups != 1 else ""
+        text += ", bias=False" if self.bias is None else ""
+        return text + (f", padding_mode={self.padding_mode}" if self.padding_mode != "zeros" else "")
+
+    def _convolved(self, convolve: Callable[..., Any], input: Any, weight: Any, bias: Any) -> Any:
+        """The convolution of the input, whose borders are filled first if not with zeros."""
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            padding = (0,) * len(self.kernel_size)
+        return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+
+
+def _check(in_channels: int, out_channels: int, groups: int, padding: Any, stride: Any, padding_mode: str) -> None:
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    if in_channels % groups:
+        raise ValueError(f"in_channels must be divisible by groups, got {in_channels} and {groups}")
+    if out_channels % groups:
+        raise ValueError(f"out_channels must be divisible by groups, got {out_channels} and {groups}")
+    if isinstance(padding, str):
+        if padding not in ("same", "valid"):
+            raise ValueError(f"Invalid padding string {padding!r}, should be one of 'same', 'valid'")
+        if padding == "same" and any(s != 1 for s in stride):
+            raise ValueError("padding='same' is not supported for strided convolutions")
+    if padding_mode not in MODES:
+        raise ValueError(f"padding_mode must be one of {list(MODES)}, but got padding_mode='{padding_mode}'")
+
+
+def _borders(padding: Any, kernel_size: Sequence[int], dilation: Sequence[int]) -> Any:
+    """The padding as pad() takes it: last dimension first, before and after. Of an odd "same" the larger part is after."""
+    if not isinstance(padding, str):
+        return reversed_twice(padding)
+    if padding == "valid":
+        return [0, 0] * len(kernel_size)
+    totals = [d * (k - 1) for d, k in zip(dilation, kernel_size, strict=True)]
+    return [part for total in reversed(totals) for part in (total // 2, total - total // 2)]
+
+
+class Conv1d(_ConvNd):
+    """Cross-correlation of sequences: (n, in_channels, length) -> (n, out_channels, length'); n may be missing."""
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+                 dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
+                 dtype: Any = None) -> None:
+        size = ntuple(1)
+        super().__init__(in_channels, out_channels, size(kernel_size), size(stride),
+                         padding if isinstance(padding, str) else size(padding), size(dilation), False, size(0), groups,
+                         bias, padding_mode, device, dtype)
+
+    def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
+        return self._convolved(F.conv1d, input, weight, bias)
+
+    def forward(self, input: Any) -> Any:
+        """The convolution."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+
+class Conv2d(_ConvNd):
+    """Cross-correlation of images: (n, in_channels, h, w) -> (n, out_channels, h', w'); n may be missing."""
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+                 dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
+                 dtype: Any = None) -> None:
+        size = ntuple(2)
+        super().__init__(in_channels, out_channels, size(kernel_size), size(stride),
+                         padding if isinstance(padding, str) else size(padding), size(dilation), False, size(0), groups,
+                         bias, padding_mode, device, dtype)
+
+    def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
+        return self._convolved(F.conv2d, input, weight, bias)
+
+    def forward(self, input: Any) -> Any:
+        """The convolution."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+
+class Conv3d(_ConvNd):
+    """Cross-correlation of volumes: (n, in_channels, d, h, w) -> (n, out_channels, d', h', w'); n may be missing."""
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+                 dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
+                 dtype: Any = None) -> None:
+        size = ntuple(3)
+        super().__init__(in_channels, out_channels, size(kernel_size), size(stride),
+                         padding if isinstance(padding, str) else size(padding), size(dilation), False, size(0), groups,
+                         bias, padding_mode, device, dtype)
+
+    def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
+        return self._convolved(F.conv3d, input, weight, bias)
+
+    def forward(self, input: Any) -> Any:
+        """The convolution."""
+        return self._conv_forward(input, self.weight, self.bias)
+
+
+# --- transposed -------------------------------------------------------------------------------------------------------
+
+class _ConvTransposeNd(_ConvNd):
+    """What transposed convolutions share: which output sizes are possible."""
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
+                 transposed: bool, output_padding: Any, groups: int, bias: bool, padding_mode: str, device: Any = None,
+                 dtype: Any = None) -> None:
+        if padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding,
+                         groups, bias, padding_mode, device, dtype)
+
+    def _output_padding(self, input: Any, output_size: Sequence[int] | None, stride: Any, padding: Any, kernel_size: Any,
+                        num_spatial_dims: int, dilation: Any = None) -> Any:
+        """What to add at the far ends so that the output gets the size asked for."""
+        if output_size is None:
+            return self.output_padding
+        n, extra = num_spatial_dims, input.ndim - num_spatial_dims
+        sizes = list(output_size)[extra:] if len(output_size) == input.ndim else list(output_size)
+        if len(sizes) != n:
+            raise ValueError(f"ConvTranspose{n}D: for {input.ndim}D input, output_size must have {n} or {input.ndim} "
+                             f"elements (got {len(output_size)})")
+        dilation = dilation or (1,) * n
+        least = [(input.shape[extra + d] - 1) * stride[d] - 2 * padding[d] + dilation[d] * (kernel_size[d] - 1) + 1
+                 for d in range(n)]
+        if any(not low <= size < low + s for low, size, s in zip(least, sizes, stride, strict=True)):
+            most = [low + s - 1 for low, s in zip(least, stride, strict=True)]
+            raise ValueError(f"requested an output size of {sizes}, but valid sizes range from {least} to {most} (for an "
+                             f"input of {list(input.shape[extra:])})")
+        return [size - low for size, low in zip(sizes, least, strict=True)]
+
+    def _transposed(self, convolve: Callable[..., Any], input: Any, output_size: Any) -> Any:
+        padding = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size,
+                                       len(self.kernel_size), self.dilation)
+        return convolve(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation)
+
+
+class ConvTranspose1d(_ConvTransposeNd):
+    """The adjoint of Conv1d, as a layer: each input element adds a scaled kernel to the output."""
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+                 output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
+                 padding_mode: str = "zeros", device: Any = None, dtype: Any = None) -> None:
+        size = ntuple(1)
+        super().__init__(in_channels, out_channels, size(kernel_size), size(stride), size(padding), size(dilation), True,
+                         size(output_padding), groups, bias, padding_mode, device, dtype)
+
+    def forward(self, input: Any, output_size: Any = None) -> Any:
+        """output_size: one of the sizes that Conv1d would have taken to the input's."""
+        return self._transposed(F.conv_transpose1d, input, output_size)
+
+
+class ConvTranspose2d(_ConvTransposeNd):
+    """The adjoint of Conv2d, as a layer: each input element adds a scaled kernel to the output."""
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+                 output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
+                 padding_mode: str = "zeros", device: Any = None, dtype: Any = None) -> None:
+        size = ntuple(2)
+        super().__init__(in_channels, out_channels, size(kernel_size), size(stride), size(padding), size(dilation), True,
+                         size(output_padding), groups, bias, padding_mode, device, dtype)
+
+    def forward(self, input: Any, output_size: Any = None) -> Any:
+        """output_size: one of the sizes that Conv2d would have taken to the input's."""
+        return self._transposed(F.conv_transpose2d, input, output_size)
+
+
+class ConvTranspose3d(_ConvTransposeNd):
+    """The adjoint of Conv3d, as a layer: each input element adds a scaled kernel to the output."""
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+                 output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
+                 padding_mode: str = "zeros", device: Any = None, dtype: Any = None) -> None:
+        size = ntuple(3)
+        super().__init__(in_channels, out_channels, size(kernel_size), size(stride), size(padding), size(dilation), True,
+                         size(output_padding), groups, bias, padding_mode, device, dtype)
+
+    def forward(self, input: Any, output_size: Any = None) -> Any:
+        """output_size: one of the sizes that Conv3d would have taken to the input's."""
+        return self._transposed(F.conv_transpose3d, input, output_size)
+
+
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]

@@ -1,0 +1,43 @@
+"""Windows of an image as columns, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functional as F
+from ..module import Module
+from .shown import shown
+
+
+class Fold(Module):
+    """Columns (n, c * window, places) added up where their windows lie: (n, c, *output_size)."""
+
+    def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+        self.output_size, self.kernel_size = output_size, kernel_size
+        self.dilation, self.padding, self.stride = dilation, padding, stride
+
+    def forward(self, input: Any) -> Any:
+        """fold."""
+        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self) -> str:
+        """The size and the window."""
+        return shown(self, "output_size kernel_size dilation padding stride")
+
+
+class Unfold(Module):
+    """The windows of (n, c, h, w) as columns: (n, c * window, places)."""
+
+    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
+
+    def forward(self, input: Any) -> Any:
+        """unfold."""
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self) -> str:
+        """The window."""
+        return shown(self, "kernel_size dilation padding stride")
+
+
+__all__ = ["Fold", "Unfold"]

@@ -1,0 +1,87 @@
+"""Linear maps: Identity, Linear, Bilinear."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...ops.create import empty
+from ...tensor import Parameter
+from .. import functional as F
+from .. import init
+from ..module import Module
+from .shown import shown
+
+
+class Identity(Module):
+    """The input itself; takes any arguments and forgets them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing to keep."""
+
+    def forward(self, input: Any) -> Any:
+        """The input."""
+        return input
+
+
+class Linear(Module):
+    """x @ weight^T + bias: x (..., in_features) -> (..., out_features); weight (out_features, in_features)."""
+
+    weight: Any
+    bias: Any
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
+                 dtype: Any = None) -> None:
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = Parameter(empty((out_features, in_features), device=device, dtype=dtype))
+        self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Uniform within 1 / sqrt(in_features), weight and bias."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Any) -> Any:
+        """The product."""
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return f"{shown(self, 'in_features out_features')}, bias={self.bias is not None}"
+
+
+class Bilinear(Module):
+    """x1^T weight[k] x2 + bias[k] for every output k: weight (out_features, in1_features, in2_features)."""
+
+    weight: Any
+    bias: Any
+
+    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
+                 dtype: Any = None) -> None:
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+        self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
+        self.weight = Parameter(empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
+        self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Uniform within 1 / sqrt(in1_features), weight and bias."""
+        bound = 1 / math.sqrt(self.in1_features)
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Any, input2: Any) -> Any:
+        """The products."""
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return f"{shown(self, 'in1_features in2_features out_features')}, bias={self.bias is not None}"
+
+
+__all__ = ["Bilinear", "Identity", "Linear"]

@@ -1,0 +1,57 @@
+"""The last linear layer of a classifier together with its loss."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .. import functional as F
+from .linear import Linear
+from .loss import Loss
+from .shown import shown
+
+
+class LinearCrossEntropyOptions(NamedTuple):
+    """How PyTorch cuts the work up to save memory; results do not depend on it, and here it changes nothing."""
+
+    allow_retain_graph: bool = False
+    batch_chunk_size: int | None = None
+    chunking_method: str | None = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: Any = None
+
+
+class LinearCrossEntropyLoss(Loss):
+    """cross_entropy(linear(input), target): input (n, in_features), target (n, *out_features) of class numbers."""
+
+    weight: Any
+
+    def __init__(self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False,
+                 device: Any = None, dtype: Any = None, reduction: str = "mean", weight: Any = None,
+                 ignore_index: int | None = None, label_smoothing: float = 0.0,
+                 options: LinearCrossEntropyOptions | None = None) -> None:
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
+        self.num_classes, self.out_features = num_classes, tuple(out_features)
+        self.ignore_index, self.label_smoothing, self.options = ignore_index, label_smoothing, options
+        outputs = num_classes
+        for size in self.out_features:
+            outputs *= size
+        self.linear = Linear(in_features, outputs, bias=bias, device=device, dtype=dtype)
+
+    def forward(self, input: Any, target: Any) -> Any:
+        """The loss."""
+        shape = (self.num_classes, *self.out_features)
+        bias = None if self.linear.bias is None else self.linear.bias.reshape(shape)
+        return F.linear_cross_entropy(input, self.linear.weight.reshape(*shape, self.linear.in_features), target,
+                                      linear_bias=bias, weight=self.weight, reduction=self.reduction,
+                                      ignore_index=self.ignore_index, label_smoothing=self.label_smoothing,
+                                      options=self.options)
+
+    def extra_repr(self) -> str:
+        """The sizes and all options."""
+        return (f"in_features={self.linear.in_features}, {shown(self, 'num_classes out_features')}, "
+                f"bias={self.linear.bias is not None}, "
+                f"{shown(self, 'reduction ignore_index label_smoothing options')}")
+
+
+__all__ = ["LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]

@@ -1,0 +1,136 @@
+"""Normalisation of each sample by itself: over its last dimensions, groups of channels, or neighbouring channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ops.create import empty
+from ...tensor import Parameter
+from .. import functional as F
+from .. import init
+from ..module import Module
+from .shown import shown
+
+
+def _shape(normalized_shape: Any) -> tuple[int, ...]:
+    return tuple(normalized_shape) if hasattr(normalized_shape, "__iter__") else (int(normalized_shape),)
+
+
+class LayerNorm(Module):
+    """(x - mean) / sqrt(variance + eps) * weight + bias over the last dimensions. Ba et al. 2016 (arXiv:1607.06450)."""
+
+    weight: Any
+    bias: Any
+
+    def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
+                 device: Any = None, dtype: Any = None) -> None:
+        self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
+        for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
+            made = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if wanted else None
+            self.register_parameter(name, made)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Scale 1, shift 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Any) -> Any:
+        """Normalise."""
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """The shape and all options."""
+        return (f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}, "
+                f"bias={self.bias is not None}")
+
+
+class RMSNorm(Module):
+    """x / sqrt(mean of x^2 + eps) * weight over the last dimensions. Zhang & Sennrich 2019 (arXiv:1910.07467)."""
+
+    weight: Any
+
+    def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
+                 device: Any = None, dtype: Any = None) -> None:
+        self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
+        made = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
+        self.register_parameter("weight", made)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Scale 1."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+
+    def forward(self, x: Any) -> Any:
+        """Normalise; eps None is the dtype's."""
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        """The shape and all options."""
+        return f"{self.normalized_shape}, {shown(self, 'eps elementwise_affine')}"
+
+
+class GroupNorm(Module):
+    """Normalisation over groups of channels and all places, with a scale and shift by channel. Wu & He 2018."""
+
+    weight: Any
+    bias: Any
+
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
+                 dtype: Any = None, *, bias: bool = True) -> None:
+        if num_channels % num_groups:
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
+        for name, wanted in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, Parameter(empty(num_channels, device=device, dtype=dtype)) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Scale 1, shift 0."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input: Any) -> Any:
+        """Normalise."""
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        """The groups, channels and options."""
+        return f"{self.num_groups}, {self.num_channels}, {shown(self, 'eps affine')}, bias={self.bias is not None}"
+
+
+class LocalResponseNorm(Module):
+    """x / (k + alpha * mean of the squares of `size` neighbouring channels)^beta. Krizhevsky et al. 2012."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Any) -> Any:
+        """Normalise."""
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        """size and the constants."""
+        return f"{self.size}, {shown(self, 'alpha beta k')}"
+
+
+class CrossMapLRN2d(LocalResponseNorm):
+    """LocalResponseNorm of images, as Torch 7 had it: always over an odd number of channels, size - 1 of an even size."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__(size, alpha, beta, k)
+
+    def forward(self, input: Any) -> Any:
+        """The sum of squares is divided by `size` all the same."""
+        if input.ndim != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.ndim}D instead.")
+        window = self.size - (self.size + 1) % 2
+        return F.local_response_norm(input, window, self.alpha * window / self.size, self.beta, self.k)
+
+
+__all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]

@@ -1,0 +1,182 @@
+"""Borders around an input: constants, or what the input itself continues with.
+
+`padding` is one number, or the sizes before and after each padded dimension, the last dimension first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functional as F
+from ..module import Module
+from .shown import shown
+from .tuples import ntuple
+
+
+class _PadNd(Module):
+    """What all share: how far, how, and of how many dimensions."""
+
+    dims = 0
+    mode = "constant"
+    padding: tuple[int, ...]
+
+    def __init__(self, padding: Any) -> None:
+        self.padding = ntuple(2 * self.dims)(padding)
+
+    def forward(self, input: Any) -> Any:
+        """Pad the last dimensions."""
+        return F.pad(input, self.padding, self.mode)
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return f"{self.padding}"
+
+
+class _ConstantPadNd(_PadNd):
+    """Borders of one value."""
+
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Any) -> Any:
+        """Pad the last dimensions."""
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self) -> str:
+        """The sizes and the value."""
+        return shown(self, "padding value")
+
+
+class ConstantPad1d(_ConstantPadNd):
+    """One value around the last dimension."""
+
+    dims = 1
+
+
+class ConstantPad2d(_ConstantPadNd):
+    """One value around the last two dimensions."""
+
+    dims = 2
+
+
+class ConstantPad3d(_ConstantPadNd):
+    """One value around the last three dimensions."""
+
+    dims = 3
+
+
+class ZeroPad1d(ConstantPad1d):
+    """Zeros around the last dimension."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return f"{self.padding}"
+
+
+class ZeroPad2d(ConstantPad2d):
+    """Zeros around the last two dimensions."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return f"{self.padding}"
+
+
+class ZeroPad3d(ConstantPad3d):
+    """Zeros around the last three dimensions."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        """The sizes."""
+        return f"{self.padding}"
+
+
+class _ReflectionPadNd(_PadNd):
+    """The input mirrored at its edge, which is not repeated."""
+
+    mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd):
+    """(c, length) or (n, c, length), mirrored."""
+
+    dims = 1
+
+
+class ReflectionPad2d(_ReflectionPadNd):
+    """(c, h, w) or (n, c, h, w), mirrored."""
+
+    dims = 2
+
+
+class ReflectionPad3d(_ReflectionPadNd):
+    """(c, d, h, w) or (n, c, d, h, w), mirrored."""
+
+    dims = 3
+
+
+class _ReplicationPadNd(_PadNd):
+    """The edge repeated."""
+
+    mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
+    """(c, length) or (n, c, length), its edges repeated."""
+
+    dims = 1
+
+
+class ReplicationPad2d(_ReplicationPadNd):
+    """(c, h, w) or (n, c, h, w), its edges repeated."""
+
+    dims = 2
+
+
+class ReplicationPad3d(_ReplicationPadNd):
+    """(c, d, h, w) or (n, c, d, h, w), its edges repeated."""
+
+    dims = 3
+
+
+class _CircularPadNd(_PadNd):
+    """The other end of the input."""
+
+    mode = "circular"
+
+    def forward(self, input: Any) -> Any:
+        """Pad the last dimensions."""
+        if input.ndim not in (self.dims + 1, self.dims + 2):
+            raise ValueError(f"expected {self.dims + 1}D or {self.dims + 2}D input (got {input.ndim}D input)")
+        return super().forward(input)
+
+
+class CircularPad1d(_CircularPadNd):
+    """(c, length) or (n, c, length), going around."""
+
+    dims = 1
+
+
+class CircularPad2d(_CircularPadNd):
+    """(c, h, w) or (n, c, h, w), going around."""
+
+    dims = 2
+
+
+class CircularPad3d(_CircularPadNd):
+    """(c, d, h, w) or (n, c, d, h, w), going around."""
+
+    dims = 3
+
+
+__all__ = ["CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d",
+           "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
+           "ReplicationPad3d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"]

@@ -1,0 +1,316 @@
+"""Pooling: what becomes of each window of (n, c, *places) or (c, *places)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functional as F
+from ..module import Module
+from .shown import shown
+from .tuples import pair, single, triple
+
+
+class _MaxPoolNd(Module):
+    """The largest element under each window."""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+                 return_indices: bool = False, ceil_mode: bool = False) -> None:
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.dilation = padding, dilation
+        self.return_indices, self.ceil_mode = return_indices, ceil_mode
+
+    def _pooled(self, pool: Any, input: Any) -> Any:
+        return pool(input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
+                    return_indices=self.return_indices)
+
+    def extra_repr(self) -> str:
+        """The window."""
+        return shown(self, "kernel_size stride padding dilation ceil_mode")
+
+
+class MaxPool1d(_MaxPoolNd):
+    """The largest element under each window of a sequence; with their places if return_indices."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return self._pooled(F.max_pool1d, input)
+
+
+class MaxPool2d(_MaxPoolNd):
+    """The largest element under each window of an image; with their places if return_indices."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return self._pooled(F.max_pool2d, input)
+
+
+class MaxPool3d(_MaxPoolNd):
+    """The largest element under each window of a volume; with their places if return_indices."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return self._pooled(F.max_pool3d, input)
+
+
+class _MaxUnpoolNd(Module):
+    """Elements put back where max pooling found them, with zeros elsewhere."""
+
+    kernel_size: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+
+    def extra_repr(self) -> str:
+        """The window."""
+        return shown(self, "kernel_size stride padding")
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """The way back of MaxPool1d."""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        self.kernel_size, self.padding = single(kernel_size), single(padding)
+        self.stride = single(kernel_size if stride is None else stride)
+
+    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+        """indices as MaxPool1d gave them; output_size where several fit."""
+        return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """The way back of MaxPool2d."""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        self.kernel_size, self.padding = pair(kernel_size), pair(padding)
+        self.stride = pair(kernel_size if stride is None else stride)
+
+    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+        """indices as MaxPool2d gave them; output_size where several fit."""
+        return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """The way back of MaxPool3d."""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        self.kernel_size, self.padding = triple(kernel_size), triple(padding)
+        self.stride = triple(kernel_size if stride is None else stride)
+
+    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+        """indices as MaxPool3d gave them; output_size where several fit."""
+        return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+# --- means and powers -------------------------------------------------------------------------------------------------
+
+class _AvgPoolNd(Module):
+    """The mean under each window."""
+
+    def extra_repr(self) -> str:
+        """The window."""
+        return shown(self, "kernel_size stride padding")
+
+
+class AvgPool1d(_AvgPoolNd):
+    """The mean under each window of a sequence."""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True) -> None:
+        self.kernel_size, self.padding = single(kernel_size), single(padding)
+        self.stride = single(kernel_size if stride is None else stride)
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+
+
+class AvgPool2d(_AvgPoolNd):
+    """The mean under each window of an image; divisor_override divides by another number than the window's."""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: int | None = None) -> None:
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.ceil_mode = padding, ceil_mode
+        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
+                            self.divisor_override)
+
+
+class AvgPool3d(_AvgPoolNd):
+    """The mean under each window of a volume; divisor_override divides by another number than the window's."""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: int | None = None) -> None:
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.ceil_mode = padding, ceil_mode
+        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.avg_pool3d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
+                            self.divisor_override)
+
+
+class _LPPoolNd(Module):
+    """(sum of x^p)^(1/p) under each window."""
+
+    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
+        self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
+
+    def extra_repr(self) -> str:
+        """The power and the window."""
+        return shown(self, "norm_type kernel_size stride ceil_mode")
+
+
+class LPPool1d(_LPPoolNd):
+    """The p-norm under each window of a sequence."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool2d(_LPPoolNd):
+    """The p-norm under each window of an image."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool3d(_LPPoolNd):
+    """The p-norm under each window of a volume."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+# --- to a given size --------------------------------------------------------------------------------------------------
+
+class _AdaptiveMaxPoolNd(Module):
+    """The largest element of each of as many windows as the output has places; None keeps the input's size."""
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        self.output_size, self.return_indices = output_size, return_indices
+
+    def extra_repr(self) -> str:
+        """The size of the output."""
+        return shown(self, "output_size")
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+    """Max pooling of sequences to a given length."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+    """Max pooling of images to a given size."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+    """Max pooling of volumes to a given size."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+
+
+class _AdaptiveAvgPoolNd(Module):
+    """The mean of each of as many windows as the output has places; None keeps the input's size."""
+
+    def __init__(self, output_size: Any) -> None:
+        self.output_size = output_size
+
+    def extra_repr(self) -> str:
+        """The size of the output."""
+        return shown(self, "output_size")
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+    """Average pooling of sequences to a given length."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+    """Average pooling of images to a given size."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+    """Average pooling of volumes to a given size."""
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return F.adaptive_avg_pool3d(input, self.output_size)
+
+
+# --- at random places -------------------------------------------------------------------------------------------------
+
+class _FractionalMaxPoolNd(Module):
+    """Max pooling over windows at pseudo-random places. Graham 2014 (arXiv:1412.6071)."""
+
+    tuples: Any = None
+
+    def __init__(self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+                 _random_samples: Any = None) -> None:
+        form = type(self).tuples
+        self.kernel_size, self.return_indices = form(kernel_size), return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = None if output_size is None else form(output_size)
+        self.output_ratio = None if output_ratio is None else form(output_ratio)
+        name = type(self).__name__
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError(f"only one of output_size and output_ratio may be specified for {name}")
+        if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def _pooled(self, pool: Any, input: Any) -> Any:
+        return pool(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+                    _random_samples=self._random_samples)
+
+    _random_samples: Any
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """Fractional max pooling of images."""
+
+    tuples = staticmethod(pair)
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return self._pooled(F.fractional_max_pool2d, input)
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """Fractional max pooling of volumes."""
+
+    tuples = staticmethod(triple)
+
+    def forward(self, input: Any) -> Any:
+        """The pooling."""
+        return self._pooled(F.fractional_max_pool3d, input)
+
+
+__all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
+           "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "FractionalMaxPool2d", "FractionalMaxPool3d",
+           "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d",
+           "MaxUnpool3d"]

@@ -1,0 +1,136 @@
+"""Tables looked up by number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ops.create import empty
+from ...tensor import Parameter
+from .. import functional as F
+from .. import init
+from ..module import Module
+
+
+def _padding(padding_idx: int | None, rows: int) -> int | None:
+    """padding_idx counted from the front."""
+    if padding_idx is None:
+        return None
+    if not -rows <= padding_idx < rows:
+        raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} with {rows} rows")
+    return padding_idx % rows
+
+
+class _Table(Module):
+    """What Embedding and EmbeddingBag share: the weight (num_embeddings, embedding_dim)."""
+
+    weight: Any
+    num_embeddings: int
+    embedding_dim: int
+    padding_idx: int | None
+
+    def _make(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, sparse: bool, weight: Any,
+              freeze: bool, device: Any, dtype: Any) -> None:
+        if sparse:
+            raise NotImplementedError(f"{type(self).__name__}(sparse=True): gradients are dense here; leave sparse=False")
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = _padding(padding_idx, num_embeddings)
+        if weight is None:
+            self.weight = Parameter(empty((num_embeddings, embedding_dim), device=device, dtype=dtype),
+                                    requires_grad=not freeze)
+            self.reset_parameters()
+        elif list(weight.shape) != [num_embeddings, embedding_dim]:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        else:
+            self.weight = Parameter(weight, requires_grad=not freeze)
+
+    def reset_parameters(self) -> None:
+        """Normal, with zeros in the row of padding_idx."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            init.zeros_(self.weight.detach()[self.padding_idx])
+
+
+class Embedding(_Table):
+    """The row of `weight` for each number of the input: (...,) -> (..., embedding_dim).
+
+    The row padding_idx gets no gradient. max_norm scales rows that are used down to that norm, in place.
+    scale_grad_by_freq divides gradients by how often a row is used in the batch.
+    """
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
+                 max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+                 sparse: bool = False, _weight: Any = None, _freeze: bool = False, device: Any = None,
+                 dtype: Any = None) -> None:
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        self._make(num_embeddings, embedding_dim, padding_idx, sparse, _weight, _freeze, device, dtype)
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
+                        max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+                        sparse: bool = False) -> Any:
+        """A table of given rows, which are not trained if freeze."""
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, columns = embeddings.shape
+        return cls(rows, columns, _weight=embeddings, _freeze=freeze, padding_idx=padding_idx, max_norm=max_norm,
+                   norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+
+    def forward(self, input: Any) -> Any:
+        """The rows."""
+        return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq,
+                           self.sparse)
+
+    def extra_repr(self) -> str:
+        """The size of the table, and the rest where it is not the default."""
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        text += f", padding_idx={self.padding_idx}" if self.padding_idx is not None else ""
+        text += f", max_norm={self.max_norm}" if self.max_norm is not None else ""
+        text += f", norm_type={self.norm_type}" if self.norm_type != 2 else ""
+        return text + (", scale_grad_by_freq=True" if self.scale_grad_by_freq else "")
+
+
+class EmbeddingBag(_Table):
+    """The sum, mean or maximum of the rows of each bag of numbers: (bags, length) -> (bags, embedding_dim).
+
+    Bags may also be stretches of a vector, which begin at `offsets`; padding_idx is left out of its bag.
+    """
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
+                 scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Any = None,
+                 include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None,
+                 dtype: Any = None) -> None:
+        self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
+        self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
+        self._make(num_embeddings, embedding_dim, padding_idx, sparse, _weight, False, device, dtype)
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Any, freeze: bool = True, max_norm: float | None = None, norm_type: float = 2.0,
+                        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+                        include_last_offset: bool = False, padding_idx: int | None = None) -> Any:
+        """A table of given rows, which are not trained if freeze."""
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        rows, columns = embeddings.shape
+        bag = cls(rows, columns, _weight=embeddings, max_norm=max_norm, norm_type=norm_type,
+                  scale_grad_by_freq=scale_grad_by_freq, mode=mode, sparse=sparse, include_last_offset=include_last_offset,
+                  padding_idx=padding_idx)
+        bag.weight.requires_grad = not freeze
+        return bag
+
+    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+        """The bags; per_sample_weights weigh the rows of a sum."""
+        return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
+                               self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)
+
+    def extra_repr(self) -> str:
+        """The size of the table, the mode, and the rest where it is not the default."""
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        text += f", max_norm={self.max_norm}" if self.max_norm is not None else ""
+        text += f", norm_type={self.norm_type}" if self.norm_type != 2 else ""
+        text += ", scale_grad_by_freq=True" if self.scale_grad_by_freq else ""
+        text += f", mode={self.mode!r}"
+        return text + (f", padding_idx={self.padding_idx}" if self.padding_idx is not None else "")
+
+
+__all__ = ["Embedding", "EmbeddingBag"]

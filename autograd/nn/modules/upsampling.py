@@ -1,0 +1,49 @@
+"""Resampling to another size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functional as F
+from ..module import Module
+
+
+class Upsample(Module):
+    """(n, c, *places) at another size, or the size times scale_factor, by the interpolation that `mode` names."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None:
+        self.name = type(self).__name__
+        self.size, self.mode, self.align_corners = size, mode, align_corners
+        if isinstance(scale_factor, tuple):
+            self.scale_factor: Any = tuple(float(factor) for factor in scale_factor)
+        else:
+            self.scale_factor = float(scale_factor) if scale_factor else None
+        self.recompute_scale_factor = recompute_scale_factor
+
+    def forward(self, input: Any) -> Any:
+        """interpolate."""
+        return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners,
+                             recompute_scale_factor=self.recompute_scale_factor)
+
+    def extra_repr(self) -> str:
+        """The size or the factor, and the mode."""
+        size = f"size={self.size}" if self.scale_factor is None else f"scale_factor={self.scale_factor}"
+        return f"{size}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """Images resampled to the nearest pixel."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, mode="nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """Images resampled linearly both ways, corners on corners."""
+
+    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
+
+
+__all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
