@@ -12,8 +12,8 @@ PACKAGES = ("autograd", "dparallel", "launch")
 # Every module belongs to the longest prefix that matches. A module may import from its own layer's prefix or from lower
 # layers of what it names here.
 LAYERS = """
-autograd.kernels autograd.dtypes autograd.size autograd.devices dparallel.comm launch
-autograd.mode
+autograd.kernels autograd.dtypes autograd.size autograd.devices autograd.settings autograd.version dparallel.comm launch
+autograd.mode autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed autograd.hub
 autograd.lanes autograd.graph
 autograd.tensor
 autograd.saved autograd.hooks autograd.random
@@ -25,12 +25,12 @@ autograd.views
 autograd.function
 autograd.ops
 autograd.tensor_types
-autograd.inplace autograd.forward_ad autograd.attributes autograd.printing autograd.drawing
+autograd.inplace autograd.forward_ad autograd.attributes autograd.cuda autograd.printing autograd.drawing
 autograd.numpy_functions
 autograd.numpy_protocol
 autograd.operators autograd.gradcheck
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
-autograd.optim
+autograd.optim autograd.jit
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets

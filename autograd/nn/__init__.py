@@ -1,7 +1,7 @@
 """Modules and layers."""
 
 from ..tensor import Parameter
-from . import common_types, functional, init, modules, parameter
+from . import common_types, functional, init, modules, parameter, utils
 from .held import Buffer
 from .module import Module
 from .modules.activation import *
@@ -25,5 +25,7 @@ from .modules.pixelshuffle import *
 from .modules.pooling import *
 from .modules.sparse import *
 from .modules.upsampling import *
+from .recurrent import GRU, LSTM, RNN, RNNBase
+from .recurrent_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -1,0 +1,113 @@
+"""RNNCell, LSTMCell, GRUCell: one step of a recurrent layer, for models that write their own loop."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..ops.create import empty
+from ..ops.recurrent import recurrent
+from ..ops.shape import squeeze, unsqueeze
+from ..tensor import Parameter, Tensor
+from . import init
+from .module import Module
+from .recurrent import each
+
+
+class RNNCellBase(Module):
+    """What the cells share: weight_ih (chunks * hidden, input), weight_hh (chunks * hidden, hidden), bias_ih, bias_hh."""
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None,
+                 dtype: Any = None) -> None:
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        gates = num_chunks * hidden_size
+        for name, shape in (("weight_ih", (gates, input_size)), ("weight_hh", (gates, hidden_size)),
+                            ("bias_ih", (gates,)), ("bias_hh", (gates,))):
+            wanted = bias or name.startswith("weight")
+            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if wanted else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Uniform within 1 / sqrt(hidden_size), all of them."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def _step(self, mode: str, input: Tensor, hx: Any) -> Any:
+        """The states after one step, as a tuple."""
+        name = type(self).__name__
+        if input.ndim not in (1, 2):
+            raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.ndim}D instead")
+        given = () if hx is None else tuple(hx) if mode == "LSTM" else (hx,)
+        for number, h in enumerate(given):
+            if h.ndim not in (1, 2):
+                which = f"hx[{number}]" if mode == "LSTM" else "hidden"
+                raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {h.ndim}D instead")
+        batched = input.ndim == 2
+        if not batched:
+            input, given = unsqueeze(input, 0), each(lambda h: unsqueeze(h, 0), given)
+        _check_shapes(input, given, self.input_size, self.hidden_size)
+        states = (*given, None, None)[:2]
+        _, *after = recurrent(input, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, None, *states, cell=mode,
+                              sizes=(input.shape[0],), reverse=False)
+        return tuple(after) if batched else each(lambda h: squeeze(h, 0), tuple(after))
+
+    def extra_repr(self) -> str:
+        """The sizes, and the rest where it is not the default."""
+        text = f"{self.input_size}, {self.hidden_size}" + ("" if self.bias is True else f", bias={self.bias}")
+        nonlinearity = self.__dict__.get("nonlinearity", "tanh")
+        return text + ("" if nonlinearity == "tanh" else f", nonlinearity={nonlinearity}")
+
+    weight_ih: Parameter
+    weight_hh: Parameter
+    bias_ih: Parameter | None
+    bias_hh: Parameter | None
+
+
+def _check_shapes(input: Tensor, given: tuple[Any, ...], input_size: int, hidden_size: int) -> None:
+    """RuntimeError unless input and states fit the weights and one another."""
+    if input.shape[1] != input_size:
+        raise RuntimeError(f"input has inconsistent input_size: got {input.shape[1]} expected {input_size}")
+    for number, h in enumerate(given):
+        if h.shape[0] != input.shape[0]:
+            raise RuntimeError(f"Input batch size {input.shape[0]} doesn't match hidden{number} batch size {h.shape[0]}")
+        if h.shape[1] != hidden_size:
+            raise RuntimeError(f"hidden{number} has inconsistent hidden_size: got {h.shape[1]}, expected {hidden_size}")
+
+
+class RNNCell(RNNCellBase):
+    """h' = act(W_ih x + b_ih + W_hh h + b_hh), act tanh or relu: x (b, input_size) or (input_size,)."""
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Any = None,
+                 dtype: Any = None) -> None:
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state."""
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        return self._step(f"RNN_{self.nonlinearity.upper()}", input, hx)[0]     # type: ignore[no-any-return]
+
+
+class LSTMCell(RNNCellBase):
+    """(h', c') of an LSTM: x (b, input_size) or (input_size,), states (h, c)."""
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """The next states."""
+        return self._step("LSTM", input, hx)         # type: ignore[no-any-return]
+
+
+class GRUCell(RNNCellBase):
+    """h' of a GRU: x (b, input_size) or (input_size,)."""
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state."""
+        return self._step("GRU", input, hx)[0]       # type: ignore[no-any-return]

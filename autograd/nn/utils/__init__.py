@@ -1,0 +1,5 @@
+"""Helpers for modules, under PyTorch's names."""
+
+from . import rnn
+
+__all__ = ["rnn"]

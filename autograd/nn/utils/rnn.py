@@ -1,0 +1,207 @@
+"""Sequences of different lengths: padded (a rectangle), packed (step by step, no padding) or a list; and ways between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...dtypes import int64
+from ...ops.fill import full
+from ...ops.index import index_select
+from ...ops.shape import cat, narrow, reshape, transpose, unbind
+from ...ops.sorting import sort
+from ...tensor import Tensor, result
+
+
+class _Packed(NamedTuple):
+    data: Any
+    batch_sizes: Any
+    sorted_indices: Any
+    unsorted_indices: Any
+
+
+class PackedSequence(_Packed):
+    """Sequences, longest first, one step after another: data (sum of lengths, ...), and how many take part in each step.
+
+    sorted_indices: which of the given sequences are where; unsorted_indices: back. None if they came sorted.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, data: Any, batch_sizes: Any = None, sorted_indices: Any = None,
+                unsorted_indices: Any = None) -> PackedSequence:
+        """(data, batch_sizes) may be given as one pair."""
+        if batch_sizes is None:
+            if not isinstance(data, (list, tuple)) or len(data) != 2:
+                raise AssertionError("Expected data to be a list or tuple of length 2")
+            data, batch_sizes = data
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """The data as Tensor.to() makes it; this one if that changes nothing."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else type(self)(data, *self[1:])
+
+    def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """This one: there is no other device."""
+        return self.to(*args, device="cpu", **kwargs)
+
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """There is no other device: the error of Tensor.to()."""
+        return self.to(*args, device="cuda", **kwargs)
+
+    def pin_memory(self) -> PackedSequence:
+        """This one: memory is not pinned, and needs not be."""
+        return self
+
+    def double(self) -> PackedSequence:
+        """to(float64)."""
+        return self.to(dtype=np.dtype("float64"))
+
+    def float(self) -> PackedSequence:
+        """to(float32)."""
+        return self.to(dtype=np.dtype("float32"))
+
+    def half(self) -> PackedSequence:
+        """to(float16)."""
+        return self.to(dtype=np.dtype("float16"))
+
+    def long(self) -> PackedSequence:
+        """to(int64)."""
+        return self.to(dtype=int64)
+
+    def int(self) -> PackedSequence:
+        """to(int32)."""
+        return self.to(dtype=np.dtype("int32"))
+
+    def short(self) -> PackedSequence:
+        """to(int16)."""
+        return self.to(dtype=np.dtype("int16"))
+
+    def char(self) -> PackedSequence:
+        """to(int8)."""
+        return self.to(dtype=np.dtype("int8"))
+
+    def byte(self) -> PackedSequence:
+        """to(uint8)."""
+        return self.to(dtype=np.dtype("uint8"))
+
+    @property
+    def is_cuda(self) -> bool:
+        """False."""
+        return False
+
+    def is_pinned(self) -> bool:
+        """False."""
+        return False
+
+
+def invert_permutation(permutation: Any) -> Any:
+    """The permutation that undoes this one; None of None."""
+    if permutation is None:
+        return None
+    inverse = np.empty_like(permutation.array)
+    inverse[permutation.array] = np.arange(inverse.size)
+    return result(inverse)
+
+
+@lru_cache(maxsize=256)
+def _places(lengths: tuple[int, ...]) -> tuple[Any, Any]:
+    """For lengths in decreasing order: which (step, sequence) each packed row is, as row numbers of (t, b); batch sizes."""
+    steps = np.arange(max(lengths))[:, None] < np.asarray(lengths)
+    return np.flatnonzero(steps), steps.sum(1)
+
+
+def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True) -> PackedSequence:
+    """Pack (t, b, ...), or (b, t, ...) if batch_first. enforce_sorted: the lengths must come in decreasing order."""
+    lengths = lengths.array if isinstance(lengths, Tensor) else np.asarray(lengths)
+    lengths = lengths.astype(np.int64)
+    order = None
+    if not enforce_sorted:
+        _, order = sort(result(lengths), descending=True)
+        lengths = lengths[order.array]
+        input = index_select(input, 0 if batch_first else 1, order)
+    x = transpose(input, 0, 1) if batch_first else input
+    if len(lengths) != x.shape[1]:
+        raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size="
+                           f"{x.shape[1]})")
+    if (lengths <= 0).any():
+        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
+    if (np.diff(lengths) > 0).any():
+        raise RuntimeError("`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
+                           "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this "
+                           "requirement if you do not need ONNX exportability.")
+    if lengths[0] > x.shape[0]:
+        raise RuntimeError(f"Expected `len(lengths)` to be at most the number of steps, {x.shape[0]}, but got {lengths[0]}")
+    rows, sizes = _places(tuple(lengths.tolist()))
+    data = index_select(reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:])), 0, result(rows))
+    return PackedSequence(data, result(sizes.astype(np.int64)), order, None)
+
+
+def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0,
+                        total_length: int | None = None) -> tuple[Any, Any]:
+    """((t, b, ...), lengths (b,)) in the order in which the sequences were given; t is total_length if that is given."""
+    sizes = sequence.batch_sizes.array
+    steps, batch = len(sizes), int(sizes[0])
+    if total_length is not None:
+        if total_length < steps:
+            raise ValueError("Expected total_length to be at least the length of the longest sequence in input, but got "
+                             f"total_length={total_length} and max sequence length being {steps}")
+        steps = total_length
+    lengths = (sizes[:, None] > np.arange(batch)).sum(0)
+    data = sequence.data
+    rows, _ = _places(tuple(lengths.tolist()))
+    source = np.full(steps * batch, data.shape[0])   # the row after the last is padding
+    source[rows] = np.arange(data.shape[0])
+    padding = full((1, *data.shape[1:]), padding_value, dtype=data.dtype)
+    padded = reshape(index_select(cat([data, padding], 0), 0, result(source)), (steps, batch, *data.shape[1:]))
+    if sequence.unsorted_indices is not None:
+        padded = index_select(padded, 1, sequence.unsorted_indices)
+        lengths = lengths[sequence.unsorted_indices.array]
+    return transpose(padded, 0, 1) if batch_first else padded, result(lengths.astype(np.int64))
+
+
+def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float = 0.0,
+                 padding_side: str = "right") -> Any:
+    """(t, b, ...), or (b, t, ...) if batch_first, of b tensors (length, ...); t is the greatest length."""
+    if not isinstance(sequences, (Iterable, Tensor)):
+        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
+    sequences = list(unbind(sequences, 0)) if isinstance(sequences, Tensor) else list(sequences)
+    if not sequences:
+        raise RuntimeError("received an empty list of sequences")
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    steps = max(x.shape[0] for x in sequences)
+    parts = []
+    for x in sequences:
+        missing = full((steps - x.shape[0], *x.shape[1:]), padding_value, dtype=x.dtype)
+        parts += [x, missing] if padding_side == "right" else [missing, x]
+    padded = reshape(cat(parts, 0), (len(sequences), steps, *sequences[0].shape[1:]))
+    return padded if batch_first else transpose(padded, 0, 1)
+
+
+def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
+    """The sequences (length, ...) of a padded tensor (t, b, ...), or (b, t, ...) if batch_first."""
+    x = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
+    return [narrow(row, 0, 0, min(int(length), row.shape[0]))
+            for row, length in zip(unbind(x, 0), lengths.tolist(), strict=True)]
+
+
+def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> PackedSequence:
+    """Pack a list of sequences (length, ...)."""
+    return pack_padded_sequence(pad_sequence(sequences), [x.shape[0] for x in sequences], enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Any]:
+    """The sequences as a list, in the order in which they were given."""
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)
+
+
+__all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence",
+           "pad_sequence", "unpack_sequence", "unpad_sequence"]
