@@ -7,14 +7,23 @@ from math import e, inf, nan, pi
 from numpy import dtype
 
 from . import (
+    accelerator,
+    amp,
     anomaly_mode,
+    backends,
+    compiler,
+    cuda,
+    distributed,
     dtypes,
     fft,
     forward_ad,
+    function,
     functional,
     grad_mode,
     graph,
     graph_api,
+    hub,
+    jit,
     lanes,
     linalg,
     nn,
@@ -22,10 +31,13 @@ from . import (
     optim,
     signal,
     special,
+    tensor_types,
     utils,
     variable,
+    version,
 )
 from . import random as random
+from .amp import autocast, is_autocast_available, is_autocast_enabled
 from .anomaly_mode import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,
@@ -33,15 +45,18 @@ from .anomaly_mode import (
     set_anomaly_enabled,
     set_detect_anomaly,
 )
+from .compiler import compile
 from .derivatives import backward, grad
 from .devices import (
     channels_last,
     channels_last_3d,
     contiguous_format,
     device,
+    get_default_device,
     layout,
     memory_format,
     preserve_format,
+    set_default_device,
     sparse_bsc,
     sparse_bsr,
     sparse_coo,
@@ -148,16 +163,21 @@ from .ops.windows import *
 from .printing import get_printoptions, set_printoptions
 from .random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .serialization import load, save
+from .settings import *
 from .size import Size
 from .tensor import Parameter, Tensor
-from .variable import Variable
+from .tensor_types import Variable, set_default_tensor_type
+from .version import __version__
 
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16
 cfloat, cdouble, newaxis = complex64, complex128, None
 default_generator = random.default_generator()
 for _name in graph_api.__all__:                 # autograd.graph holds the graph itself and, above it, these
     setattr(graph, _name, getattr(graph_api, _name))
-autograd = sys.modules[__name__]                # code that says torch.autograd.grad says ag.autograd.grad
+autograd = sys.modules[__name__]                # for torch.autograd.grad, and imports from it
+sys.modules.update({f"{__name__}.autograd": autograd, f"{__name__}.autograd.function": function,
+                    f"{__name__}.autograd.graph": graph, f"{__name__}.autograd.forward_ad": forward_ad})
+globals().update(tensor_types.types())          # FloatTensor, LongTensor and the others
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -22,6 +22,7 @@ from .devices import (
 from .operation import Cast, Operation
 from .ops.shape import clone, flip, wrap_dim
 from .tensor import Tensor
+from .tensor_types import TYPES, TensorType
 
 # --- where and how it lies in memory -----------------------------------------------------------------------------------
 
@@ -215,21 +216,17 @@ def converted(x: Tensor, dtype: np.dtype[Any], copy: bool, memory_format: Any) -
     return clone(out) if copy and out is x else out
 
 
-TYPES = {"FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
-         "LongTensor": dtypes.int64, "IntTensor": dtypes.int32, "ShortTensor": dtypes.int16, "CharTensor": dtypes.int8,
-         "ByteTensor": dtypes.uint8, "BoolTensor": dtypes.bool_, "ComplexFloatTensor": dtypes.complex64,
-         "ComplexDoubleTensor": dtypes.complex128}
-
-
 def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """PyTorch's name of the type, such as "torch.FloatTensor"; with `dtype` (a dtype or such a name) the tensor as that."""
     if dtype is None:
         other = "BFloat16Tensor" if self.dtype.kind == "V" else f"{self.dtype}Tensor"
         name = next((name for name, known in TYPES.items() if known == self.dtype), other)
         return f"torch.{name}"
+    if isinstance(dtype, TensorType):
+        dtype = str(dtype)
     if isinstance(dtype, str):
         name = dtype.split(".")[-1]
-        if name not in TYPES:
+        if name not in TYPES or dtype.startswith("torch.cuda"):
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = TYPES[name]
     return converted(self, dtypes.known(dtype), False, preserve_format)

@@ -52,6 +52,14 @@ class device:
     def __reduce__(self) -> Any:
         return device, (self.type, self.index)
 
+    def __enter__(self) -> device:
+        """`with device("cpu"):`, where tensors are made anyway; NotImplementedError for another one."""
+        check(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Nothing to put back."""
+
 
 CPU = device("cpu")
 
@@ -100,6 +108,16 @@ def check(device_: Any = None, layout_: Any = None, pin_memory: bool = False) ->
         raise NotImplementedError(f"layout={layout_}: only dense (strided) tensors are implemented")
     if pin_memory:
         raise RuntimeError("pin_memory=True needs an accelerator to copy to; tensors here live in the CPU's memory")
+
+
+def get_default_device() -> device:
+    """The CPU."""
+    return CPU
+
+
+def set_default_device(device: Any) -> None:
+    """The CPU, or None for it; NotImplementedError for another device."""
+    check(device)
 
 
 def check_format(format: Any) -> None:

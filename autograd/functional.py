@@ -13,7 +13,7 @@ import numpy as np
 
 from .derivatives import grad
 from .mode import enable_grad, is_grad_enabled, set_grad_enabled
-from .ops.create import zeros_like
+from .ops.fill import zeros_like
 from .ops.shape import reshape, squeeze, stack
 from .tensor import Tensor, result
 

@@ -6,58 +6,23 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import attributes, derivatives, inplace, numpy_protocol, printing
-from .ops import FAMILIES, arithmetic, choice, comparison, complex, index, logic, matmul, powers, shape, sign, special
-from . import attributes, engine, inplace, numpy_protocol, printing
 from .ops import (
-    addmm,
+    FAMILIES,
     arithmetic,
-    by_element,
     choice,
-    cholesky,
     comparison,
     complex,
-    covariance,
-    create,
-    cumulative,
-    determinant,
-    differences,
-    draw,
-    exponential,
-    extremes,
-    fill,
-    histograms,
     index,
     logic,
-    lu,
     matmul,
-    matrix_functions,
-    norms,
-    piecewise,
-    pinv,
     powers,
-    products,
-    qr,
-    quantiles,
-    redraw,
-    reduce,
-    rounding,
-    sets,
     shape,
     sign,
-    softmax,
-    solve,
-    sorting,
     special,
-    stft,
-    svd,
-    triangle,
-    trigonometric,
-    types,
-    variance,
-    vector_products,
 )
 from .ops.cast import cast
 from .tensor import Tensor
+from .tensor_types import construct
 
 
 def reflected(operation: Any) -> Any:
@@ -83,57 +48,6 @@ OPERATORS = {
     "__getitem__": index.getitem, "__setitem__": inplace.setitem,
 }
 
-# The modules of operations. Each says in METHODS which of its functions are methods of Tensor too, and in IN_PLACE
-# which of those have a form that ends in "_".
-FAMILIES = (
-    addmm,
-    arithmetic,
-    by_element,
-    choice,
-    cholesky,
-    comparison,
-    complex,
-    covariance,
-    create,
-    cumulative,
-    determinant,
-    differences,
-    draw,
-    exponential,
-    extremes,
-    fill,
-    histograms,
-    index,
-    logic,
-    lu,
-    matmul,
-    matrix_functions,
-    norms,
-    piecewise,
-    pinv,
-    powers,
-    products,
-    qr,
-    quantiles,
-    redraw,
-    reduce,
-    rounding,
-    sets,
-    shape,
-    sign,
-    softmax,
-    solve,
-    sorting,
-    special,
-    stft,
-    svd,
-    triangle,
-    trigonometric,
-    types,
-    variance,
-    vector_products,
-)
-
 RESHAPING = {"squeeze": shape, "unsqueeze": shape, "transpose": shape, "t": shape, "swapaxes": shape, "swapdims": shape,
              "as_strided": index}
 
@@ -158,7 +72,7 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
 
 def bind() -> None:
     """Set all of it on Tensor."""
-    table: dict[str, Any] = {**OPERATORS, "backward": backward, "__iter__": iterate}
+    table: dict[str, Any] = {**OPERATORS, "backward": backward, "__init__": construct, "__iter__": iterate}
     for source in (attributes, printing, numpy_protocol):
         table.update(source.METHODS)
     for family in FAMILIES:

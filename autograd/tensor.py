@@ -56,12 +56,8 @@ class Tensor:
     __array_ufunc__ = None            # ndarray * tensor comes to Tensor.__rmul__
     __hash__ = object.__hash__        # by identity, although == compares elements
 
-    def __init__(self, data: Any, dtype: Any = None, requires_grad: bool = False) -> None:
-        start(self, np.asarray(data, dtype))
-        if requires_grad:
-            self.requires_grad = True
-
-    if TYPE_CHECKING:                 # operators and methods are bound from one table, in operators.py
+    if TYPE_CHECKING:                 # operators, methods and the constructor are bound from one table, in operators.py
+        def __init__(self, *data: Any, device: Any = None) -> None: ...
         def __getattr__(self, name: str) -> Any: ...
         def __add__(self, other: Any) -> Tensor: ...
         def __radd__(self, other: Any) -> Tensor: ...

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Function, Tensor
+from autograd import Function, Tensor, as_tensor
 
 from .comm import Communicator, even_split, world
 
@@ -39,13 +39,13 @@ class Collective(Function):
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
         """Run on every rank; None as an input stands for having no part."""
-        return super().apply(*[Tensor(np.empty(0, np.float32)) if x is None else x for x in args],
+        return super().apply(*[as_tensor(np.empty(0, np.float32)) if x is None else x for x in args],
                              comm=comm or world(), **settings)
 
 
 def one_per_place(arrays: Sequence[Any], dim: int = 0) -> Any:
     """Arrays of the held places as Tensors, rows back along dim; one alone comes bare."""
-    tensors = tuple(Tensor(moved(array, 0, dim)) for array in arrays)
+    tensors = tuple(as_tensor(moved(array, 0, dim)) for array in arrays)
     return tensors[0] if len(tensors) == 1 else tensors
 
 
@@ -97,7 +97,7 @@ class Reduce(Collective):
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0) -> Tensor:
         """comm.reduce."""
         ctx.settings = {"comm": comm, "root": root}
-        return Tensor(comm.reduce([x.array for x in xs], root))
+        return as_tensor(comm.reduce([x.array for x in xs], root))
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
@@ -133,7 +133,7 @@ class Gather(Collective):
         rows = rows_first(xs, dim)
         ctx.settings = {"comm": comm, "sizes": comm.rows(rows), "root": root, "dim": dim}
         ctx.shapes = [x.shape for x in xs]
-        return Tensor(moved(comm.gather(rows, root), 0, dim))
+        return as_tensor(moved(comm.gather(rows, root), 0, dim))
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:

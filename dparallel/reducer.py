@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd import Function, Tensor
+from autograd import Function, Tensor, as_tensor
 from autograd.engine import current_pass, queue_callback
 from autograd.tensor import ensure_hooks
 
@@ -62,7 +62,7 @@ class Reducer:
         grad = p._grad
         if grad.edge is None:
             view[...] = grad.array
-            p._grad = Tensor(view)
+            p._grad = as_tensor(view)
         else:
             raise RuntimeError("backward(create_graph=True) would put gradients with a graph into .grad, and summing them "
                                "over ranks would cut it; use autograd.grad(..., create_graph=True) and backward() on "
@@ -131,7 +131,7 @@ class Reducer:
                 bucket.gradients /= total
             for p, view, used in zip(bucket.params, bucket.views, bucket.used, strict=True):
                 if used and (p._grad is None or p._grad.array is not view):
-                    p._grad = Tensor(view)           # used on some rank, though not here; else it stays None
+                    p._grad = as_tensor(view)        # used on some rank, though not here; else it stays None
 
 
 class Sink(Function):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd import Tensor
+from autograd import Tensor, as_tensor
 from autograd.nn import Module
 
 from .comm import Communicator
@@ -21,7 +21,7 @@ def replicate(module: Module, comm: Communicator, root: int = 0) -> list[Module]
         copies[id(parameter)] = as_tuple(Broadcast.apply(parameter, comm=comm, root=root))
     for buffer in module.buffers():
         copied = comm.broadcast(buffer.array, root)
-        copies[id(buffer)] = tuple(buffer if place == 0 else Tensor(array)
+        copies[id(buffer)] = tuple(buffer if place == 0 else as_tensor(array)
                                    for place, array in zip(comm.held, copied, strict=True))
     return [_replica(module, {key: value[i] for key, value in copies.items()}, {}) for i in range(len(comm.held))]
 

@@ -21,7 +21,7 @@ class Shift(Collective):
     def forward(ctx, *xs, comm, by=1):
         ctx.settings = {"comm": comm, "by": -by}
         everyone = comm.allgather([x.array[None] for x in xs])
-        out = tuple(ag.Tensor(rows[(place - by) % comm.size]) for place, rows in zip(comm.held, everyone, strict=True))
+        out = tuple(ag.from_numpy(rows[(place - by) % comm.size]) for place, rows in zip(comm.held, everyone, strict=True))
         return out if len(out) > 1 else out[0]
 
     @staticmethod

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..graph import RemovableHandle, shared_counter
-from ..tensor import Parameter, Tensor
+from ..tensor import Parameter, Tensor, result
 
 EXTRA = "_extra_state"
 
@@ -200,4 +200,4 @@ def _like(value: Tensor, given: Any, array: Any) -> Tensor:
     """The given tensor as what `value` is: a Parameter stays one, with its requires_grad."""
     if isinstance(value, Parameter):
         return given if isinstance(given, Parameter) else Parameter(array, requires_grad=value.requires_grad)
-    return given if isinstance(given, Tensor) else Tensor(array)
+    return given if isinstance(given, Tensor) else result(array)

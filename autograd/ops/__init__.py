@@ -44,6 +44,7 @@ from . import (
     solve,
     sorting,
     special,
+    stft,
     svd,
     triangle,
     trigonometric,

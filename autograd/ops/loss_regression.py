@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
+from ..tensor import Tensor, result
 from ._declare import Operation
 from ._pointwise import pointwise
 from .arithmetic import mul
@@ -134,7 +134,7 @@ def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps
     if not isinstance(var, Tensor):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = var * Tensor(np.ones(input.shape, input.dtype))
+        var = var * result(np.ones(input.shape, input.dtype))
     elif (var.array < 0).any():
         raise ValueError("var has negative entry/entries")
     if var.shape != input.shape:

@@ -249,7 +249,7 @@ def _references_alone() -> int:
     def like_movable(tensor: Tensor, array: Array) -> int:
         return sys.getrefcount(array)
 
-    like_move(Tensor(np.zeros(1)))
+    like_move(result(np.zeros(1)))
     return counted[0]
 
 

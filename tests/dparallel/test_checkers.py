@@ -13,17 +13,17 @@ def planted(name, forward, backward):
 
 def keep(ctx, x, *, comm):
     ctx.comm = comm
-    return ag.Tensor(comm.allreduce([x.array])[0])
+    return ag.from_numpy(comm.allreduce([x.array])[0])
 
 
 def gathered(ctx, x, *, comm):
     ctx.comm, ctx.rows = comm, len(x)
-    return ag.Tensor(comm.allgather([x.array])[0])
+    return ag.from_numpy(comm.allgather([x.array])[0])
 
 
 def broadcast(ctx, x, *, comm):
     ctx.comm = comm
-    return ag.Tensor(comm.broadcast(x.array, 0)[0])
+    return ag.from_numpy(comm.broadcast(x.array, 0)[0])
 
 
 def own_slice(ctx, g):
@@ -36,7 +36,7 @@ MISTAKES = {
     "missing sum": (planted("Slice", gathered, own_slice), "u>"),
     "wrong slice": (planted("WrongSlice", gathered, lambda ctx, g: own_slice(ctx, AllReduce.apply(g, comm=ctx.comm)).flip(0) * 1), "u>"),
     "wrong root": (planted("WrongRoot", broadcast, lambda ctx, g: wrong_root(ctx, g)), "u>"),
-    "wrong second order": (planted("Detached", keep, lambda ctx, g: ag.Tensor(ctx.comm.allreduce([g.array])[0])), "not recorded"),
+    "wrong second order": (planted("Detached", keep, lambda ctx, g: ag.from_numpy(ctx.comm.allreduce([g.array])[0])), "not recorded"),
     "wrong value at second order": (planted("Twice", keep, lambda ctx, g: Half.apply(g, comm=ctx.comm)), "second derivative is wrong"),
 }
 
@@ -51,7 +51,7 @@ class Half(Collective):
 
     @staticmethod
     def forward(ctx, x, *, comm):
-        return ag.Tensor(comm.allreduce([x.array])[0])
+        return ag.from_numpy(comm.allreduce([x.array])[0])
 
     @staticmethod
     def backward(ctx, g):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ops.create import empty
+from ...ops.fill import empty
 from ...ops.shape import cat
 from .. import functional as F
 from ..module import Module

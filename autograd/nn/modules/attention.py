@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.choice import where
-from ...ops.create import empty
+from ...ops.fill import empty
 from ...ops.multi_head import multi_head_attention_forward
 from ...ops.shape import expand, reshape, transpose
 from ...tensor import Parameter, Tensor

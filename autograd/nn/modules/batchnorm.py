@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ops.create import empty, ones, zeros
+from ...ops.fill import empty, ones, zeros
 from ...tensor import Parameter, Tensor
 from .. import functional as F
 from .. import init

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...ops.create import empty
+from ...ops.fill import empty
 from ...tensor import Parameter
 from .. import functional as F
 from .. import init

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ops.create import empty
+from ...ops.fill import empty
 from ...tensor import Parameter
 from .. import functional as F
 from .. import init

@@ -7,8 +7,8 @@ import numbers
 import warnings
 from typing import Any
 
-from ...ops.create import empty
 from ...ops.dropout import dropout
+from ...ops.fill import empty
 from ...ops.index import index_select
 from ...ops.recurrent import recurrent
 from ...ops.shape import cat, squeeze, stack, transpose, unbind, unsqueeze

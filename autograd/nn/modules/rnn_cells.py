@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...ops.create import empty
+from ...ops.fill import empty
 from ...ops.recurrent import recurrent
 from ...ops.shape import squeeze, unsqueeze
 from ...tensor import Parameter, Tensor

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor import Tensor
+from ...tensor import Tensor, result
 from .._out import check_apart, into, takes_out
 from ..shape import broadcast_shapes, clone, expand, reshape, wrap_dim
 from .getitem import getitem
@@ -22,7 +22,7 @@ def checked(name: str, x: Any, dim: int, index: Any, src: Any = None) -> Any:
     if index.dtype not in (np.int64, np.int32) and 0 not in index.shape:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, not {index.dtype}")
     if 0 in index.shape:
-        index = Tensor(np.zeros(index.shape, np.int64))
+        index = result(np.zeros(index.shape, np.int64))
     elif max(index.ndim, 1) != max(x.ndim, 1):
         raise RuntimeError(f"{name}(): Index tensor must have the same number of dimensions as self tensor, not "
                            f"{index.ndim} and {x.ndim}")
@@ -100,7 +100,7 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
     if reduce not in ("add", "multiply"):
         raise RuntimeError(f"reduce argument must be either add or multiply, not {reduce!r}.")
     if not isinstance(src, Tensor):
-        src = expand(Tensor(np.asarray(src, input.dtype)), index.shape)
+        src = expand(result(np.asarray(src, input.dtype)), index.shape)
     return scatter_reduce(input, dim, index, src, "sum" if reduce == "add" else "prod")
 
 
@@ -141,7 +141,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     array = indices.array if isinstance(indices, Tensor) else indices
     size = input.shape[dim]
     full = np.broadcast_to(array % size if size else array, (*others[:dim], array.shape[dim], *others[dim + 1:]))
-    return gather(expand(input, (*others[:dim], size, *others[dim + 1:])), dim, Tensor(np.array(full)))
+    return gather(expand(input, (*others[:dim], size, *others[dim + 1:])), dim, result(np.array(full)))
 
 
 __all__ = ["gather", "scatter", "scatter_add", "scatter_reduce", "take_along_dim"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...kernels.scatter import add_along
 from ...operation import Operation
-from ...tensor import Tensor
+from ...tensor import Tensor, result
 from .._out import takes_out, takes_out_apart
 from ..shape import broadcast_to, expand, flatten, reshape, unsqueeze, wrap_dim
 from .along import scatter_reduce
@@ -177,7 +177,7 @@ def _numbers(repeats: Any, output_size: int | None) -> Any:
         raise RuntimeError(f"repeats can not be negative, not {array.min()}")
     if output_size is not None and output_size != array.sum():
         raise RuntimeError(f"allocated size does not match required size: output_size={output_size}, sum {array.sum()}")
-    return Tensor(np.repeat(np.arange(array.size), array).astype(array.dtype))
+    return result(np.repeat(np.arange(array.size), array).astype(array.dtype))
 
 
 __all__ = ["index_add", "index_copy", "index_fill", "index_reduce", "index_select", "repeat_interleave"]

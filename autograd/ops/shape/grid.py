@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...operation import Cast
-from ...tensor import Tensor
+from ...tensor import result
 from .broadcast import expand
 from .join import common, stack
 from .order import transpose
@@ -53,10 +53,10 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
-        return Tensor(np.zeros(0, input.dtype))
+        return result(np.zeros(0, input.dtype))
     choose: Any = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = np.array(list(choose(range(input.shape[0]), r)), np.int64).reshape(-1, r)
-    return input[Tensor(rows)]
+    return input[result(rows)]
 
 
 __all__ = ["cartesian_prod", "combinations", "meshgrid"]

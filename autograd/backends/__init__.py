@@ -1,0 +1,5 @@
+"""The switches of PyTorch's other engines. None is here: they can be set, and change nothing."""
+
+from . import cuda, cudnn, mkldnn, mps
+
+__all__ = ["cuda", "cudnn", "mkldnn", "mps"]

@@ -1,0 +1,69 @@
+"""CUDA, which is not here: what scripts ask before they use it, and the names of its tensors' types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..tensor_types import types
+from . import amp
+
+
+def is_available() -> bool:
+    """False."""
+    return False
+
+
+def is_initialized() -> bool:
+    """False."""
+    return False
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """False."""
+    return False
+
+
+def device_count() -> int:
+    """0."""
+    return 0
+
+
+def manual_seed(seed: int) -> None:
+    """Nothing to seed; accepted, as PyTorch does where there is no GPU."""
+
+
+def manual_seed_all(seed: int) -> None:
+    """Nothing to seed; accepted."""
+
+
+def empty_cache() -> None:
+    """Nothing to empty; accepted."""
+
+
+def memory_allocated(device: Any = None) -> int:
+    """0 bytes."""
+    return 0
+
+
+max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
+
+
+def __getattr__(name: str) -> Any:
+    """The types, such as cuda.FloatTensor, which can be named only; and what needs a GPU: AssertionError when called."""
+    if name in TYPES:
+        return TYPES[name]
+    if name not in ABSENT:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def absent(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError(f"cuda.{name}(): there is no GPU; tensors live in the CPU's memory")
+
+    return absent
+
+
+TYPES = types("torch.cuda")
+ABSENT = ("Event", "Stream", "current_device", "current_stream", "default_stream", "get_device_capability",
+          "get_device_name", "get_device_properties", "get_rng_state", "init", "ipc_collect", "mem_get_info",
+          "reset_peak_memory_stats", "set_device", "set_rng_state", "stream", "synchronize", "utilization")
+__all__ = ["amp", "device_count", "empty_cache", "is_available", "is_bf16_supported", "is_initialized", "manual_seed",
+           "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved"]

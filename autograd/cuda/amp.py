@@ -1,0 +1,26 @@
+"""autocast and GradScaler by their older names, where the device is understood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import amp
+from ..amp import custom_bwd, custom_fwd
+
+
+class autocast(amp.autocast):
+    """amp.autocast("cuda")."""
+
+    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+        super().__init__("cuda", dtype, enabled, cache_enabled)
+
+
+class GradScaler(amp.GradScaler):
+    """amp.GradScaler("cuda")."""
+
+    def __init__(self, init_scale: float = 65536.0, growth_factor: float = 2.0, backoff_factor: float = 0.5,
+                 growth_interval: int = 2000, enabled: bool = True) -> None:
+        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]

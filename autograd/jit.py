@@ -1,0 +1,76 @@
+"""TorchScript's decorators, which leave Python as it is: `script` gives back what it is given.
+
+That is what PyTorch promises too, a scripted function computes what its Python does. Recording a run (`trace`) and files
+of compiled models (`save`, `load`) are refused.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any, Final
+
+from .nn.module import Module
+
+
+class ScriptModule(Module):
+    """For isinstance() and as a base class; script() never makes one."""
+
+
+class ScriptFunction:
+    """For isinstance(); script() never makes one."""
+
+
+def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
+    """The function, class or module itself, uncompiled."""
+    return obj
+
+
+def ignore(drop: Any = False, **kwargs: Any) -> Any:
+    """Decorator, with parentheses or without, for what a compiler should leave out: the function itself."""
+    return drop if callable(drop) else lambda function: function
+
+
+def unused(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator for what a compiler should leave out: the function itself."""
+    return fn
+
+
+export = script_method = script_if_tracing = interface = unused
+
+
+def is_scripting() -> bool:
+    """False: Python runs."""
+    return False
+
+
+def is_tracing() -> bool:
+    """False."""
+    return False
+
+
+def annotate(the_type: Any, the_value: Any) -> Any:
+    """The value."""
+    return the_value
+
+
+def isinstance(obj: Any, target_type: Any) -> bool:
+    """Python's isinstance."""
+    return builtins.isinstance(obj, target_type)
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    def refused(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"jit.{name}(): there is no compiler; use the module itself, and its state_dict for files")
+
+    refused.__name__ = name
+    refused.__doc__ = "NotImplementedError: there is no compiler."
+    return refused
+
+
+trace, trace_module, freeze = _refused("trace"), _refused("trace_module"), _refused("freeze")
+load, save, optimize_for_inference = _refused("load"), _refused("save"), _refused("optimize_for_inference")
+
+__all__ = ["Final", "ScriptFunction", "ScriptModule", "annotate", "export", "freeze", "ignore", "interface", "is_scripting",
+           "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script", "script_if_tracing",
+           "script_method", "trace", "trace_module", "unused"]
