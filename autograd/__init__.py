@@ -166,7 +166,8 @@ from .serialization import load, save
 from .settings import *
 from .size import Size
 from .tensor import Parameter, Tensor
-from .tensor_types import Variable, set_default_tensor_type
+from .tensor_types import set_default_tensor_type
+from .variable import Variable
 from .version import __version__
 
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16

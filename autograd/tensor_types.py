@@ -87,22 +87,7 @@ def construct(self: Tensor, *data: Any, device: Any = None) -> None:
         start(self, legacy(data, dtypes.default))
 
 
-class Variable:
-    """Variable(x) is x.detach(), with requires_grad as asked: every tensor is one."""
-
-    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
-        """A Tensor, never a Variable."""
-        if data is None:
-            return result(np.empty(0, dtypes.default))
-        if not isinstance(data, Tensor):
-            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-        if volatile:
-            warnings.warn("volatile was removed and now has no effect. Use `with no_grad():` instead.", UserWarning,
-                          stacklevel=2)
-        return data.detach().requires_grad_() if requires_grad else data.detach()
-
-
-TYPES = {"FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
+TYPES: dict[str, Any] = {"FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
          "LongTensor": dtypes.int64, "IntTensor": dtypes.int32, "ShortTensor": dtypes.int16, "CharTensor": dtypes.int8,
          "ByteTensor": dtypes.uint8, "BoolTensor": dtypes.bool_, "ComplexFloatTensor": dtypes.complex64,
          "ComplexDoubleTensor": dtypes.complex128}

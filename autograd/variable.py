@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+import numpy as np
+
+from . import dtypes
 from .engine import is_checkpoint_valid, queue_callback
-from .tensor import Tensor
+from .tensor import Tensor, result
 
 
 class ExecutionEngine:
@@ -23,12 +27,19 @@ class _AnyTensor(type):
 
 
 class Variable(metaclass=_AnyTensor):
-    """Variable(data, requires_grad) is a new leaf on the memory of data."""
+    """Variable(data, requires_grad) is a new leaf on the memory of data: a Tensor, never a Variable."""
 
     _execution_engine = ExecutionEngine()
 
-    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Any:
-        """The leaf, a Tensor."""
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+        """The leaf. TypeError if data is no Tensor."""
+        if data is None:
+            return result(np.empty(0, dtypes.default))
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        if volatile:
+            warnings.warn("volatile was removed and now has no effect. Use `with no_grad():` instead.", UserWarning,
+                          stacklevel=2)
         return data.detach().requires_grad_(requires_grad)
 
 

@@ -1,6 +1,7 @@
 """Every layer beside PyTorch's: what it holds and prints, and what it computes from the same weights."""
 
 import copy
+import inspect
 import pickle
 import warnings
 from collections import OrderedDict
@@ -209,3 +210,31 @@ def test_names_that_model_code_imports():
     state = {"module.a": 1, "b": 2}
     utils.consume_prefix_in_state_dict_if_present(state, "module.")
     assert list(state.items()) == [("a", 1), ("b", 2)]
+
+
+@pytest.mark.parametrize("row", [*ROWS, *DRAWN], ids=lambda row: row[0][:60])
+def test_public_attributes(row):
+    ours, theirs = made(ag, row[0]), made(torch, row[0])
+    plain = lambda v: v is None or isinstance(v, (int, float, str, bool, tuple, list))
+    for name, value in vars(theirs).items():
+        if plain(value) and (not name.startswith("_") or name == "_reversed_padding_repeated_twice") and name != "call_super_init":
+            assert getattr(ours, name) == value, name
+
+
+def test_signatures():
+    """Names, kinds, order and defaults of the arguments of every module made here, and of its forward."""
+    def arguments(f):
+        return [(p.name, p.kind.name, p.default) for p in inspect.signature(f).parameters.values()]
+
+    classes = {type(made(torch, row[0])).__name__ for row in [*ROWS, *DRAWN]} | {"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"}
+    wrong = []
+    for name in sorted(classes):
+        ours, theirs = getattr(ag.nn, name), getattr(torch.nn, name)
+        for method in ("__init__", "forward", "from_pretrained", "insert", "append", "pop", "update", "reset_parameters"):
+            f, g = getattr(ours, method, None), getattr(theirs, method, None)
+            assert (f is None) == (g is None), (name, method)
+            if f is None or g.__name__ == "_forward_unimplemented" or g is torch.nn.Module.__init__:
+                continue
+            if arguments(f) != arguments(g):
+                wrong.append((name, method, arguments(f), arguments(g)))
+    assert not wrong, "\n".join(map(str, wrong))

@@ -58,18 +58,18 @@ class _Numbered(Module):
             self.append(module)
         return self
 
-    def pop(self, index: Any = -1) -> Any:
-        """Take a module out, the last unless told otherwise, and return it."""
-        module = self._place(index)[1]
-        del self[index]
+    def pop(self, key: Any) -> Any:
+        """Take the module at an index out and return it."""
+        module = self._place(key)[1]
+        del self[key]
         return module
 
 
 class Sequential(_Numbered):
     """Modules applied one after the other; given as arguments, or as one dict of names."""
 
-    def __init__(self, *modules: Any) -> None:
-        named = modules[0].items() if len(modules) == 1 and isinstance(modules[0], dict) else enumerate(modules)
+    def __init__(self, *args: Any) -> None:
+        named = args[0].items() if len(args) == 1 and isinstance(args[0], dict) else enumerate(args)
         for name, module in named:
             self.add_module(str(name), module)
 
