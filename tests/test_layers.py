@@ -29,6 +29,7 @@ autograd.numpy_functions
 autograd.numpy_protocol
 autograd.operators autograd.gradcheck
 autograd.nn autograd.optim autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
+autograd.func
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets
