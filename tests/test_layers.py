@@ -33,6 +33,8 @@ autograd.numpy_protocol
 autograd.operators autograd.gradcheck
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim autograd.jit autograd.serialization
+autograd.nn autograd.optim autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
+autograd.func
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets

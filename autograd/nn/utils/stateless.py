@@ -1,0 +1,84 @@
+"""A call of a module with other tensors in place of its parameters and buffers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+def functional_call(module: Any, parameters_and_buffers: dict[str, Any], args: Any = None,
+                    kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True, strict: bool = False) -> Any:
+    """module(*args, **kwargs) with the given tensors, by dotted name; the older form of func.functional_call."""
+    warnings.warn("`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a "
+                  "future version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in "
+                  "replacement.",
+                  FutureWarning, stacklevel=2)
+    return call_with(module, parameters_and_buffers, args, kwargs, tie_weights, strict)
+
+
+def call_with(module: Any, tensors: dict[str, Any], args: Any, kwargs: dict[str, Any] | None, tie_weights: bool,
+              strict: bool) -> Any:
+    """The call. args that are no tuple are one argument."""
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _replaced(module, tensors, tie_weights, strict):
+        return module(*args, **(kwargs or {}))
+
+
+def _named(module: Any) -> dict[str, Any]:
+    """All parameters and buffers, shared ones under each of their names."""
+    return {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+
+
+def _tied(tensors: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
+    """What is given for one name, under all names of the same tensor."""
+    groups: dict[int, list[str]] = {}
+    for name, tensor in named.items():
+        groups.setdefault(id(tensor), []).append(name)
+    every = dict(tensors)
+    for names in groups.values():
+        given = [name for name in names if name in tensors]
+        if len({id(tensors[name]) for name in given}) > 1:
+            raise ValueError(f"functional_call got multiple values for keys {sorted(names)}, which are tied. Consider using "
+                             "tie_weights=False")
+        every.update((name, tensors[given[0]]) for name in names if given)
+    return every
+
+
+@contextmanager
+def _replaced(module: Any, tensors: dict[str, Any], tie_weights: bool, strict: bool) -> Iterator[None]:
+    """Inside, the module holds the given tensors; what the call itself assigns to their names is put into `tensors`."""
+    named = _named(module)
+    every = _tied(tensors, named) if tie_weights else tensors
+    if strict:
+        lists = {"Unexpected": [n for n in every if n not in named], "Missing": [n for n in named if n not in every]}
+        if any(lists.values()):
+            raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t" + "\n\t".join(
+                f"{kind} key(s): {', '.join(map(repr, names))}." for kind, names in lists.items() if names))
+    undo: list[tuple[str, dict[str, Any], str, Any, Any]] = []
+    try:
+        for name, tensor in every.items():
+            path, _, attribute = name.rpartition(".")
+            held = module.get_submodule(path).__dict__
+            if attribute not in held:
+                raise KeyError(f"functional_call: {type(module).__name__} holds no tensor {name!r}; for a parametrized one "
+                               "give its original")
+            parameters = held.get("_replica_parameters")     # plain tensors that count as parameters
+            undo.append((name, held, attribute, held[attribute], parameters))
+            if attribute not in held.get("_buffer_names", ()):
+                held["_replica_parameters"] = {*(parameters or ()), attribute}
+            held[attribute] = tensor
+        yield
+    finally:
+        for name, held, attribute, before, parameters in reversed(undo):
+            if name in tensors:
+                tensors[name] = held[attribute]
+            held[attribute] = before
+            if parameters is None:
+                held.pop("_replica_parameters", None)
+            else:
+                held["_replica_parameters"] = parameters
+
+
+__all__ = ["functional_call"]

@@ -1,0 +1,87 @@
+"""Weight normalisation by a hook: w = g v / |v|, g and v parameters. Salimans & Kingma 2016 (arXiv:1602.07868)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ...mode import no_grad
+from ...ops.powers import sqrt
+from ...ops.reduce import sum
+from ...tensor import Parameter
+
+
+def norm_except_dim(v: Any, dim: int) -> Any:
+    """The norms of v's slices along dim, with v's number of dimensions; of the whole, without any, for dim -1."""
+    if dim == -1:
+        return sqrt(sum(v * v))
+    dim = dim % v.ndim
+    return sqrt(sum(v * v, tuple(d for d in range(v.ndim) if d != dim), keepdim=True)) if v.ndim > 1 else sqrt(v * v)
+
+
+def normalized(v: Any, g: Any, dim: int) -> Any:
+    """g v / |v|."""
+    return v * (g / norm_except_dim(v, dim))
+
+
+class WeightNorm:
+    """The hook: before each forward the weight is computed from its length <name>_g and direction <name>_v."""
+
+    def __init__(self, name: str, dim: int | None) -> None:
+        self.name, self.dim = name, -1 if dim is None else dim
+
+    def compute_weight(self, module: Any) -> Any:
+        """The weight."""
+        return normalized(getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim)
+
+    @staticmethod
+    def apply(module: Any, name: str, dim: int | None) -> WeightNorm:
+        """Replace the parameter."""
+        warnings.warn("`torch.nn.utils.weight_norm` is deprecated in favor of "
+                      "`torch.nn.utils.parametrizations.weight_norm`.", FutureWarning, stacklevel=3)
+        if any(isinstance(h.call, WeightNorm) and h.call.name == name for h in module._hooks_of("pre")):
+            raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
+        hook = WeightNorm(name, dim)
+        weight = getattr(module, name)
+        del module._parameters[name]
+        with no_grad():
+            module.register_parameter(name + "_g", Parameter(norm_except_dim(weight, hook.dim)))
+        module.register_parameter(name + "_v", Parameter(weight.detach()))
+        setattr(module, name, hook.compute_weight(module))
+        module.register_forward_pre_hook(hook)
+        return hook
+
+    def remove(self, module: Any) -> None:
+        """Make the weight a parameter again."""
+        with no_grad():
+            weight = self.compute_weight(module)
+        delattr(module, self.name)
+        del module._parameters[self.name + "_g"], module._parameters[self.name + "_v"]
+        setattr(module, self.name, Parameter(weight))
+
+    def __call__(self, module: Any, inputs: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module))
+
+
+def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+    """Train the length (one number along dim, one for all if None) and the direction of a weight apart. Returns module."""
+    WeightNorm.apply(module, name, dim)
+    return module
+
+
+def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+    """Undo weight_norm(). Returns module."""
+    return remove_hook(module, WeightNorm, name, "weight_norm")
+
+
+def remove_hook(module: Any, kind: type, name: str, called: str) -> Any:
+    """Remove the forward pre-hook of this kind and name. Returns module."""
+    for number, hook in list(module._hook_dict("pre").items()):
+        if isinstance(hook.call, kind) and hook.call.name == name:                  # type: ignore[attr-defined]
+            hook.call.remove(module)                                                # type: ignore[attr-defined]
+            del module._hook_dict("pre")[number]
+            return module
+    raise ValueError(f"{called} of '{name}' not found in {module}")
+
+
+__all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
