@@ -6,7 +6,7 @@ from math import e, inf, nan, pi
 
 from numpy import dtype
 
-from . import dtypes, fft, forward_ad, graph, lanes, linalg, nn, operators, optim, signal, special
+from . import dtypes, fft, forward_ad, graph, lanes, linalg, nn, operators, optim, signal, special, utils
 from . import random as random
 from .devices import (
     channels_last,
