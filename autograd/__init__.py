@@ -17,6 +17,7 @@ from . import (
     dtypes,
     fft,
     forward_ad,
+    func,
     function,
     functional,
     grad_mode,
@@ -36,7 +37,6 @@ from . import (
     variable,
     version,
 )
-from . import dtypes, fft, forward_ad, func, graph, lanes, linalg, nn, operators, optim, signal, special
 from . import random as random
 from .amp import autocast, is_autocast_available, is_autocast_enabled
 from .anomaly_mode import (

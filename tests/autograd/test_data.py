@@ -1,6 +1,7 @@
 """Datasets, samplers and collation, beside PyTorch's where that is installed."""
 
 import collections
+import pickle
 
 import numpy as np
 import pytest
@@ -155,7 +156,7 @@ def test_paths_of_pytorch():
     from autograd.utils.data.dataset import Dataset, random_split  # noqa: F401
     from autograd.utils.data.distributed import DistributedSampler
     from autograd.utils.data.sampler import Sampler, SubsetRandomSampler  # noqa: F401
-    assert DistributedSampler is ours.DistributedSampler and DataLoader is ours.DataLoader
+    assert DistributedSampler is ours.DistributedSampler and ag.utils.data.DataLoader is DataLoader is ours.DataLoader
 
     class Pairs(Dataset[tuple[int, int]]):
         def __getitem__(self, index):
@@ -256,6 +257,9 @@ LOADERS = {
     "stream without length": lambda d, t: len(d.DataLoader(stream(d, 9))),
     "attributes": lambda d, t: [(x.batch_size, x.drop_last, x.num_workers, x.timeout, x.prefetch_factor, x.pin_memory, x.in_order) for x in [d.DataLoader(range(3)), d.DataLoader(range(3), 2, num_workers=1), d.DataLoader(range(3), batch_sampler=[[0]])]],
     "generator by position": lambda d, t: d.DataLoader(range(3), 1, False, None, None, 0, None, False, False, 0, None, None, t.Generator()).batch_size,
+    "timeout without workers": lambda d, t: list(d.DataLoader(range(3), timeout=1)),
+    "prefetch_factor 0": lambda d, t: list(d.DataLoader(range(3), num_workers=1, prefetch_factor=0)),
+    "a copy": lambda d, t: [list(x) and list(pickle.loads(pickle.dumps(x))) for x in [d.DataLoader(t.arange(9), 2)]],
     "shuffle of items": lambda d, t: sorted(d.DataLoader(range(4), batch_size=None, shuffle=True)),
 }
 WRONG = [{"num_workers": -1}, {"timeout": -1}, {"prefetch_factor": 2}, {"num_workers": 1, "prefetch_factor": -1}, {"persistent_workers": True},
@@ -266,6 +270,7 @@ WRONG = [{"num_workers": -1}, {"timeout": -1}, {"prefetch_factor": 2}, {"num_wor
 
 
 @needs_torch
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")      # PyTorch's, for prefetch_factor=0
 @pytest.mark.parametrize("name", LOADERS)
 def test_loader(name):
     same(LOADERS[name])

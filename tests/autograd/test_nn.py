@@ -221,7 +221,7 @@ def test_loader():
     assert seen == list(range(10))
     items = [{"a": 1.5, "b": (ag.ones(2), "s")}, {"a": 2.5, "b": (ag.zeros(2), "t")}]
     (batch,) = DataLoader(items, batch_size=2)
-    assert batch["a"].tolist() == [1.5, 2.5] and batch["b"][0].shape == (2, 2) and batch["b"][1] == ["s", "t"]
+    assert batch["a"].tolist() == [1.5, 2.5] and batch["b"][0].shape == (2, 2) and batch["b"][1] == ("s", "t")
     with pytest.raises(ValueError, match="mutually exclusive"):
         DataLoader(items, shuffle=True, sampler=SequentialSampler(items))
 

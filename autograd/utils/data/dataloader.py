@@ -108,6 +108,10 @@ class DataLoader(Generic[T_co]):
                       self.drop_last, None if self.batch_size is None else [None] * self.batch_size)
 
     def __iter__(self) -> Iterator[Any]:
+        if self.num_workers == 0 and self.timeout:
+            raise AssertionError("timeout needs num_workers > 0: nobody else loads the batch")
+        if self.num_workers and not self.prefetch_factor:
+            raise AssertionError("prefetch_factor must be greater than 0 where there are workers")
         saved, self._saved = self._saved, None
         if self.num_workers == 0:
             return SerialIterator(self, saved)
@@ -119,6 +123,10 @@ class DataLoader(Generic[T_co]):
         if self.persistent_workers:
             self._iterator = iterator
         return iterator
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy begins anew: it has no workers and stands in no pass."""
+        return {**self.__dict__, "_iterator": None, "_progress": None}
 
     def __len__(self) -> int:
         if not isinstance(self.dataset, IterableDataset):

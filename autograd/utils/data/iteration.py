@@ -84,7 +84,7 @@ class ParallelIterator(LoaderIterator):
 
     def __init__(self, loader: Any, saved: dict[str, Any] | None) -> None:
         self.timeout, self.in_order = loader.timeout or None, loader.in_order
-        self.ahead, self.persistent = max(1, loader.prefetch_factor) * loader.num_workers, loader.persistent_workers
+        self.ahead, self.persistent = loader.prefetch_factor * loader.num_workers, loader.persistent_workers
         self.lost: Any = None
         LoaderIterator.begin(self, loader, saved)
         job = Job(loader.dataset, loader._recipe, self.progress.base_seed, loader.num_workers, loader.worker_init_fn,

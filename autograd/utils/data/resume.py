@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import copy
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
+from ...random import default_generator
 from .fetch import stateful
 from .sampler import draw_seed
 from .streams import KINDS, as_of, portable, restore, shared_streams, states
@@ -34,8 +34,8 @@ class Progress:
         if saved is not None:
             self.load_place(saved["place"])
         self.start = states(streams)
-        self.numbers: Iterator[Any] = iter(self.sampler)
-        self.base_seed = draw_seed(loader.generator)
+        self.base_seed = self.open(loader, None)
+        self.placed = self.place()
         self.own = None if saved is None else between(saved["own"])
         if saved is not None and saved["workers"]:
             self.workers = [fresh(worker) for worker in saved["workers"]]
@@ -48,20 +48,30 @@ class Progress:
             self.workers = list(saved["workers"])
         with as_of(streams, self.start):
             self.load_place(place)
-            self.numbers = iter(self.sampler)
-            draw_seed(loader.generator)
-            if place is not None and "iterator" in place:
-                self.numbers.load_state_dict(place["iterator"])    # type: ignore[attr-defined]
-            elif place is None and not loader._recipe.iterable:
+            self.open(loader, place)
+            if place is None and not loader._recipe.iterable:
                 skipped = sum(1 for _ in itertools.islice(self.numbers, self.batches))
                 if skipped < self.batches:
                     raise RuntimeError(f"the saved state is {self.batches} batches into an epoch, which has only {skipped}")
         self.placed = place
 
+    def open(self, loader: Any, place: dict[str, Any] | None) -> int:
+        """Begin to draw numbers; returns the base seed of workers.
+
+        Samplers that are replayed are asked for the first batch at once: what they draw for the whole pass they draw now.
+        """
+        self.numbers: Any = iter(self.sampler)
+        seed = draw_seed(loader.generator)
+        if place is not None and "iterator" in place:
+            self.numbers.load_state_dict(place["iterator"])
+        elif self.place() is None and not loader._recipe.iterable:
+            self.numbers = itertools.chain(list(itertools.islice(self.numbers, 1)), self.numbers)
+        return seed
+
     def place(self) -> dict[str, Any] | None:
         """The state of the sampler's iterator, else of the outermost sampler that has one; None for one to replay."""
         if stateful(self.numbers):
-            return {"iterator": copy.deepcopy(self.numbers.state_dict())}      # type: ignore[attr-defined]
+            return {"iterator": copy.deepcopy(self.numbers.state_dict())}
         for depth, sampler in enumerate(chain(self.sampler)):
             if stateful(sampler):
                 return {"depth": depth, "sampler": copy.deepcopy(sampler.state_dict())}
@@ -75,9 +85,7 @@ class Progress:
 
 def save(loader: Any, progress: Progress | None) -> dict[str, Any]:
     """The state of `loader`, `progress` batches into a pass, as nested dicts and lists of numbers, strings and tensors."""
-    streams = owned_streams(loader)
-    if loader.generator is None:
-        streams["default"] = shared_streams()["default"]
+    streams = kept_streams(loader)
     saved = {"version": VERSION, "num_workers": loader.num_workers, "batches": 0, "finished": True, "start": None,
              "base_seed": None, "now": portable(states(streams)), "place": None, "own": None, "workers": None, "turn": 0,
              "epochs": [getattr(sampler, "epoch", None) for sampler in chain(loader._index_sampler)]}
@@ -108,9 +116,7 @@ def check(loader: Any, saved: Any) -> None:
 
 def apply(loader: Any, saved: dict[str, Any]) -> None:
     """Bring the random streams to where they stood, and samplers to their epoch."""
-    streams = owned_streams(loader)
-    if loader.generator is None:
-        streams["default"] = shared_streams()["default"]
+    streams = kept_streams(loader)
     restore(streams, saved["now"])
     for sampler, epoch in zip(chain(loader._index_sampler), saved["epochs"], strict=False):
         if epoch is not None and hasattr(sampler, "set_epoch"):
@@ -134,6 +140,13 @@ def owned_streams(loader: Any) -> dict[str, Any]:
             if isinstance(value, KINDS):
                 found[f"{depth}.{name}"] = value
     return found
+
+
+def kept_streams(loader: Any) -> dict[str, Any]:
+    """The random streams that a state brings back: also the default generator, if the loader or a sampler has no other."""
+    users = [loader, *chain(loader._index_sampler)]
+    by_default = any(getattr(user, "generator", user) is None for user in users)
+    return {**owned_streams(loader), **({"default": default_generator()} if by_default else {})}
 
 
 def between(own: dict[str, Any] | None) -> dict[str, Any] | None:

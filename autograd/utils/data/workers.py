@@ -91,7 +91,7 @@ class Worker:
         self.recipe = job.recipe
         self.dataset = job.dataset if rng is None else own_copy(job.dataset)
         self.streams = shared_streams() if rng is None else {
-            "default": rng.torch_generator, "random": rng.random_generator, "numpy": rng.numpy_generator}
+            "default": rng.torch_generator, "own random": rng.random_generator, "own numpy": rng.numpy_generator}
         self.failed: Failure | None = None
         _here.set(WorkerInfo(number, job.num_workers, seed, self.dataset, rng,
                              "multiprocessing" if rng is None else "thread"))
