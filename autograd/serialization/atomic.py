@@ -45,10 +45,9 @@ def _replace(path: str, pieces: Iterable[Any]) -> None:
         raise
     if hasattr(os, "O_DIRECTORY"):                   # the new name is on the disk only when the folder is
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
+        with contextlib.suppress(OSError):           # some file systems know no such thing
             os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        os.close(descriptor)
 
 
 __all__ = ["write"]

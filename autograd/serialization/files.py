@@ -18,8 +18,8 @@ from .safetensors import Entry, blocks, read_header
 from .source import Source
 
 STRUCTURE, CHECKSUM = "autograd.structure", "autograd.structure.crc32"
-FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError,
-          ArithmeticError, EOFError, struct.error)
+FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, RuntimeError, MemoryError,
+          EOFError, struct.error)
 
 
 def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,

@@ -50,7 +50,7 @@ class Memory:
     def _take(self, target: Array | None, kind: str) -> None:
         """Read the bytes, into `target` if there is one; `kind` says which of them belong together."""
         if target is None:
-            target = self.source.bytes(self.start, self.count)
+            target = self.source.vector(self.start, self.count)
             if self.source.mapped and self.start % np.dtype("u2" if kind == "bfloat16" else kind).itemsize:
                 target = target.copy()               # its numbers lie askew in the file, which NumPy is slow at
         else:

@@ -70,7 +70,7 @@ class Source:
         if target.size and self.file.readinto(memoryview(view)) != target.size:
             raise ValueError("the file became shorter while it was read")
 
-    def bytes(self, start: int, count: int) -> Array:
+    def vector(self, start: int, count: int) -> Array:
         """`count` bytes from `start` on as a vector that may be written to: the caller's own, or mapped."""
         self.check(start, count)
         if self.mapped and count:

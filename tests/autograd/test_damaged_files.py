@@ -3,10 +3,12 @@
 import io
 import json
 import pickle
+import zipfile
 import zlib
 
 import numpy as np
 import pytest
+from both import needs_torch
 
 import autograd as ag
 from autograd import nn
@@ -68,7 +70,7 @@ def outcome(data):
         return "error"
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", FILES)
 def test_each_byte_changed(name):
     make, checked = FILES[name]
@@ -94,7 +96,7 @@ def test_each_length_cut(name):
     assert all(outcome(data[:end]) == "error" for end in range(len(data) - 30)) and outcome(data[100:]) == "error"
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", FILES)
 def test_stretches_overwritten(name):
     make, checked = FILES[name]
@@ -104,6 +106,48 @@ def test_stretches_overwritten(name):
         start, count = int(rng.integers(len(data))), int(rng.integers(2, 40))
         wrong = data[:start] + [rng.bytes(count), bytes(count), b"\xff" * count, data[:count]][rng.integers(4)] + data[start + count:]
         assert outcome(wrong) in ("error", right) or not checked
+
+
+def zip_of(data):
+    """One of PyTorch's archives with another pickle in it, and right checksums."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(of_torch())) as old, zipfile.ZipFile(out, "w") as new:
+        for record in old.infolist():
+            new.writestr(record.filename, data if record.filename.endswith("data.pkl") else old.read(record))
+    return out.getvalue()
+
+
+def our_structure(text):
+    """One of our files with another structure in it, and a right checksum."""
+    data = ours()
+    start = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:start])
+    header["__metadata__"] |= {"autograd.structure": text, "autograd.structure.crc32": f"{zlib.crc32(text.encode()):08x}"}
+    return built(header, data[start:])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [pytest.param("pickle", marks=needs_torch), "structure"])
+def test_wrong_contents_with_right_checksums(name):
+    """What is behind the checksums is as careful as they are: a file can be made to have the right ones."""
+    rng = np.random.default_rng(3)
+    if name == "pickle":
+        with zipfile.ZipFile(io.BytesIO(of_torch())) as archive:
+            data, make = archive.read("archive/data.pkl"), zip_of
+    else:
+        text = ours()
+        header = json.loads(text[8:8 + int.from_bytes(text[:8], "little")])
+        data = header["__metadata__"]["autograd.structure"].encode()
+        make = lambda wrong: our_structure(wrong.decode("latin-1"))
+    right = outcome(make(data))
+    found = []
+    for _ in range(700):
+        wrong = bytearray(data)
+        for _ in range(rng.integers(1, 4)):
+            at = rng.integers(len(wrong))
+            wrong[at] = data[rng.integers(len(data))] if rng.integers(2) else rng.integers(128)
+        found.append(outcome(make(bytes(wrong))))
+    assert right != "error" and found.count("error") > 300
 
 
 @pytest.mark.parametrize("name", FILES)
