@@ -149,7 +149,7 @@ from .version import __version__
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16
 cfloat, cdouble, newaxis = complex64, complex128, None
 default_generator = random.default_generator()
-autograd = sys.modules[__name__]                # code that says torch.autograd.grad says ag.autograd.grad, or imports from it
+autograd = sys.modules[__name__]                # for code that says torch.autograd.grad, or imports from torch.autograd
 sys.modules.update({f"{__name__}.autograd": autograd, f"{__name__}.autograd.function": function,
                     f"{__name__}.autograd.graph": graph, f"{__name__}.autograd.forward_ad": forward_ad})
 globals().update(tensor_types.types())          # FloatTensor, LongTensor and the others
