@@ -177,6 +177,7 @@ default_generator = random.default_generator()
 for _name in graph_api.__all__:                 # autograd.graph holds the graph itself and, above it, these
     setattr(graph, _name, getattr(graph_api, _name))
 autograd = sys.modules[__name__]                # for torch.autograd.grad, and imports from it
+autograd = sys.modules[__name__]                # for code that says torch.autograd.grad, or imports from torch.autograd
 sys.modules.update({f"{__name__}.autograd": autograd, f"{__name__}.autograd.function": function,
                     f"{__name__}.autograd.graph": graph, f"{__name__}.autograd.forward_ad": forward_ad})
 globals().update(tensor_types.types())          # FloatTensor, LongTensor and the others

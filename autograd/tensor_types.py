@@ -86,7 +86,8 @@ def construct(self: Tensor, *data: Any, device: Any = None) -> None:
         start(self, legacy(data, dtypes.default))
 
 
-TYPES: dict[str, Any] = {"FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
+TYPES: dict[str, np.dtype[Any]] = {
+         "FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
          "LongTensor": dtypes.int64, "IntTensor": dtypes.int32, "ShortTensor": dtypes.int16, "CharTensor": dtypes.int8,
          "ByteTensor": dtypes.uint8, "BoolTensor": dtypes.bool_, "ComplexFloatTensor": dtypes.complex64,
          "ComplexDoubleTensor": dtypes.complex128}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...mode import no_grad
-from ...ops.complex import mH
+from ...ops.shape import mH
 from ...ops.draw import randn
 from ...ops.matmul import matmul, mv, vdot
 from ...ops.matrix_functions import matrix_exp
