@@ -20,7 +20,8 @@ from .ops.svd import linalg_svd as svd
 from .ops.svd import svdvals
 from .ops.triangle import linalg_diagonal as diagonal
 from .ops.vector_products import linalg_cross as cross
-from .ops.vector_products import vander, vecdot
+from .ops.vector_products import linalg_vander as vander
+from .ops.vector_products import vecdot
 
 __all__ = ["LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
            "eigvalsh", "householder_product", "inv", "inv_ex", "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve",

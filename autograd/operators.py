@@ -34,7 +34,7 @@ def reflected(operation: Any) -> Any:
 BINARY = {
     "add": (arithmetic.plus, None), "sub": (arithmetic.minus, reflected), "mul": (arithmetic.mul, None),
     "truediv": (arithmetic.quotient, reflected), "floordiv": (arithmetic.floor_divide, reflected),
-    "mod": (arithmetic.remainder, reflected), "pow": (powers.pow, reflected), "matmul": (matmul.matmul, reflected),
+    "mod": (arithmetic.remainder, reflected), "pow": (powers.power, reflected), "matmul": (matmul.matmul, reflected),
     "and": (logic.bitwise_and, None), "or": (logic.bitwise_or, None), "xor": (logic.bitwise_xor, None),
     "lshift": (logic.bitwise_left_shift, reflected), "rshift": (logic.bitwise_right_shift, reflected),
 }

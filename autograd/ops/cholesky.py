@@ -8,6 +8,7 @@ import numpy as np
 
 from ..tensor import result
 from ._declare import Operation
+from ._names import also
 from ._out import takes_out
 from .choice import where
 from .matmul import matrices
@@ -128,6 +129,7 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> A
         return CholeskyEx(where(bad, np.array(np.nan, A.dtype), linalg_cholesky(safe, upper=upper)), result(info))
 
 
+@also(input2="L")
 @takes_out
 def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     """X with A @ X = input, from the Cholesky factor of A."""

@@ -9,6 +9,7 @@ import numpy as np
 from ..dtypes import float16, float32, int64
 from ..tensor import Tensor, result
 from ._declare import Operation
+from ._names import also
 from ._out import takes_out
 from .cast import cast
 from .choice import where
@@ -41,6 +42,7 @@ def tail_sums(x: Any, dim: int) -> Any:
     return flip(Cumsum.apply(flip(x, dim), dim=dim), dim)
 
 
+@also(axis="dim")
 @takes_out
 def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The sums of the first 1, 2, ... elements along `dim`; integers and booleans add up in int64."""
@@ -65,12 +67,14 @@ def _running(x: Any, dim: int, ufunc: Any) -> ValuesIndices:
     return ValuesIndices(Pick.apply(x, indices, dim=dim), result(indices))
 
 
+@also(axis="dim")
 @takes_out
 def cummax(input: Any, dim: int) -> ValuesIndices:
     """The largest of the first 1, 2, ... elements along `dim`, and where the last of equal ones stands."""
     return _running(input, dim, np.maximum)
 
 
+@also(axis="dim")
 @takes_out
 def cummin(input: Any, dim: int) -> ValuesIndices:
     """The smallest of the first 1, 2, ... elements along `dim`, and where the last of equal ones stands."""
@@ -103,6 +107,7 @@ class LogCumSumExp(Operation, name="Logcumsumexp"):
         return where(low, 0.0, exp(where(low, 0.0, x - z)) * r)
 
 
+@also(axis="dim")
 @takes_out
 def logcumsumexp(input: Any, dim: int) -> Any:
     """log of the running sum of exp(input) along `dim`, without overflow."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..tensor import Tensor
 from ._declare import Operation
+from ._names import also
 from ._out import takes_out
 from .choice import where
 from .complex import as_complex, complex, conj, imag
@@ -85,6 +86,7 @@ class SignLogDet(Operation, name="LinalgSlogdet"):
         return reshape(g, (*g.shape, 1, 1)) * Inverse.apply(mH(x))
 
 
+@also(input="A")
 @takes_out
 def det(A: Any) -> Any:
     """The determinant of each square matrix."""
@@ -92,6 +94,7 @@ def det(A: Any) -> Any:
     return Det.apply(A)
 
 
+@also(input="A")
 @takes_out
 def slogdet(A: Any) -> Any:
     """(sign, logabsdet) of each square matrix: the determinant is sign * exp(logabsdet)."""

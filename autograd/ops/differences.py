@@ -7,6 +7,7 @@ from typing import Any
 
 from ..dtypes import bool_, uint8
 from ..tensor import Tensor
+from ._names import also
 from ._out import takes_out
 from .comparison import ne
 from .cumulative import cumsum
@@ -17,10 +18,11 @@ from .shape import cat, narrow, reshape
 
 def _pairs(x: Any, dim: int) -> tuple[Any, Any]:
     """All but the first and all but the last along dim."""
-    n = x.shape[dim] - 1
-    return narrow(x, dim, 1, n), narrow(x, dim, 0, n)
+    n = max(x.shape[dim] - 1, 0)
+    return narrow(x, dim, min(1, x.shape[dim]), n), narrow(x, dim, 0, n)
 
 
+@also(axis="dim")
 @takes_out
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The n-th difference of neighbours along `dim`, with `prepend` and `append` joined on before; bool: whether unequal."""

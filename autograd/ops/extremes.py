@@ -9,6 +9,7 @@ import numpy as np
 from ..dtypes import int64
 from ..tensor import Tensor, result
 from ._declare import Operation
+from ._names import also
 from ._out import into
 from .cast import cast
 from .choice import maximum, minimum
@@ -84,6 +85,7 @@ class MinMax(NamedTuple):
     max: Any
 
 
+@also(axis="dim", keepdims="keepdim")
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> MinMax:
     """The smallest and the largest element, of all or along one `dim`."""
     if out is not None:

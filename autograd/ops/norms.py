@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._names import also
 from ._out import takes_out
 from .choice import where
 from .dims import Dims, dims_of, one_dim
@@ -33,6 +34,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     return vector_norm(input - other, p)
 
 
+@also(axis="dim")
 @takes_out
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """Each slice of input at one place of `dim` scaled down to p-norm `maxnorm`, if its norm is larger."""
@@ -47,6 +49,18 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     return input * where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)
 
 
-__all__ = ["dist", "norm", "renorm"]
+@takes_out
+def frobenius_norm(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    """The square root of the sum of squares over `dim`."""
+    return vector_norm(input, 2, dim, keepdim)
+
+
+@takes_out
+def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+    """The sum of the singular values of each matrix."""
+    return matrix_norm(input, "nuc", dim, keepdim)
+
+
+__all__ = ["dist", "frobenius_norm", "norm", "nuclear_norm", "renorm"]
 METHODS = ["dist", "norm", "renorm"]
 IN_PLACE = ["renorm"]

@@ -11,7 +11,14 @@ from ._kinds import in_floats, undifferentiable
 
 def _polynomial(name: str, kernel: Any) -> Any:
     words = "".join(word.title() for word in name.split("_"))
-    return elementwise(f"Special{words}", in_floats(kernel), undifferentiable(name), undifferentiable(name))
+    value = elementwise(f"Special{words}", in_floats(kernel), undifferentiable(name), undifferentiable(name))
+
+    def polynomial(input: Any, n: Any, *, out: Any = None) -> Any:
+        return value(input, n, out=out)
+
+    polynomial.__name__ = polynomial.__qualname__ = name
+    polynomial.__doc__ = f"{name} of degree n at input."
+    return polynomial
 
 
 chebyshev_polynomial_t = _polynomial("chebyshev_polynomial_t", orthogonal.chebyshev_t)

@@ -52,7 +52,12 @@ def _power(a: Any, b: Any) -> Any:
     return np.where(below, inverse, np.power(a, np.where(below, 0, b))).astype(a.dtype)
 
 
-pow: Any = elementwise("Pow", _power, lambda g, x, y: g * pow_base(x, y), lambda g, z, x, y: g * pow_exponent(z, x, y))
+power: Any = elementwise("Pow", _power, lambda g, x, y: g * pow_base(x, y), lambda g, z, x, y: g * pow_exponent(z, x, y))
+
+
+def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
+    """input ** exponent, one of them a Tensor."""
+    return power(input, exponent, out=out)
 
 
 def pow_base(x: Any, y: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from ..dtypes import float16, float32, int64
 from ..tensor import Tensor
 from ._declare import Operation
+from ._names import also
 from ._out import takes_out
 from .cast import cast
 from .cumulative import tail_sums
@@ -108,6 +109,7 @@ def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: An
     return Prod.apply(x if x.ndim else reshape(x, 1), dim=dim, keepdim=keepdim and x.ndim > 0)
 
 
+@also(axis="dim")
 @takes_out
 def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
     """The products of the first 1, 2, ... elements along `dim`; integers and booleans multiply in int64."""

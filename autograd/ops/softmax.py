@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dtypes import default, float16, float32
 from ._declare import Operation
+from ._names import also
 from ._out import into
 from .arithmetic import mul
 from .cast import cast
@@ -110,6 +111,7 @@ def _normalised(operation: Any, x: Any, dim: int, dtype: Any) -> Any:
     return operation.apply(x, dim=one_dim(dim, x.ndim))
 
 
+@also(axis="dim")
 def softmax(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> Any:
     """exp(input) over its sum along `dim`: positive, adding up to 1."""
     if out is not None:
@@ -117,6 +119,7 @@ def softmax(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> Any:
     return _normalised(Softmax, input, dim, dtype)
 
 
+@also(axis="dim")
 def log_softmax(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> Any:
     """log(softmax(input, dim)), computed without losing small ones."""
     if out is not None:

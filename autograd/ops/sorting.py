@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dtypes import int64
 from ..tensor import result
+from ._names import also
 from ._out import takes_out
 from .dims import one_dim, reduction
 from .pick import Pick, ValuesIndices, selected
@@ -21,6 +22,7 @@ def order(a: Any, dim: int, descending: bool = False) -> Any:
     return np.flip(a.shape[dim] - 1 - back, dim)
 
 
+@also(axis="dim")
 @takes_out
 def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> ValuesIndices:
     """The elements along `dim` in order and where they were; always stable, nan the largest."""
@@ -31,6 +33,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
     return ValuesIndices(Pick.apply(input, indices, dim=dim, distinct=True), result(indices))
 
 
+@also(axis="dim")
 def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """Where the elements along `dim` are found in order; always stable."""
     dim = one_dim(dim, input.ndim)
@@ -43,6 +46,7 @@ def msort(input: Any) -> Any:
     return sort(input, 0)[0]
 
 
+@also(axis="dim")
 @takes_out
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> ValuesIndices:
     """The k largest (or smallest) along `dim`, the first of them first, and where they were."""

@@ -16,7 +16,7 @@ from .complex import conj
 from .contract import Contract
 from .matmul import one_dtype
 from .reduce import sum
-from .shape import cat, reshape, unsqueeze, wrap_dim
+from .shape import cat, flip, reshape, unsqueeze, wrap_dim
 
 
 @takes_out
@@ -129,7 +129,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
 
 
 @takes_out
-def vander(x: Any, *, N: int | None = None) -> Any:
+def linalg_vander(x: Any, *, N: int | None = None) -> Any:
     """The powers 0 to N - 1 of x along a new last dimension; N is by default the size of x's last one."""
     if x.ndim == 0 and N is None:
         raise RuntimeError("linalg.vander: The input tensor must have at least one dimension, or N must be given.")
@@ -146,5 +146,19 @@ def vander(x: Any, *, N: int | None = None) -> Any:
     return cat(powers, -1) if n > 1 or isinstance(x, np.ndarray) else 0 * unsqueeze(x, -1) + 1
 
 
-__all__ = ["cross", "kron", "tensordot"]
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """The matrix of the powers of a vector's elements, N of them (by default as many as elements), from the highest on."""
+    if x.ndim != 1:
+        raise RuntimeError(f"x must be a one-dimensional tensor, not one of shape {list(x.shape)}")
+    n = len(x) if N is None else N
+    if n < 0:
+        raise RuntimeError(f"N must be non-negative, got {n}")
+    x = cast(x, int64) if x.dtype.kind in "biu" else x
+    if n < 2:
+        return unsqueeze(x, -1)[:, :n] * 0 + 1
+    out = linalg_vander(x, N=n)
+    return out if increasing else flip(out, -1)
+
+
+__all__ = ["cross", "kron", "tensordot", "vander"]
 METHODS = ["cross", "kron"]

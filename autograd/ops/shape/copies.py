@@ -51,6 +51,11 @@ def contiguous(input: Any, memory_format: Any = contiguous_format) -> Any:
     return input if array.flags.c_contiguous else _clone(input, layout)
 
 
+def detach(input: Any) -> Any:
+    """The same memory as a tensor without history."""
+    return input.detach()
+
+
 def resolve_conj(input: Any) -> Any:
     """input: conjugation is never put off here."""
     return input
@@ -90,7 +95,7 @@ unfold_copy = _copying("unfold_copy", windows.unfold)
 unsqueeze_copy = _copying("unsqueeze_copy", views.unsqueeze)
 view_copy = _copying("view_copy", views.view)
 
-__all__ = ["alias_copy", "clone", "detach_copy", "expand_copy", "narrow_copy", "permute_copy", "resolve_conj",
+__all__ = ["alias_copy", "clone", "detach", "detach_copy", "expand_copy", "narrow_copy", "permute_copy", "resolve_conj",
            "resolve_neg", "select_copy", "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy",
            "transpose_copy", "unbind_copy", "unfold_copy", "unsqueeze_copy", "view_copy"]
 METHODS = ["clone", "contiguous", "narrow_copy", "resolve_conj", "resolve_neg"]

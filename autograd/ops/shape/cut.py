@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...tensor import Tensor
+from .._names import also
 from .dims import wrap_dim
 from .slices import Narrow, Split, Take, Unbind, views_of
 
@@ -42,6 +43,7 @@ def select(input: Any, dim: int, index: int) -> Any:
     return Take.apply(input, dim=dim, index=operator.index(index))
 
 
+@also(axis="dim", split_size="split_size_or_sections")
 def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """The tensor cut along `dim` in pieces of one size (the last may be smaller), or of the sizes given."""
     if not isinstance(split_size_or_sections, int):
@@ -86,6 +88,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
 unsafe_split, unsafe_split_with_sizes, unsafe_chunk = split, split_with_sizes, chunk
 
 
+@also(axis="dim")
 def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
     """The slices of input along `dim`, views."""
     if not input.ndim:

@@ -81,8 +81,9 @@ def listed(tensors: Sequence[Any], name: str) -> list[Any]:
     return xs
 
 
-def cat(tensors: Sequence[Any], dim: int = 0, *, out: Any = None) -> Any:
+def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out: Any = None) -> Any:
     """Tensors put end to end along `dim`; their other sizes agree. Legacy empty vectors, shape (0,), are left out."""
+    dim = dim if axis is None else axis
     xs = listed(tensors, "cat")
     if not xs:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
@@ -109,8 +110,9 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, out: Any = None) -> Any:
 concat = concatenate = cat
 
 
-def stack(tensors: Sequence[Any], dim: int = 0, *, out: Any = None) -> Any:
+def stack(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out: Any = None) -> Any:
     """Tensors of one shape side by side along a new dimension."""
+    dim = dim if axis is None else axis
     xs = listed(tensors, "stack")
     if not xs:
         raise RuntimeError("stack expects a non-empty TensorList")

@@ -152,19 +152,20 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     return _view(input, (*input.shape[:dim], *full, *input.shape[dim + 1:]))
 
 
-def squeeze(input: Any, dim: int | tuple[int, ...] | None = None) -> Any:
+def squeeze(input: Any, dim: int | tuple[int, ...] | None = None, *, axis: Any = None) -> Any:
     """input without its dimensions of size 1, or without those of `dim` that have size 1. A view."""
     shape = input.shape
+    dim = dim if axis is None else axis
     if dim is None:
         return _squeeze(input, tuple([n for n in shape if n != 1]))
     dims = wrap_dims(dim, len(shape))
     return _squeeze(input, tuple([n for i, n in enumerate(shape) if n != 1 or i not in dims]))
 
 
-def unsqueeze(input: Any, dim: int) -> Any:
+def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     """input with a dimension of size 1 put in at `dim`. A view."""
     shape = input.shape
-    place = wrap_dim(dim, len(shape) + 1)
+    place = wrap_dim(dim if axis is None else axis, len(shape) + 1)
     return _unsqueeze(input, (*shape[:place], 1, *shape[place:]))
 
 
