@@ -61,7 +61,7 @@ def main():
         distances.append(distance.item())
         if step % 3 == 2:
             to_make.zero_grad()
-            loss = -judge(generator(ag.randn(len(rows), 16)).tanh()).mean()
+            loss = -critic(generator(ag.randn(len(rows), 16)).tanh()).mean()
             loss.backward()
             to_make.step()
             judge.zero_grad()
