@@ -107,7 +107,6 @@ def test_self_attention(causal, need_weights, batched):
 
 def test_attention_starts_as_in_pytorch():
     ag.manual_seed(0), torch.manual_seed(0)
-    ag.manual_seed(0)
     mine, theirs = (t.nn.MultiheadAttention(64, 4, add_bias_kv=True) for t in (ag, torch))
     assert repr(mine) == repr(theirs)
     assert mine.in_proj_bias.abs().max() == 0 and mine.out_proj.bias.abs().max() == 0
