@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..complaints import MSG_MINUS
-from ..dtypes import category
+from ..dtypes import category, complex64, complex128
+from ..operation import Conj
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
 from ._kinds import both_arrays, only, tensors, undifferentiable
@@ -123,6 +124,12 @@ lcm = elementwise("Lcm", tensors("lcm", only("iu", "lcm", np.lcm)), inputs=2)
 
 # --- three operands ------------------------------------------------------------------------------------------------------
 
+def conjugates(*values: Any) -> tuple[Any, ...]:
+    """What the adjoint of a product has for its factors: the conjugates of complex ones."""
+    return tuple([v.conjugate() if v.__class__ is complex else
+                  Conj.apply(v) if getattr(v, "dtype", bool) in (complex64, complex128) else v for v in values])
+
+
 class AddCMul(Operation, name="Addcmul"):
     """x + value * a * b."""
 
@@ -138,7 +145,7 @@ class AddCMul(Operation, name="Addcmul"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Of the product, each factor gets the other."""
-        a, b = ctx.values
+        a, b = conjugates(*ctx.values)
         scaled = g if ctx.value == 1 else g * ctx.value
         return g, scaled * b if ctx.needs(1) else None, scaled * a if ctx.needs(2) else None
 
@@ -158,7 +165,7 @@ class AddCDiv(Operation, name="Addcdiv"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """As of a quotient."""
-        a, b = ctx.values
+        a, b = conjugates(*ctx.values)
         scaled = (g if ctx.value == 1 else g * ctx.value) / b
         return g, scaled if ctx.needs(1) else None, -scaled * (a / b) if ctx.needs(2) else None
 
@@ -194,7 +201,7 @@ class Lerp(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Linear in each."""
-        x, y, w = ctx.values
+        x, y, w = conjugates(*ctx.values)
         return (g * (1 - w) if ctx.needs(0) else None, g * w if ctx.needs(1) else None,
                 g * (y - x) if ctx.needs(2) else None)
 
@@ -202,10 +209,12 @@ class Lerp(Operation):
 @takes_out
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """input + weight * (end - input); weight is a number or a tensor."""
+    if not hasattr(input, "dtype") or not hasattr(end, "dtype"):
+        raise TypeError(f"lerp() takes Tensors for input and end, not {type(input).__name__} and {type(end).__name__}")
     for name, value in (("end", end), ("weight", weight)):
         if isinstance(value, Tensor) and value.dtype != input.dtype and not (name == "weight" and value.ndim == 0):
             raise RuntimeError(f"expected dtype {input.dtype} for `{name}` but got dtype {value.dtype}")
-    only("f", "lerp", np.asarray)(input.array if isinstance(input, Tensor) else input)
+    only("fc", "lerp", np.asarray)(input.array if isinstance(input, Tensor) else input)
     return Lerp.apply(input, end, weight)
 
 

@@ -137,6 +137,12 @@ def inside(x: Any, low: Any, high: Any) -> Any:
     return x >= low if high is None else (x >= low) & (x <= high)
 
 
+def _check_order(x: Any, low: Any, high: Any) -> None:
+    """NotImplementedError for complex numbers, and for booleans between two limits."""
+    if x.dtype.kind == "c" or (x.dtype.kind == "b" and low is not None and high is not None):
+        refuse("clamp", x.dtype)
+
+
 def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
     """input limited to [min, max]: numbers, or tensors that broadcast; one may be left out.
 
@@ -153,14 +159,12 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
         kind = input.dtype.kind
         if kind != "f":
             input = cast(input, common_dtype(input, *(v for v in (min, max) if v is not None)))
-            if input.dtype.kind in "bc":
-                refuse("clamp", input.dtype)
+            _check_order(input, min, max)
         return Clamp.apply(input, low=min, high=max)
     if not (tensors[0] and tensors[-1]):
         raise TypeError("clamp: min and max must both be numbers or both be tensors, not one of each")
     matched = alike(input, min, max)
-    if matched[0].dtype.kind in "bc":
-        refuse("clamp", matched[0].dtype)
+    _check_order(*matched)
     return ClampTensor.apply(*matched)
 
 

@@ -67,10 +67,15 @@ def pow_base(x: Any, y: Any) -> Any:
     return where(y == 0, 0 * x, y * pow(x, where(y == 0, 1 + 0 * y, y - 1)))
 
 
+def _real_part(y: Any) -> Any:
+    """The real part as an array, or a number: to be compared."""
+    return (y.array if isinstance(y, Tensor) else y).real
+
+
 def pow_exponent(z: Any, x: Any, y: Any) -> Any:
     """d x^y / dy = x^y log(x); 0 at x = 0 for y >= 0."""
-    x = np.array(x, z.dtype) if x.__class__ in (int, float) else x
-    flat = (x == 0) & (y >= 0)
+    x = np.array(x, z.dtype) if x.__class__ in (int, float, complex) else x
+    flat = (x == 0) & (_real_part(y) >= 0)
     return where(flat, 0 * z, z * log(where(flat, 1 + 0 * x, x)))
 
 
