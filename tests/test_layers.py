@@ -14,7 +14,7 @@ PACKAGES = ("autograd", "dparallel", "launch")
 # layers of what it names here.
 LAYERS = """
 autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices autograd.settings autograd.version dparallel.comm launch
-autograd.mode autograd.slots autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed autograd.hub
+autograd.mode autograd.slots autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed autograd.hub autograd.multiprocessing
 autograd.lanes autograd.graph
 autograd.tensor
 autograd.saved autograd.hooks autograd.random autograd.inference autograd.edges autograd.anomaly_mode autograd.function_variants
@@ -31,9 +31,9 @@ autograd.inplace autograd.functional autograd.forward_ad autograd.attributes aut
 autograd.numpy_functions
 autograd.numpy_protocol
 autograd.operators autograd.gradcheck
+autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim autograd.jit autograd.serialization
-autograd.nn autograd.optim autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.func
 autograd
 dparallel.functions dparallel.tree

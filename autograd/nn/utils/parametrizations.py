@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...mode import no_grad
-from ...ops.shape import mH
 from ...ops.draw import randn
 from ...ops.matmul import matmul, mv, vdot
 from ...ops.matrix_functions import matrix_exp
 from ...ops.normalization import normalize
 from ...ops.qr import geqrf, householder_product
 from ...ops.reduce import sum
-from ...ops.shape import cat, clone, diagonal, mT, narrow, tril, unsqueeze
+from ...ops.shape import cat, clone, diagonal, mH, mT, narrow, tril, unsqueeze
 from ...ops.sign import sgn
 from ...ops.solve import solve
 from ...tensor import Tensor, result
