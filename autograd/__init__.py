@@ -10,6 +10,7 @@ from . import (
     accelerator,
     amp,
     anomaly_mode,
+    autograd,
     backends,
     compiler,
     cuda,
@@ -27,6 +28,7 @@ from . import (
     jit,
     lanes,
     linalg,
+    multiprocessing,
     nn,
     operators,
     optim,
@@ -176,10 +178,6 @@ cfloat, cdouble, newaxis = complex64, complex128, None
 default_generator = random.default_generator()
 for _name in graph_api.__all__:                 # autograd.graph holds the graph itself and, above it, these
     setattr(graph, _name, getattr(graph_api, _name))
-autograd = sys.modules[__name__]                # for torch.autograd.grad, and imports from it
-autograd = sys.modules[__name__]                # for code that says torch.autograd.grad, or imports from torch.autograd
-sys.modules.update({f"{__name__}.autograd": autograd, f"{__name__}.autograd.function": function,
-                    f"{__name__}.autograd.graph": graph, f"{__name__}.autograd.forward_ad": forward_ad})
 globals().update(tensor_types.types())          # FloatTensor, LongTensor and the others
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
@@ -187,12 +185,9 @@ __all__ = [name for name in dir() if not name.startswith("_")]
 
 
 def __getattr__(name: str) -> object:
-    """The in-place methods as functions, relu_(x); and bfloat16 of the package ml_dtypes, which is imported on demand."""
+    """The in-place methods as functions, relu_(x); and bfloat16, of the package ml_dtypes if it is there."""
     if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
         return getattr(Tensor, name)
     if name == "bfloat16":
-        try:
-            return dtypes.bfloat16()
-        except ModuleNotFoundError as error:
-            raise AttributeError(str(error)) from None
+        return dtypes.bfloat16_or_name()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -67,6 +67,8 @@ def to_complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def known(dtype: Any) -> np.dtype[Any]:
     """A dtype, or what NumPy takes for one (Python's float is float64), as one that tensors can have. TypeError else."""
     if dtype.__class__ is not np.dtype:
+        if dtype is _bfloat16:
+            bfloat16()                               # says which package is missing
         try:
             dtype = np.dtype(dtype)
         except TypeError:
@@ -81,6 +83,27 @@ def bfloat16() -> np.dtype[Any]:
         return np.dtype(importlib.import_module("ml_dtypes").bfloat16)
     except ModuleNotFoundError:
         raise ModuleNotFoundError("bfloat16 needs the package ml_dtypes: pip install ml_dtypes") from None
+
+
+class Absent:
+    """A dtype whose package is not installed: code may compare with it, as in `x.dtype in (float16, bfloat16)`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+_bfloat16 = Absent("bfloat16")
+
+
+def bfloat16_or_name() -> Any:
+    """bfloat16, or what stands for it without the package: making a tensor of that is the ModuleNotFoundError."""
+    try:
+        return bfloat16()
+    except ModuleNotFoundError:
+        return _bfloat16
 
 
 # --- asked by users ------------------------------------------------------------------------------------------------

@@ -83,7 +83,8 @@ def bind() -> None:
         table[name] = table[target]
     table.update({name + "_": inplace.reshaping(getattr(family, name), name + "_") for name, family in RESHAPING.items()})
     table.update({name: getattr(inplace, name) for name in inplace.METHODS})
-    table.update(where=choice.where_method, polygamma=special.polygamma_method, cpu=lambda self: self,
+    table.update(where=choice.where_method, split=shape.cut.split_method, cpu=lambda self: self,
+                 polygamma=special.polygamma_method,
                  polygamma_=inplace.in_place(special.polygamma_method, "polygamma_"),
                  type_as=lambda self, other: cast(self, other.dtype))
     properties: dict[str, Any] = {name: getattr(shape, name) for name in shape.PROPERTIES}

@@ -17,6 +17,8 @@ autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devi
 dparallel.comm launch
 autograd.mode autograd.slots autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed
 autograd.hub
+autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices autograd.settings autograd.version dparallel.comm launch
+autograd.mode autograd.slots autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed autograd.hub autograd.multiprocessing
 autograd.lanes autograd.graph
 autograd.tensor
 autograd.saved autograd.hooks autograd.random autograd.inference autograd.edges autograd.anomaly_mode
@@ -35,8 +37,11 @@ autograd.printing autograd.drawing autograd.distributions
 autograd.numpy_functions
 autograd.numpy_protocol
 autograd.operators autograd.gradcheck
+autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim autograd.jit autograd.func autograd.serialization
+autograd.optim autograd.jit autograd.serialization
+autograd.func
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets

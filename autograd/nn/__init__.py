@@ -1,7 +1,7 @@
 """Modules and layers."""
 
 from ..tensor import Parameter
-from . import common_types, functional, init, modules, parameter, utils
+from . import attention, common_types, functional, init, modules, parallel, parameter, utils
 from .held import Buffer
 from .module import Module
 from .modules.activation import *
@@ -28,5 +28,6 @@ from .modules.rnn import *
 from .modules.sparse import *
 from .modules.transformer import *
 from .modules.upsampling import *
+from .parallel import DataParallel
 
 __all__ = [name for name in dir() if not name.startswith("_")]

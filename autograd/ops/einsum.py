@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..tensor import Tensor
+from .cast import alike
 from .contract import Contract, Labels
 from .matmul import one_dtype
 from .reduce import sum
@@ -166,8 +167,8 @@ def _pair(first: tuple[Any, Labels], second: tuple[Any, Labels], out: Labels, ot
     wanted = others.union(out)
     x, left = _without(*first, wanted.union(second[1]))
     y, right = _without(*second, wanted.union(left))
-    if x.dtype != y.dtype:
-        x, y = one_dtype(x, y)
+    if x.dtype != y.dtype:                           # where nothing is summed it is a product by element, which promotes
+        x, y = alike(x, y) if wanted.issuperset((*left, *right)) else one_dtype(x, y)
     either = {n for n in (*left, *right) if n in wanted}
     kept = out if either == set(out) else tuple(dict.fromkeys(n for n in (*left, *right) if n in wanted))
     return Contract.apply(x, y, left=left, right=right, kept=kept), kept

@@ -261,5 +261,6 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return reshape(out, (*x.shape[:-1], weight.shape[0]))
 
 
-__all__ = ["bmm", "dot", "ger", "inner", "matmul", "mm", "mv", "outer", "vdot"]
+spmm = mm                                            # the name that graph networks use: here both matrices are dense
+__all__ = ["bmm", "dot", "ger", "inner", "matmul", "mm", "mv", "outer", "spmm", "vdot"]
 METHODS = ["bmm", "dot", "ger", "inner", "matmul", "mm", "mv", "outer", "vdot"]

@@ -12,9 +12,13 @@ from ..module import Module
 class _Numbered(Module):
     """Modules in order, whose names are numbers unless they came with names of their own."""
 
+    def _items(self) -> list[tuple[str, Any]]:
+        """Names and modules; None where None was put in a module's place, as model code does for what it leaves out."""
+        return list(self._modules.items() if "_none" in self.__dict__ else self.held_modules())
+
     def _place(self, index: Any) -> tuple[str, Module]:
         """Name and module at an index."""
-        items = list(self.held_modules())
+        items = self._items()
         index = operator.index(index)
         if not -len(items) <= index < len(items):
             raise IndexError(f"index {index} is out of range")
@@ -29,10 +33,10 @@ class _Numbered(Module):
             self.add_module(str(number), module)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self.held_modules())
+        return len(self._items())
 
     def __iter__(self) -> Iterator[Any]:
-        return (module for _, module in self.held_modules())
+        return (module for _, module in self._items())
 
     def __setitem__(self, index: Any, module: Module) -> None:
         setattr(self, self._place(index)[0], module)
@@ -75,13 +79,13 @@ class Sequential(_Numbered):
 
     def forward(self, input: Any) -> Any:
         """One after the other."""
-        for _, module in self.held_modules():
+        for module in self:
             input = module(input)
         return input
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return type(self)(dict(list(self.held_modules())[index]))
+            return type(self)(dict(self._items()[index]))
         return self._place(index)[1]
 
     def insert(self, index: int, module: Module) -> Sequential:

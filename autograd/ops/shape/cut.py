@@ -60,6 +60,11 @@ def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0
     return views_of(tensor, Split.apply(tensor, dim=dim, lengths=lengths))
 
 
+def split_method(self: Any, split_size: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
+    """split(), whose argument the method calls otherwise."""
+    return split(self, split_size, dim)
+
+
 def split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """input cut along `dim` in pieces of the sizes given."""
     if not input.ndim:

@@ -1,0 +1,31 @@
+"""Which kernel attention uses: there is one, so that a choice among PyTorch's is a hint that changes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+from collections.abc import Iterator
+from typing import Any
+
+
+class SDPBackend(enum.IntEnum):
+    """PyTorch's kernels of scaled_dot_product_attention. MATH is what is computed here."""
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
+    """A block, or a function decorated, in which attention may use these kernels (an SDPBackend or a list of them)."""
+    chosen = backends if isinstance(backends, (list, tuple, set)) else [backends]
+    if not all(isinstance(backend, SDPBackend) for backend in chosen):
+        raise AssertionError("Backend must be an instance of SDPBackend or a list of SDPBackend instances")
+    yield
+
+
+__all__ = ["SDPBackend", "sdpa_kernel"]
