@@ -25,6 +25,6 @@ for _module in (anomaly_mode, forward_ad, function, functional, grad_mode, graph
     sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 
 __all__ = ["Function", "GradcheckError", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad",
-           "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode",
-           "is_grad_enabled", "is_multithreading_enabled", "no_grad", "once_differentiable", "set_detect_anomaly",
-           "set_grad_enabled", "set_multithreading_enabled", "variable"]
+           "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
+           "inference_mode", "is_grad_enabled", "is_multithreading_enabled", "no_grad", "once_differentiable",
+           "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable"]

@@ -93,6 +93,7 @@ class Operation:
     node: Any = OperationNode
     mixes = False
     view = False                      # the output shares memory with the first input
+    real = False                      # its backward is right for real numbers only: complex ones are not recorded
 
     @staticmethod
     def forward(ctx: Any, *arrays: Any, **settings: Any) -> Any:
@@ -146,6 +147,9 @@ class Operation:
     @classmethod
     def record(cls, node: OperationNode, args: tuple[Any, ...], arrays: list[Any], output: Any) -> Any:
         """Make `node` the origin of the outputs."""
+        if cls.real and any(isinstance(a, np.ndarray) and a.dtype.kind == "c" for a in arrays):
+            raise NotImplementedError(f"{node.name()}: the derivative for complex numbers is not implemented; compute it "
+                                      "from the real and imaginary parts, or inside no_grad()")
         node.seq = next_number()
         node.lane = modes.lane
         node.hooks = None

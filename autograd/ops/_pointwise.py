@@ -19,6 +19,8 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
     """
 
     class Pointwise(Operation, name=name):
+        real = True
+
         @staticmethod
         def forward(ctx: Any, x: Any, *, settings: tuple[Any, ...]) -> Any:
             ctx.settings = settings

@@ -39,6 +39,8 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got {input.ndim}")
     if input.dtype.kind == "b":
         raise RuntimeError("cov(): bool dtype is not supported for input; convert with .int()")
+    if input.dtype.kind == "c":
+        raise NotImplementedError(f"cov(): not implemented for {input.dtype}; use the real and imaginary parts")
     x = reshape(input, (1, -1 if input.array.size else 0)) if input.ndim < 2 else input
     columns = x.shape[1]
     weights = None

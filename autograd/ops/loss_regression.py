@@ -22,6 +22,8 @@ from .sign import abs as absolute
 class MseLoss(Operation):
     """The sum of (x - y)^2 times scale, for x and y of one shape and dtype."""
 
+    real = True
+
     @staticmethod
     def forward(ctx: Any, x: Any, y: Any, *, scale: float) -> Any:
         """One pass for the difference and one for its squares."""

@@ -38,6 +38,8 @@ def before(x: Any, dim: int) -> Any:
 class Prod(Operation):
     """The product along dim."""
 
+    real = True
+
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int, keepdim: bool) -> Any:
         """np.multiply.reduce."""
@@ -62,6 +64,8 @@ class Prod(Operation):
 
 class Cumprod(Operation):
     """The running product along dim."""
+
+    real = True
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int) -> Any:

@@ -97,6 +97,8 @@ def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = No
 class NanSum(Operation, name="Nansum"):
     """The sum over dims of what is not nan."""
 
+    real = True
+
     @staticmethod
     def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
         """Zeros for the nans."""

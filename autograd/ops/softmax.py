@@ -27,6 +27,8 @@ def _wide(x: Any) -> Any:
 class LogSumExp(Operation, name="Logsumexp"):
     """log(sum(exp(x))) over dims."""
 
+    real = True
+
     @staticmethod
     def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
         """Shifted by the largest element first, unless that is infinite."""
@@ -59,6 +61,8 @@ def logsumexp(input: Any, dim: Dims, keepdim: bool = False) -> Any:
 class LogSoftmax(Operation):
     """x - logsumexp(x) along dim."""
 
+    real = True
+
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int) -> Any:
         """Shifted by the largest element first."""
@@ -80,6 +84,8 @@ class LogSoftmax(Operation):
 
 class Softmax(Operation):
     """exp(x) / sum(exp(x)) along dim."""
+
+    real = True
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int) -> Any:

@@ -25,6 +25,8 @@ class Standardize(Operation):
     observe(mean, variance) is told what was computed.
     """
 
+    real = True
+
     mixes = True
 
     @staticmethod

@@ -38,6 +38,8 @@ def spread_gradient(g: Any, x: Any, dims: tuple[int, ...], correction: float, wh
 class Var(Operation):
     """The variance over dims. whole: the caller named no dims."""
 
+    real = True
+
     @staticmethod
     def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
         """Two passes: the mean, then the squares."""
@@ -54,6 +56,8 @@ class Var(Operation):
 
 class Std(Operation):
     """The square root of the variance over dims; its gradient is 0 where it is 0."""
+
+    real = True
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
