@@ -13,11 +13,14 @@ PACKAGES = ("autograd", "dparallel", "launch")
 # Every module belongs to the longest prefix that matches. A module may import from its own layer's prefix or from lower
 # layers of what it names here.
 LAYERS = """
-autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices autograd.settings autograd.version dparallel.comm launch
-autograd.mode autograd.slots autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed autograd.hub autograd.multiprocessing
+autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices autograd.settings autograd.version
+dparallel.comm launch
+autograd.mode autograd.slots autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed
+autograd.hub autograd.multiprocessing autograd.fx
 autograd.lanes autograd.graph
 autograd.tensor
-autograd.saved autograd.hooks autograd.random autograd.inference autograd.edges autograd.anomaly_mode autograd.function_variants
+autograd.saved autograd.hooks autograd.random autograd.inference autograd.edges autograd.anomaly_mode
+autograd.function_variants
 autograd.walk
 autograd.engine
 autograd.tangent
@@ -27,14 +30,14 @@ autograd.views autograd.roots
 autograd.function autograd.derivatives autograd.graph_api autograd.variable autograd.grad_mode
 autograd.ops
 autograd.tensor_types
-autograd.inplace autograd.functional autograd.forward_ad autograd.attributes autograd.cuda autograd.printing autograd.drawing
+autograd.inplace autograd.functional autograd.forward_ad autograd.attributes autograd.cuda
+autograd.printing autograd.drawing autograd.distributions
 autograd.numpy_functions
 autograd.numpy_protocol
 autograd.operators autograd.gradcheck
 autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
-autograd.optim autograd.jit autograd.serialization
-autograd.func
+autograd.optim autograd.jit autograd.func autograd.serialization
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets
