@@ -21,6 +21,7 @@ from . import (
     func,
     function,
     functional,
+    fx,
     grad_mode,
     graph,
     graph_api,

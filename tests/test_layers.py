@@ -16,9 +16,7 @@ LAYERS = """
 autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices autograd.settings autograd.version
 dparallel.comm launch
 autograd.mode autograd.slots autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed
-autograd.hub
-autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices autograd.settings autograd.version dparallel.comm launch
-autograd.mode autograd.slots autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed autograd.hub autograd.multiprocessing
+autograd.hub autograd.multiprocessing autograd.fx
 autograd.lanes autograd.graph
 autograd.tensor
 autograd.saved autograd.hooks autograd.random autograd.inference autograd.edges autograd.anomaly_mode
@@ -40,8 +38,6 @@ autograd.operators autograd.gradcheck
 autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim autograd.jit autograd.func autograd.serialization
-autograd.optim autograd.jit autograd.serialization
-autograd.func
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets
