@@ -125,7 +125,9 @@ def test_bfloat16():
 
 def test_without_ml_dtypes(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
-    assert not hasattr(ag, "bfloat16")
+    for use in (lambda: ag.ones(2, dtype=ag.bfloat16), lambda: ag.ones(2).to(ag.bfloat16)):
+        with pytest.raises(ModuleNotFoundError, match="ml_dtypes"):
+            use()
     with pytest.raises(ModuleNotFoundError, match="pip install ml_dtypes"):
         ag.ones(2).bfloat16()
     assert np.dtype("float32") == ag.float32 and isinstance(ag.float32, ag.dtype)
