@@ -25,7 +25,7 @@ bench: $(TEST)
 	$(BIN)/python tests/bench/run.py
 
 examples: $(TRAIN)
-	$(BIN)/python -m pip install -q pytest
+	$(BIN)/python -m pip install -q -e '.[mpi,examples,mnist]' pytest
 	$(BIN)/python -m pytest tests/test_examples.py
 
 $(BIN)/python:
