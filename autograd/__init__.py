@@ -2,46 +2,29 @@
 
 import sys
 import warnings
+from importlib import import_module
 from math import e, inf, nan, pi
+from typing import Any
 
 from numpy import dtype
 
 from . import (
-    accelerator,
-    amp,
     anomaly_mode,
     autograd,
-    backends,
-    compiler,
-    cuda,
-    distributed,
     dtypes,
-    fft,
     forward_ad,
-    func,
     function,
     functional,
-    fx,
     grad_mode,
     graph,
     graph_api,
-    hub,
-    jit,
     lanes,
-    linalg,
-    multiprocessing,
-    nn,
     operators,
-    optim,
-    signal,
-    special,
     tensor_types,
-    utils,
     variable,
     version,
 )
 from . import random as random
-from .amp import autocast, is_autocast_available, is_autocast_enabled
 from .anomaly_mode import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,
@@ -49,7 +32,6 @@ from .anomaly_mode import (
     set_anomaly_enabled,
     set_detect_anomaly,
 )
-from .compiler import compile
 from .derivatives import backward, grad
 from .devices import (
     channels_last,
@@ -166,7 +148,6 @@ from .ops.vector_products import *
 from .ops.windows import *
 from .printing import get_printoptions, set_printoptions
 from .random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .serialization import load, save
 from .settings import *
 from .size import Size
 from .tensor import Parameter, Tensor
@@ -182,13 +163,29 @@ for _name in graph_api.__all__:                 # autograd.graph holds the graph
 globals().update(tensor_types.types())          # FloatTensor, LongTensor and the others
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
-__all__ = [name for name in dir() if not name.startswith("_")]
+# Imported when somebody asks for them: `import autograd` takes half the time without.
+MODULES = {"accelerator", "amp", "backends", "compiler", "cuda", "distributed", "fft", "func", "fx", "hub", "jit", "linalg",
+           "multiprocessing", "nn", "optim", "serialization", "signal", "special", "utils"}
+HOMES = {"autocast": "amp", "is_autocast_available": "amp", "is_autocast_enabled": "amp", "compile": "compiler",
+         "load": "serialization", "save": "serialization"}
+__all__ = [name for name in dir() if not name.startswith("_") and name not in (
+    "Any", "HOMES", "MODULES", "import_module", "sys", "warnings")] + [*MODULES, *HOMES]
 
 
-def __getattr__(name: str) -> object:
-    """The in-place methods as functions, relu_(x); and bfloat16, of the package ml_dtypes if it is there."""
+def __getattr__(name: str) -> Any:
+    """Modules that wait to be asked for; the in-place methods as functions, relu_(x); and bfloat16, of the package
+    ml_dtypes if it is there.
+    """
+    if name in MODULES:
+        return import_module(f".{name}", __name__)
+    if name in HOMES:
+        return getattr(import_module(f".{HOMES[name]}", __name__), name)
     if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
         return getattr(Tensor, name)
     if name == "bfloat16":
         return dtypes.bfloat16_or_name()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *MODULES, *HOMES})
