@@ -282,6 +282,8 @@ def operands(x: Any, y: Any, name: str, forward: Callable[..., Any],
              floats: bool = False) -> tuple[Any, Any, Any, Any, Any]:
     """A Tensor and something else: both as operands, both as NumPy operands of one dtype, and None if one is a number,
     else False. (None, answer, ...) if there is no Tensor, or the other one is unfit."""
+    if y.__class__ is float and isinstance(x, Tensor) and x.array.dtype.kind == "f":       # the most frequent case
+        return x, Number(y), x.array, y, None
     first = isinstance(x, Tensor)
     tensor, other = (x, y) if first else (y, x)
     if not isinstance(tensor, Tensor) and _is_operand(x) and _is_operand(y):
