@@ -8,6 +8,7 @@ import sys
 from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph, variable
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .derivatives import backward, grad
+from .engine import is_checkpoint_valid
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .inference import inference_mode
@@ -20,6 +21,8 @@ from .mode import (
     set_multithreading_enabled,
 )
 from .variable import Variable
+
+_is_checkpoint_valid = is_checkpoint_valid          # PyTorch's name
 
 for _module in (anomaly_mode, forward_ad, function, functional, grad_mode, graph, variable):
     sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module

@@ -202,12 +202,19 @@ def runs(pid):
         return False
 
 
+def heeded():
+    """Signals as in a terminal: under nohup, or in the background of a script, some are ignored, and dprun respects that."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.fixture
 def sleeping(script, tmp_path):
     """start(what) starts a job that sleeps: dprun's process, and the ranks' process ids."""
     def start(what="sleep"):
         process = subprocess.Popen([sys.executable, "-m", "launch", "-n", "2", script, what, str(tmp_path / "pid")],
-                                   env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                                   env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   preexec_fn=heeded)
         started.append(process)
         pids = []
         deadline = time.monotonic() + 30
