@@ -11,6 +11,11 @@ from numpy import dtype
 from . import (
     anomaly_mode,
     autograd,
+    backends,
+    compiler,
+    cuda,
+    distributed,
+    distributions,
     dtypes,
     forward_ad,
     function,

@@ -22,7 +22,7 @@ from .ops import (
 )
 from .ops.cast import cast
 from .tensor import Tensor
-from .tensor_types import construct
+from .tensor_types import construct, new
 
 
 def reflected(operation: Any) -> Any:
@@ -72,7 +72,7 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
 
 def bind() -> None:
     """Set all of it on Tensor."""
-    table: dict[str, Any] = {**OPERATORS, "backward": backward, "__init__": construct, "__iter__": iterate}
+    table: dict[str, Any] = {**OPERATORS, "backward": backward, "__init__": construct, "new": new, "__iter__": iterate}
     for source in (attributes, printing, numpy_protocol):
         table.update(source.METHODS)
     for family in FAMILIES:

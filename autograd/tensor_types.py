@@ -86,6 +86,12 @@ def construct(self: Tensor, *data: Any, device: Any = None) -> None:
         start(self, legacy(data, dtypes.default))
 
 
+def new(self: Tensor, *data: Any, device: Any = None) -> Tensor:
+    """x.new(2, 3), x.new([1, 2]): what Tensor(...) makes, in this tensor's dtype."""
+    check(device)
+    return result(legacy(data, self.dtype, strict=True))
+
+
 TYPES: dict[str, np.dtype[Any]] = {
          "FloatTensor": dtypes.float32, "DoubleTensor": dtypes.float64, "HalfTensor": dtypes.float16,
          "LongTensor": dtypes.int64, "IntTensor": dtypes.int32, "ShortTensor": dtypes.int16, "CharTensor": dtypes.int8,

@@ -37,7 +37,7 @@ autograd.numpy_protocol
 autograd.operators autograd.gradcheck
 autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
-autograd.optim autograd.jit autograd.func autograd.serialization
+autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets

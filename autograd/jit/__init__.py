@@ -4,13 +4,12 @@ That is what PyTorch promises too, a scripted function computes what its Python 
 of compiled models (`save`, `load`) are refused.
 """
 
-from __future__ import annotations
-
 import builtins
 from collections.abc import Callable
 from typing import Any, Final
 
-from .nn.module import Module
+from ..nn.module import Module
+from . import annotations
 
 
 class ScriptModule(Module):
@@ -71,6 +70,6 @@ def _refused(name: str) -> Callable[..., Any]:
 trace, trace_module, freeze = _refused("trace"), _refused("trace_module"), _refused("freeze")
 load, save, optimize_for_inference = _refused("load"), _refused("save"), _refused("optimize_for_inference")
 
-__all__ = ["Final", "ScriptFunction", "ScriptModule", "annotate", "export", "freeze", "ignore", "interface", "is_scripting",
-           "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script", "script_if_tracing",
-           "script_method", "trace", "trace_module", "unused"]
+__all__ = ["Final", "ScriptFunction", "ScriptModule", "annotate", "annotations", "export", "freeze", "ignore", "interface",
+           "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script",
+           "script_if_tracing", "script_method", "trace", "trace_module", "unused"]

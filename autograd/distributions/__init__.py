@@ -1,0 +1,13 @@
+"""Probability distributions: the few that policies and variational autoencoders use, with PyTorch's names."""
+
+from . import constraints, kl
+from .bernoulli import Bernoulli
+from .categorical import Categorical, OneHotCategorical
+from .distribution import Distribution
+from .independent import Independent
+from .kl import kl_divergence, register_kl
+from .normal import Normal
+from .uniform import Uniform
+
+__all__ = ["Bernoulli", "Categorical", "Distribution", "Independent", "Normal", "OneHotCategorical", "Uniform",
+           "constraints", "kl", "kl_divergence", "register_kl"]

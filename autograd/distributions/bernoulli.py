@@ -1,0 +1,85 @@
+"""The distribution of one toss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..mode import no_grad
+from ..ops.choice import where
+from ..ops.draw import bernoulli
+from ..ops.fill import full_like
+from ..ops.loss_binary import binary_cross_entropy_with_logits
+from . import constraints
+from .distribution import Distribution, between, broadcast_all, derived
+
+
+class Bernoulli(Distribution):
+    """1 with probability `probs`, else 0; or by the log of the odds, `logits`."""
+
+    has_enumerate_support = True
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}  # noqa: RUF012
+    support = constraints.boolean
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        name = "logits" if probs is None else "probs"
+        (self.__dict__[name],) = broadcast_all(logits if probs is None else probs)
+        super().__init__(self.__dict__[name].shape, validate_args=validate_args)
+
+    @derived
+    def probs(self) -> Any:
+        """The probability of 1."""
+        return self.logits.sigmoid()
+
+    @derived
+    def logits(self) -> Any:
+        """log(probs / (1 - probs))."""
+        probs = between(self.probs)
+        return probs.log() - (-probs).log1p()
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of probs."""
+        return self.probs.shape if "probs" in self.__dict__ else self.logits.shape
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution for each place of a larger batch_shape."""
+        given = {name: self.__dict__[name].expand(batch_shape) for name in ("probs", "logits") if name in self.__dict__}
+        return self._expanded(batch_shape, _instance, **given)
+
+    @property
+    def mean(self) -> Any:
+        """probs."""
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        """The likelier of the two; nan where they are alike."""
+        return where(self.probs == 0.5, full_like(self.probs, float("nan")), (self.probs > 0.5).to(self.probs.dtype))
+
+    @property
+    def variance(self) -> Any:
+        """probs (1 - probs)."""
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Zeros and ones."""
+        with no_grad():
+            return bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Any) -> Any:
+        """log(probs) for 1, log(1 - probs) for 0."""
+        if self._validate_args:
+            self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Any:
+        """-p log p - (1 - p) log(1 - p)."""
+        return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """0 and 1."""
+        values = self.probs.new_tensor([0.0, 1.0]).view(-1, *[1] * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values

@@ -1,0 +1,164 @@
+"""Distributions over a number of categories: drawn as an index, or as a vector with a 1 at the index."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import dtypes
+from ..mode import no_grad
+from ..ops.draw import multinomial
+from ..ops.fill import full, zeros
+from ..ops.sequence import arange
+from ..ops.shape import broadcast_tensors
+from ..ops.softmax import softmax
+from . import constraints
+from .distribution import Distribution, between, derived
+
+
+class Categorical(Distribution):
+    """An index with probability probs[..., index] (made to sum to 1), or by the logs of these, `logits`."""
+
+    has_enumerate_support = True
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        given = logits if probs is None else probs
+        if given.ndim < 1:
+            raise ValueError(f"`{'logits' if probs is None else 'probs'}` parameter must be at least one-dimensional.")
+        if probs is not None:
+            self.__dict__["probs"] = probs / probs.sum(-1, keepdim=True)
+        else:
+            self.__dict__["logits"] = logits - logits.logsumexp(-1, keepdim=True)
+        self._num_events = given.shape[-1]
+        super().__init__(given.shape[:-1], validate_args=validate_args)
+
+    @derived
+    def probs(self) -> Any:
+        """The probabilities."""
+        return softmax(self.logits, -1)
+
+    @derived
+    def logits(self) -> Any:
+        """The logs of the probabilities."""
+        return between(self.probs).log()
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of probs."""
+        return self.probs.shape if "probs" in self.__dict__ else self.logits.shape
+
+    @property
+    def support(self) -> Any:  # type: ignore[override]
+        """The indices."""
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution for each place of a larger batch_shape."""
+        given = {name: self.__dict__[name].expand((*batch_shape, self._num_events)) for name in ("probs", "logits")
+                 if name in self.__dict__}
+        return self._expanded(batch_shape, _instance, _num_events=self._num_events, **given)
+
+    @property
+    def mean(self) -> Any:
+        """nan: an index has no mean."""
+        return full(self._extended_shape(), math.nan, dtype=self.probs.dtype)
+
+    variance = mean
+
+    @property
+    def mode(self) -> Any:
+        """The likeliest index."""
+        return self.probs.argmax(-1)
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Indices."""
+        shape = self._extended_shape(sample_shape)
+        count = math.prod(sample_shape)
+        with no_grad():
+            drawn = multinomial(self.probs.reshape(-1, self._num_events), count, True) if count else zeros(0, dtype="int64")
+            return drawn.t().reshape(shape) if count else drawn.reshape(shape)
+
+    def log_prob(self, value: Any) -> Any:
+        """The log of the probability of an index."""
+        if self._validate_args:
+            self._validate_sample(value)
+        value, logits = broadcast_tensors(value.long().unsqueeze(-1), self.logits)
+        return logits.gather(-1, value[..., :1]).squeeze(-1)
+
+    def entropy(self) -> Any:
+        """-sum of p log p, where 0 log 0 is 0."""
+        logits = self.logits.clamp(min=dtypes.finfo(self.logits.dtype).min)
+        return -(logits * self.probs).sum(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Any:
+        """The indices."""
+        values = arange(self._num_events).view(-1, *[1] * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class OneHotCategorical(Distribution):
+    """A vector with a 1 at an index that is drawn as Categorical draws it, and zeros."""
+
+    has_enumerate_support = True
+    support = constraints.one_hot
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._categorical = Categorical(probs, logits, validate_args)
+        super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args=validate_args)
+
+    @property
+    def probs(self) -> Any:
+        """The probabilities."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Any:
+        """The logs of the probabilities."""
+        return self._categorical.logits
+
+    @property
+    def param_shape(self) -> Any:
+        """The shape of probs."""
+        return self._categorical.param_shape
+
+    @property
+    def mean(self) -> Any:
+        """probs."""
+        return self.probs
+
+    @property
+    def mode(self) -> Any:
+        """The likeliest vector."""
+        return self._vectors(self.probs.argmax(-1))
+
+    @property
+    def variance(self) -> Any:
+        """probs (1 - probs)."""
+        return self.probs * (1 - self.probs)
+
+    def _vectors(self, indices: Any) -> Any:
+        return (indices.unsqueeze(-1) == arange(self._event_shape[0])).to(self.probs.dtype)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution for each place of a larger batch_shape."""
+        return self._expanded(batch_shape, _instance, _categorical=self._categorical.expand(batch_shape))
+
+    def sample(self, sample_shape: Any = ()) -> Any:
+        """Vectors."""
+        return self._vectors(self._categorical.sample(sample_shape))
+
+    def log_prob(self, value: Any) -> Any:
+        """The log of the probability of the index of the 1."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return self._categorical.log_prob(value.argmax(-1))
+
+    def entropy(self) -> Any:
+        """As Categorical's."""
+        return self._categorical.entropy()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"

@@ -1,0 +1,66 @@
+"""The uniform distribution on an interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.draw import rand
+from . import constraints
+from .distribution import Distribution, broadcast_all
+
+
+class Uniform(Distribution):
+    """Every number of [low, high) alike."""
+
+    has_rsample = True
+    arg_constraints = {"low": constraints.real, "high": constraints.real}  # noqa: RUF012
+
+    def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
+        self.low, self.high = broadcast_all(low, high)
+        super().__init__(self.low.shape, validate_args=validate_args)
+        if self._validate_args and not (self.low < self.high).all():
+            raise ValueError("Uniform is not defined when low>= high")
+
+    @property
+    def support(self) -> Any:  # type: ignore[override]
+        """The interval."""
+        return constraints.interval(self.low, self.high)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution for each place of a larger batch_shape."""
+        return self._expanded(batch_shape, _instance, low=self.low.expand(batch_shape), high=self.high.expand(batch_shape))
+
+    @property
+    def mean(self) -> Any:
+        """The middle."""
+        return (self.high + self.low) / 2
+
+    @property
+    def variance(self) -> Any:
+        """(high - low)^2 / 12."""
+        return (self.high - self.low) ** 2 / 12
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        """low + (high - low) * noise."""
+        return self.low + rand(self._extended_shape(sample_shape), dtype=self.low.dtype) * (self.high - self.low)
+
+    def log_prob(self, value: Any) -> Any:
+        """-log(high - low) inside, -inf outside."""
+        if self._validate_args:
+            self._validate_sample(value)
+        inside = (self.low <= value) & (value < self.high)
+        return inside.to(self.low.dtype).log() - (self.high - self.low).log()
+
+    def cdf(self, value: Any) -> Any:
+        """The part of the interval below value."""
+        if self._validate_args:
+            self._validate_sample(value)
+        return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
+
+    def icdf(self, value: Any) -> Any:
+        """low + value * (high - low)."""
+        return value * (self.high - self.low) + self.low
+
+    def entropy(self) -> Any:
+        """log(high - low)."""
+        return (self.high - self.low).log()
