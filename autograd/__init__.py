@@ -11,11 +11,6 @@ from numpy import dtype
 from . import (
     anomaly_mode,
     autograd,
-    backends,
-    compiler,
-    cuda,
-    distributed,
-    distributions,
     dtypes,
     forward_ad,
     function,
@@ -169,8 +164,8 @@ globals().update(tensor_types.types())          # FloatTensor, LongTensor and th
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
 # Imported when somebody asks for them: `import autograd` takes half the time without.
-MODULES = {"accelerator", "amp", "backends", "compiler", "cuda", "distributed", "fft", "func", "fx", "hub", "jit", "linalg",
-           "multiprocessing", "nn", "optim", "serialization", "signal", "special", "utils"}
+MODULES = {"accelerator", "amp", "backends", "compiler", "cuda", "distributed", "distributions", "fft", "func", "fx", "hub",
+           "jit", "linalg", "multiprocessing", "nn", "optim", "serialization", "signal", "special", "utils"}
 HOMES = {"autocast": "amp", "is_autocast_available": "amp", "is_autocast_enabled": "amp", "compile": "compiler",
          "load": "serialization", "save": "serialization"}
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (

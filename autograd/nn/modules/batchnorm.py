@@ -117,34 +117,4 @@ class BatchNorm3d(_BatchNorm):
             raise ValueError(f"expected 5D input (got {input.ndim}D input)")
 
 
-class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over the batches of all processes of a group. There is none, so over this one's, as in PyTorch."""
-
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, process_group: Any = None, device: Any = None, dtype: Any = None, *,
-                 bias: bool = True) -> None:
-        if process_group is not None:
-            raise NotImplementedError("SyncBatchNorm(process_group=): there are no process groups")
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
-        self.process_group = None
-
-    def _check_input_dim(self, input: Any) -> None:
-        if input.ndim < 2:
-            raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
-
-    @classmethod
-    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """The module with every batch normalisation, at any depth, replaced by one of this class with its parameters."""
-        if isinstance(module, _BatchNorm):
-            converted = cls(module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats,
-                            process_group)
-            for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked", "training"):
-                setattr(converted, name, getattr(module, name))
-            return converted
-        for name, child in list(module.named_children()):
-            module.add_module(name, cls.convert_sync_batchnorm(child, process_group))
-        return module
-
-
-_NormBase = NormBase
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
