@@ -38,7 +38,7 @@ class Attention(Operation, name="ScaledDotProductAttention"):
         total[total == 0] = 1
         p /= total
         ctx.save(q, k, v, bias, allowed, keep, (p,))     # in a tuple: a number to the graph, freed with the rest
-        return np.matmul(p if keep is None else p * (keep * np.asarray(kept, p.dtype)), v)
+        return np.matmul(p if keep is None else p * (keep * np.asarray(kept, p.dtype)), v, order="C")
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from ..kernels import resampling as kernels
+from ..kernels.order import in_rows
 from ..kernels.pooling import pooled_size
 from ..kernels.windows import Slide, wide
 from ._declare import Operation
@@ -29,7 +30,7 @@ class AvgPool(Operation):
         if x.dtype.kind in "iu":
             quotient = abs(total) // abs(divisor)
             return (sign(total) * sign(divisor) * quotient).astype(x.dtype)
-        return (total / divisor.astype(total.dtype)).astype(x.dtype, copy=False)
+        return in_rows((total / divisor.astype(total.dtype)).astype(x.dtype, copy=False))
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

@@ -161,8 +161,11 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
             input = cast(input, common_dtype(input, *(v for v in (min, max) if v is not None)))
             _check_order(input, min, max)
         return Clamp.apply(input, low=min, high=max)
-    if not (tensors[0] and tensors[-1]):
-        raise TypeError("clamp: min and max must both be numbers or both be tensors, not one of each")
+    if not (tensors[0] and tensors[-1]):             # a 0-d tensor beside a number counts as a number
+        limits = [v.item() if isinstance(v, Tensor) and not v.ndim and not v.tracked else v for v in (min, max)]
+        if any(isinstance(v, Tensor) for v in limits):
+            raise TypeError("clamp: min and max must both be numbers or both be tensors, not one of each")
+        return clamp(input, *limits)
     matched = alike(input, min, max)
     _check_order(*matched)
     return ClampTensor.apply(*matched)

@@ -35,7 +35,7 @@ def contracted(x: Any, y: Any, left: Labels, right: Labels, kept: Labels) -> Any
         if not rows and not columns:
             out = np.vecdot(np.conj(a[..., 0, :]), b[..., 0])
         else:
-            out = np.matmul(a, b)
+            out = np.matmul(a, b, order="C")
         out = np.reshape(out, (*heads, *shape_rows, *shape_columns))
     order = [*batch, *rows, *columns]
     return np.transpose(out, [order.index(n) for n in kept])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import float16, float32, int64
+from ..kernels.order import in_rows
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._names import also
@@ -28,8 +29,8 @@ class Cumsum(Operation):
         """np.add.accumulate; half precision adds up in single."""
         ctx.dim = dim
         if x.dtype is float16:
-            return np.add.accumulate(x, axis=dim, dtype=float32).astype(float16)
-        return np.add.accumulate(x, axis=dim, dtype=x.dtype)
+            return in_rows(np.add.accumulate(x, axis=dim, dtype=float32).astype(float16))
+        return in_rows(np.add.accumulate(x, axis=dim, dtype=x.dtype))
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -63,7 +64,7 @@ def _running(x: Any, dim: int, ufunc: Any) -> ValuesIndices:
     if a.dtype.kind == "f":
         reached |= np.isnan(a)
     places = np.arange(a.shape[dim]).reshape((-1,) + (1,) * (a.ndim - 1 - dim))
-    indices = np.maximum.accumulate(np.where(reached, places, 0), axis=dim)
+    indices = in_rows(np.maximum.accumulate(np.where(reached, places, 0), axis=dim))
     return ValuesIndices(Pick.apply(x, indices, dim=dim), result(indices))
 
 
@@ -88,7 +89,7 @@ class LogCumSumExp(Operation, name="Logcumsumexp"):
     def forward(ctx: Any, x: Any, *, dim: int) -> Any:
         """np.logaddexp.accumulate."""
         out = np.logaddexp.accumulate(x, axis=dim, dtype=float32 if x.dtype is float16 else x.dtype)
-        out = out.astype(x.dtype, copy=False)
+        out = in_rows(out.astype(x.dtype, copy=False))
         ctx.save(x, out)
         ctx.dim = dim
         return out

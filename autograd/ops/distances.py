@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import promote
+from ..kernels.order import in_rows
 from ._declare import Operation
 from .cast import cast
 from .choice import where
@@ -29,7 +30,7 @@ class Euclid(Operation, name="EuclideanDist"):
     def forward(ctx: Any, x: Any, y: Any) -> Any:
         """Rounding may go below 0."""
         square = (x * x).sum(-1)[..., :, None] + (y * y).sum(-1)[..., None, :] - 2 * (x @ np.swapaxes(y, -1, -2))
-        out = np.sqrt(np.maximum(square, 0))
+        out = in_rows(np.sqrt(np.maximum(square, 0)))
         ctx.save(x, y, out)
         return out
 

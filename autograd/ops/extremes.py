@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..dtypes import int64
+from ..kernels.order import in_rows
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._names import also
@@ -26,7 +27,7 @@ class Extreme(Operation, name="Amax"):
     def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, pick: Any) -> Any:
         """np.maximum.reduce or np.minimum.reduce."""
         ctx.shape, ctx.dims = x.shape, dims
-        out = np.asarray(pick.reduce(x, axis=dims, keepdims=keepdim))
+        out = in_rows(np.asarray(pick.reduce(x, axis=dims, keepdims=keepdim)))
         ctx.save(x, out)
         return out
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.order import in_rows
 from ..tensor import result
 from ._declare import Operation
 from ._out import takes_out
@@ -31,7 +32,7 @@ class VectorNorm(Operation, name="LinalgVectorNorm"):
     def forward(ctx: Any, x: Any, *, ord: float, dims: tuple[int, ...], keepdim: bool) -> Any:
         """By NumPy's reductions."""
         size = np.abs(x)
-        out = np.asarray(_norm_of(size, ord, dims, keepdim)).astype(size.dtype, copy=False)
+        out = in_rows(np.asarray(_norm_of(size, ord, dims, keepdim)).astype(size.dtype, copy=False))
         ctx.save(x, out)
         ctx.ord, ctx.dims = ord, dims
         return out

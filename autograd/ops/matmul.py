@@ -29,7 +29,7 @@ class MatMul(Operation, name="Mm"):
         ctx.shapes = x.shape, y.shape
         if x.ndim > 2 and y.ndim == 2:
             return (x.reshape(_rows(x), x.shape[-1]) @ y).reshape(*x.shape[:-1], y.shape[1])
-        return np.matmul(x, y)
+        return np.matmul(x, y, order="C")
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

@@ -12,7 +12,7 @@ from ..graph import shared_counter
 from ._out import takes_out
 from .distance import p_norm
 from .powers import pow, rsqrt
-from .shape import pad_constant, reshape, wrap_dim
+from .shape import contiguous, pad_constant, reshape, wrap_dim
 from .standardize import BatchNorm, GroupNorm, LayerNorm, RmsNorm
 
 
@@ -61,7 +61,7 @@ def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bi
     scale = scale if weight is None else scale * weight
     shift = -running_mean * scale
     shift = shift if bias is None else shift + bias
-    return input * reshape(scale, form) + reshape(shift, form)
+    return contiguous(input) * reshape(scale, form) + reshape(shift, form)
 
 
 def _check_channels(channels: int, **vectors: Any) -> None:

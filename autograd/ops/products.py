@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import float16, float32, int64
+from ..kernels.order import in_rows
 from ..tensor import Tensor
 from ._declare import Operation
 from ._names import also
@@ -43,7 +44,7 @@ class Prod(Operation):
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int, keepdim: bool) -> Any:
         """np.multiply.reduce."""
-        out = np.asarray(_multiply(np.multiply.reduce, x, axis=dim, keepdims=keepdim))
+        out = in_rows(np.asarray(_multiply(np.multiply.reduce, x, axis=dim, keepdims=keepdim)))
         ctx.save(x, out)
         ctx.dim = dim
         return out
@@ -70,7 +71,7 @@ class Cumprod(Operation):
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int) -> Any:
         """np.multiply.accumulate."""
-        out = _multiply(np.multiply.accumulate, x, axis=dim)
+        out = in_rows(_multiply(np.multiply.accumulate, x, axis=dim))
         ctx.save(x, out)
         ctx.dim = dim
         return out

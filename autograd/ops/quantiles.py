@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import float32, float64, int64
+from ..kernels.order import in_rows
 from ..tensor import Tensor, result
 from ._declare import Operation
 from .cast import cast
@@ -60,7 +61,7 @@ def _median(x: Any, dim: Any, keepdim: bool, skip_nan: bool, name: str) -> Any:
     nans = np.count_nonzero(np.isnan(a), axis=dim, keepdims=True) if a.dtype.kind == "f" else np.zeros((1,) * a.ndim, int64)
     middle = np.maximum(n - nans - 1, 0) // 2 if skip_nan else np.where(nans, n - nans, (n - 1) // 2)
     middle = np.broadcast_to(middle, (*a.shape[:dim], 1, *a.shape[dim + 1:]))
-    return selected(x, np.take_along_axis(places, middle, dim), dim, keepdim)
+    return selected(x, in_rows(np.take_along_axis(places, middle, dim)), dim, keepdim)
 
 
 @reduction

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import bool_, float16, float32, int64, uint8
+from ..kernels.order import in_rows
 from ..operation import SumTo
 from ..tensor import Tensor, result
 from ._declare import Operation
@@ -25,7 +26,7 @@ def add_up(x: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
     """The sum of an array over dims, in its dtype; half precision adds up in single."""
     if x.dtype is float16:
         return np.asarray(accumulate(x, axis=dims, dtype=float32, keepdims=keepdim)).astype(float16)
-    return accumulate(x, axis=dims, dtype=x.dtype, keepdims=keepdim)
+    return in_rows(accumulate(x, axis=dims, dtype=x.dtype, keepdims=keepdim))
 
 
 class Sum(Operation):
@@ -53,7 +54,7 @@ def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = Non
     if dtype is None:
         if input.dtype.kind in "iub":
             array = input.array if isinstance(input, Tensor) else input
-            total = accumulate(array, axis=dims_of(dim, array.ndim), dtype=int64, keepdims=keepdim or keepdims)
+            total = in_rows(accumulate(array, axis=dims_of(dim, array.ndim), dtype=int64, keepdims=keepdim or keepdims))
             return result(total) if isinstance(input, Tensor) else total
     else:
         input = cast(input, dtype)
@@ -69,7 +70,7 @@ class Mean(Operation):
         ctx.shape, ctx.dims = x.shape, dims
         ctx.count = count(x.shape, dims)
         wide = float32 if x.dtype is float16 else x.dtype
-        total = accumulate(x, axis=dims, dtype=wide, keepdims=keepdim)
+        total = in_rows(accumulate(x, axis=dims, dtype=wide, keepdims=keepdim))
         with np.errstate(invalid="ignore", divide="ignore"):      # the mean of nothing is nan, as in PyTorch
             return np.true_divide(total, np.asarray(ctx.count, wide)).astype(x.dtype, copy=False)
 
@@ -145,7 +146,7 @@ def _truth(x: Any, dim: Dims, keepdim: bool, reduce: Any) -> Any:
     """all and any: bool, but uint8 for uint8. An empty list of dims reduces none, unlike in sum()."""
     none = isinstance(dim, (tuple, list)) and not dim
     dims = () if none else dims_of(dim, x.ndim)
-    out = np.asarray(reduce(x.array, axis=dims, keepdims=keepdim))
+    out = in_rows(np.asarray(reduce(x.array, axis=dims, keepdims=keepdim)))
     return result(out.astype(uint8 if x.dtype == uint8 else bool_, copy=False))
 
 

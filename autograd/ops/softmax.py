@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import default, float16, float32
+from ..kernels.order import in_rows
 from ._declare import Operation
 from ._names import also
 from ._out import into
@@ -37,7 +38,7 @@ class LogSumExp(Operation, name="Logsumexp"):
         top = np.maximum.reduce(a, axis=dims, keepdims=True, initial=-np.inf)
         top = np.where(np.isfinite(top), top, np.zeros((), a.dtype))
         total = np.log(accumulate(np.exp(a - top), axis=dims, keepdims=True)) + top
-        out = np.asarray(total if keepdim else np.squeeze(total, dims), x.dtype)
+        out = in_rows(np.asarray(total if keepdim else np.squeeze(total, dims), x.dtype))
         ctx.save(x, out)
         return out
 
@@ -70,8 +71,7 @@ class LogSoftmax(Operation):
         a = _wide(x)
         shifted = a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
         out = shifted - np.log(accumulate(np.exp(shifted), axis=dim, keepdims=True))
-        if a is not x:
-            out = out.astype(x.dtype)
+        out = in_rows(out if a is x else out.astype(x.dtype))
         ctx.save(out)
         return out
 
@@ -94,8 +94,7 @@ class Softmax(Operation):
         a = _wide(x)
         out = np.exp(a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf))
         out /= accumulate(out, axis=dim, keepdims=True)
-        if a is not x:
-            out = out.astype(x.dtype)
+        out = in_rows(out if a is x else out.astype(x.dtype))
         ctx.save(out)
         return out
 

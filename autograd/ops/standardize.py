@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.order import in_rows
 from ..operation import fit
 from ..tensor import Tensor
 from ._declare import Operation
@@ -54,7 +55,7 @@ class Standardize(Operation):
             out *= weight.reshape(form)
         if bias is not None:
             out += bias.reshape(form)
-        return np.asarray(out, x.dtype)
+        return in_rows(np.asarray(out, x.dtype))
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import float16, float32
+from ..kernels.order import in_rows
 from ._declare import Operation
 from .choice import where
 from .dims import Dims, count, dims_of, kept, reduction
@@ -45,7 +46,7 @@ class Var(Operation):
         """Two passes: the mean, then the squares."""
         ctx.save(x)
         ctx.settings = dims, correction, whole
-        return np.asarray(spread(x, dims, keepdim, correction), x.dtype)
+        return in_rows(np.asarray(spread(x, dims, keepdim, correction), x.dtype))
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -62,7 +63,7 @@ class Std(Operation):
     @staticmethod
     def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
         """The root of the variance."""
-        out = np.asarray(np.sqrt(spread(x, dims, keepdim, correction)), x.dtype)
+        out = in_rows(np.asarray(np.sqrt(spread(x, dims, keepdim, correction)), x.dtype))
         ctx.save(x, out)
         ctx.settings = dims, correction, whole
         return out

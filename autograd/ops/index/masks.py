@@ -22,7 +22,7 @@ class MaskedFill(Operation):
     def forward(ctx: Any, x: Any, mask: Any, value: Any) -> Any:
         """NumPy's copyto, into a copy."""
         ctx.save(mask)
-        out = np.array(x)
+        out = np.array(x, order="C")
         np.copyto(out, value, where=mask, casting="unsafe")
         return out
 
@@ -42,7 +42,7 @@ class MaskedScatter(Operation):
         """Boolean assignment."""
         ctx.save(mask)
         ctx.shape = source.shape
-        out = np.array(x)
+        out = np.array(x, order="C")
         out[mask] = source.reshape(-1)[:np.count_nonzero(mask)]
         return out
 

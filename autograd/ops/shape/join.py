@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...dtypes import promote
+from ...kernels.order import in_rows
 from ...operation import Cast, Operation
 from ...tensor import Tensor, result
 from .._out import check_apart, into
@@ -28,7 +29,7 @@ class Cat(Operation):
         """NumPy's concatenate, without legacy empty vectors."""
         full = [x for x in xs if x.shape != (0,)] or xs[:1]
         ctx.dim, ctx.lengths = dim, [x.shape[dim] if x.ndim == full[0].ndim else None for x in xs]
-        return np.concatenate(full, axis=dim, dtype=common(xs))
+        return in_rows(np.concatenate(full, axis=dim, dtype=common(xs)))
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -53,7 +54,7 @@ class Stack(Operation):
     def forward(ctx: Any, *xs: Any, dim: int) -> Any:
         """NumPy's stack."""
         ctx.dim = dim
-        return np.stack(xs, axis=dim, dtype=common(xs))
+        return in_rows(np.stack(xs, axis=dim, dtype=common(xs)))
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

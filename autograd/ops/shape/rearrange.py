@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.order import in_rows
 from ...operation import SumTo
 from .._declare import linear
 from .dims import either, sizes, wrap_dim, wrap_dims
@@ -13,7 +14,7 @@ from .order import transpose
 from .views import reshape
 
 _flip: Any = linear("Flip", lambda x, dims: np.array(np.flip(x, dims), order="C"), lambda g, was, dims: _flip(g, dims))
-_roll: Any = linear("Roll", lambda x, shifts, dims: np.roll(x, shifts, dims),
+_roll: Any = linear("Roll", lambda x, shifts, dims: in_rows(np.roll(x, shifts, dims)),
                     lambda g, was, shifts, dims: _roll(g, tuple([-n for n in shifts]), dims))
 
 
