@@ -72,6 +72,7 @@ def test_messages_of_the_user_are_not_met(MPI):
     for _ in range(3):
         assert comm.allreduce([np.ones(1)])[0][0] == comm.size
     assert not request.Test()
+    comm.barrier()                                   # else the next rank's own message may be here before that was asked
     base.Send(np.full(1, 5.0), (base.rank + 1) % base.size)
     request.Wait()
     assert here[0] == 5
