@@ -262,3 +262,10 @@ def test_buffers_by_assignment():
     m = ag.nn.Linear(1, 1)
     m.mean, m.scratch = ag.nn.Buffer(ag.zeros(2)), ag.nn.Buffer(ag.zeros(2), persistent=False)
     assert list(m.state_dict()) == ["weight", "bias", "mean"] and [n for n, _ in m.named_buffers()] == ["mean", "scratch"]
+
+
+def test_sync_batch_norm_is_a_name_that_refuses():
+    assert not isinstance(ag.nn.BatchNorm2d(3), ag.nn.SyncBatchNorm)
+    for use in (lambda: ag.nn.SyncBatchNorm(3), lambda: ag.nn.SyncBatchNorm.convert_sync_batchnorm(ag.nn.BatchNorm2d(3))):
+        with pytest.raises(NotImplementedError, match="statistics over ranks"):
+            use()

@@ -117,4 +117,19 @@ class BatchNorm3d(_BatchNorm):
             raise ValueError(f"expected 5D input (got {input.ndim}D input)")
 
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+class SyncBatchNorm(_BatchNorm):
+    """The name, for imports and isinstance(). NotImplementedError when made: statistics over ranks are not implemented, and
+    those of one rank alone would differ from PyTorch's without a word.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError("SyncBatchNorm: statistics over ranks are not implemented; use BatchNorm (of each rank's "
+                                  "rows), GroupNorm or LayerNorm")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+        """Refused like the class itself."""
+        raise NotImplementedError("SyncBatchNorm.convert_sync_batchnorm: statistics over ranks are not implemented")
+
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
