@@ -47,6 +47,12 @@ class Layout(NamedTuple):
         size = buffer.itemsize
         return as_strided(buffer[self.offset:], self.shape, tuple(s * size for s in self.strides))
 
+    def laid(self, x: Any) -> Any:
+        """A buffer of `span` elements that holds x in this layout, and zeros elsewhere."""
+        buffer = np.zeros(self.span, x.dtype)
+        self.of(buffer)[...] = x
+        return buffer
+
 
 def layouts(base: Any, view: Any) -> tuple[Layout, Layout]:
     """The layouts of a base and of a view of it, in the stretch of memory that both lie in."""
@@ -68,9 +74,7 @@ class AsStrided(Operation):
     def forward(ctx: Any, x: Any, *, base: Layout, view: Layout) -> Any:
         """Laid out in a buffer like the base, then looked at like the view."""
         ctx.base, ctx.view = base, view
-        buffer = np.zeros(base.span, x.dtype)
-        base.of(buffer)[...] = x
-        return view.of(buffer).copy()
+        return view.of(base.laid(x)).copy()
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -85,11 +89,11 @@ class IntoStrided(Operation, name="AsStridedAdd"):
     def forward(ctx: Any, g: Any, *, base: Layout, view: Layout) -> Any:
         """Elements that the view shows several times add up."""
         ctx.base, ctx.view = base, view
-        buffer = np.zeros(base.span, g.dtype)
         if overlaps(view):
+            buffer = np.zeros(base.span, g.dtype)
             np.add.at(buffer, view.of(np.arange(base.span)), g)
         else:
-            view.of(buffer)[...] = g
+            buffer = view.laid(g)
         return base.of(buffer).copy()
 
     @staticmethod
@@ -105,8 +109,7 @@ class Outside(Operation, name="CopySlicesMask"):
     def forward(ctx: Any, x: Any, *, base: Layout, view: Layout) -> Any:
         """The other elements."""
         ctx.base, ctx.view = base, view
-        buffer = np.zeros(base.span, x.dtype)
-        base.of(buffer)[...] = x
+        buffer = base.laid(x)
         view.of(buffer)[...] = 0
         return base.of(buffer).copy()
 

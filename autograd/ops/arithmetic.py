@@ -61,39 +61,29 @@ def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 # --- division ----------------------------------------------------------------------------------------------------------
 
-def _nonzero(b: Any) -> None:
-    """RuntimeError where integers would be divided by 0."""
-    if not np.all(b):
+def _divided(a: Any, b: Any) -> tuple[Any, Any]:
+    """Both operands as arrays. RuntimeError where integers would be divided by 0."""
+    a, b = both_arrays(a, b)
+    if a.dtype.kind in "iu" and not np.all(b):
         raise RuntimeError("ZeroDivisionError: an integer tensor was divided by 0")
+    return a, b
 
 
 def _floor_quotient(a: Any, b: Any) -> Any:
-    a, b = both_arrays(a, b)
-    if a.dtype.kind in "iu":
-        _nonzero(b)
-    return np.floor_divide(a, b)
+    return np.floor_divide(*_divided(a, b))
 
 
 def _trunc_quotient(a: Any, b: Any) -> Any:
-    a, b = both_arrays(a, b)
-    if a.dtype.kind in "iu":
-        _nonzero(b)
-        return (a - np.fmod(a, b)) // b
-    return np.trunc(a / b)
+    a, b = _divided(a, b)
+    return (a - np.fmod(a, b)) // b if a.dtype.kind in "iu" else np.trunc(a / b)
 
 
 def _remainder(a: Any, b: Any) -> Any:
-    a, b = both_arrays(a, b)
-    if a.dtype.kind in "iu":
-        _nonzero(b)
-    return np.remainder(a, b)
+    return np.remainder(*_divided(a, b))
 
 
 def _fmod(a: Any, b: Any) -> Any:
-    a, b = both_arrays(a, b)
-    if a.dtype.kind in "iu":
-        _nonzero(b)
-    return np.fmod(a, b)
+    return np.fmod(*_divided(a, b))
 
 
 floor_quotient: Any = elementwise("Div", only("fiu", "div_floor", _floor_quotient), lambda g: zero(g), lambda g: zero(g))
