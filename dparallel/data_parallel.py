@@ -112,7 +112,7 @@ class DataParallel(Module):
         """Scatter, replicate, run in parallel, gather."""
         inputs = scatter((args, kwargs), self.comm, dim=self.dim)
         replicas = replicate(self.module, self.comm)
-        outputs = parallel_apply(replicas, [i[0] for i in inputs], [i[1] for i in inputs], self.comm.held)
+        outputs = parallel_apply(replicas, [i[0] for i in inputs], [i[1] for i in inputs], self.comm)
         return gather(outputs, self.comm, dim=self.dim)
 
     @contextlib.contextmanager

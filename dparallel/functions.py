@@ -68,7 +68,7 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 def shaped(grads: Any, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
     """Gradients in their inputs' shapes: 0-d inputs were rows of one. An input that was not read has none."""
-    return tuple(g.reshape(shape) if g.numel() == np.prod(shape, dtype=int) else None
+    return tuple(g if g.shape == shape else g.reshape(shape) if g.numel() == np.prod(shape, dtype=int) else None
                  for g, shape in zip(as_tuple(grads), shapes, strict=True))
 
 

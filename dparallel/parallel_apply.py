@@ -6,7 +6,9 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograd.lanes import run_lanes
+from autograd.lanes import Lane, run_lanes
+
+from .comm import Communicator, Devices
 
 
 class ReplicaError(RuntimeError):
@@ -15,14 +17,18 @@ class ReplicaError(RuntimeError):
 
 def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
                    kwargs_tup: Sequence[dict[str, Any]] | None = None,
-                   devices: Sequence[int] | None = None) -> list[Any]:
+                   devices: Communicator | Sequence[int] | None = None) -> list[Any]:
     """Call modules[i](*inputs[i], **kwargs_tup[i]) in parallel; the outputs in order.
 
-    devices: the places, for messages (default 0, 1, ...). Modes are the caller's. The first failure is raised with its
-    own type and traceback, after a message that names the place.
+    devices: Devices, with the cores that threads are bound to, or the places' numbers for messages (default 0, 1, ...).
+    Modes are the caller's. The first failure is raised with its own type and traceback, after a message that names the
+    place. An input that is no tuple is a lone argument.
     """
     kwargs = [{} for _ in modules] if kwargs_tup is None else list(kwargs_tup)
-    places = list(range(len(modules))) if devices is None else list(devices)
+    local = devices if isinstance(devices, Devices) else None
+    named = range(len(modules)) if devices is None else local.names if local else \
+        devices.held if isinstance(devices, Communicator) else devices
+    places = list(named)
     for name, values in (("inputs", inputs), ("kwargs_tup", kwargs), ("devices", places)):
         if len(values) != len(modules):
             raise ValueError(f"The number of modules {len(modules)} is not equal to the number of {name} {len(values)}")
@@ -36,7 +42,9 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
 
     if len(modules) == 1:                            # nothing to run beside: the caller's thread, and no lane
         return [call(0)]
-    return run_lanes([functools.partial(call, number) for number in range(len(modules))])
+    cores = [None] * len(modules) if local is None or local.cores is None else local.cores
+    lanes = [Lane.on(number, cores[number]) for number in range(len(modules))]
+    return run_lanes([functools.partial(call, number) for number in range(len(modules))], lanes)
 
 
 def _named(error: Exception, number: int, place: int) -> Exception:

@@ -26,8 +26,11 @@ def combined(xs: Sequence[Array], op: str) -> Array:
     """The arrays combined in place order, float16 in float32 and rounded once."""
     dtype = xs[0].dtype
     half = dtype == np.float16
-    total = np.array(xs[0], np.float32 if half else dtype, order="C")
-    for x in xs[1:]:
+    if len(xs) == 1 or half or xs[0].ndim == 0:      # of 0-d arrays NumPy makes scalars
+        total, rest = np.array(xs[0], np.float32 if half else dtype, order="C"), xs[1:]
+    else:                                            # one walk through memory less than copying the first
+        total, rest = np.ascontiguousarray(UFUNCS[op](xs[0], xs[1])), xs[2:]
+    for x in rest:
         UFUNCS[op](total, x, out=total)
     return total.astype(np.float16) if half else total
 

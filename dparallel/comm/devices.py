@@ -1,7 +1,8 @@
-"""Local devices: one process holds every place."""
+"""Local devices: one process holds every place, and a thread works for each."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -14,15 +15,30 @@ from .definition import combined, results
 
 
 class Devices(Communicator):
-    """`size` places, all in this process; Devices(1) is what a script has when it is not run under MPI."""
+    """`size` places, all in this process; Devices(1) is what a script has when it is not run under MPI.
+
+    A list of different numbers instead of `size` names the places, for error messages and output_device. cores binds each
+    place's thread, while it works, to processor cores: for every place a core's number or several (Linux only).
+
+    >>> Devices(2, cores=[0, 1])
+    """
 
     kind = "devices"
 
-    def __init__(self, size: int) -> None:
-        if not isinstance(size, (int, np.integer)) or size < 1:
-            raise ValueError(f"Devices({size!r}): a whole number of places, at least one")
-        self.size = int(size)
-        self.held = tuple(range(size))
+    def __init__(self, size: int | Sequence[int], cores: Sequence[int | Sequence[int]] | None = None) -> None:
+        names = list(range(size)) if isinstance(size, (int, np.integer)) and not isinstance(size, bool) else size
+        whole = isinstance(names, (list, tuple, range)) and all(isinstance(n, (int, np.integer)) and n >= 0 for n in names)
+        if not whole or not names or len(set(names)) < len(names):
+            raise ValueError(f"Devices({size!r}): a whole number of places, at least one, or a list of different numbers")
+        self.size = len(names)
+        self.held = tuple(range(self.size))
+        self.names = tuple(int(name) for name in names)
+        self.cores = None if cores is None else [_cores(cores, place, self.size) for place in self.held]
+
+    def first(self, count: int) -> Devices:
+        """The first `count` of these places, as a communicator of their own."""
+        return self if count == self.size else Devices(self.names[:count], self.cores and [
+            sorted(cores) for cores in self.cores[:count]])
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         check(calls)
@@ -55,3 +71,22 @@ class Devices(Communicator):
     def abort(self, message: str) -> None:
         """End this process, by SystemExit."""
         sys.exit(message)
+
+
+def _cores(cores: Sequence[int | Sequence[int]], place: int, size: int) -> frozenset[int]:
+    """The cores of one place, which this process may use."""
+    if not hasattr(os, "sched_setaffinity"):
+        raise NotImplementedError(f"cores={cores}: this operating system has no call that binds a thread to cores")
+    if len(cores) != size:
+        raise ValueError(f"cores={cores}: {len(cores)} entries for {size} places; pass a core, or a list of them, for each")
+    mine = cores[place]
+    wanted = frozenset([mine] if isinstance(mine, int) else mine)
+    allowed = os.sched_getaffinity(0)
+    if not wanted or not wanted <= allowed:
+        raise ValueError(f"cores={cores}: place {place} asks for {sorted(wanted)}, but this process may use {sorted(allowed)}")
+    return wanted
+
+
+def local_devices(devices: Communicator | Sequence[int] | int) -> Communicator:
+    """A number or list of local devices as their communicator; a communicator as it is."""
+    return devices if isinstance(devices, Communicator) else Devices(devices)
