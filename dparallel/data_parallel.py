@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from autograd import Tensor, is_grad_enabled
 from autograd.graph import shared_counter
 from autograd.nn import Module
 
+from .bucket_hook import CommHook, GradBucket
 from .comm import CollectiveError, Communicator, Devices, even_split, world
 from .functions import Gather, Scatter, as_tuple
 from .parallel_apply import parallel_apply
@@ -65,6 +66,7 @@ class DataParallel(Module):
         if bucket_cap_mb <= 0:
             raise ValueError(f"bucket_cap_mb={bucket_cap_mb} must be positive")
         self.dim, self.average, self.broadcast_buffers = dim, average, broadcast_buffers
+        self.bucket_cap_mb = bucket_cap_mb
         if not any(p.requires_grad for p in module.parameters()) and self.batch == "own":
             raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
                                "gradient.")
@@ -74,12 +76,15 @@ class DataParallel(Module):
             if init_sync:
                 broadcast_state(module, self.comm)
         if self.batch == "own":
-            trained = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
-            self._reducer = Reducer(trained, self.comm, bucket_cap_mb, average) if self.comm.size > 1 else None
+            self._reducer = self._make_reducer() if self.comm.size > 1 else None
+
+    def _make_reducer(self) -> Reducer:
+        trained = [(name, p) for name, p in self.module.named_parameters() if p.requires_grad]
+        return Reducer(trained, self.comm, self.bucket_cap_mb, self.average)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
-        if self.batch == "own":
+        if self._reducer is not None:
             return self._forward_own(args, kwargs)
         if self.comm.size == 1:
             return self.module(*args, **kwargs)
@@ -87,9 +92,7 @@ class DataParallel(Module):
 
     def _forward_own(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         reducer = self._reducer
-        if reducer is None:
-            return self.module(*args, **kwargs)
-        if not is_grad_enabled():
+        if reducer is None or not is_grad_enabled():
             return self.module(*args, **kwargs)
         call = ForwardCall(self._rows((args, kwargs)))
         if self.training and self.broadcast_buffers:
@@ -126,6 +129,24 @@ class DataParallel(Module):
             yield
         finally:
             self._reducer.enabled = before
+
+    def register_comm_hook(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
+        """From now on hook(state, bucket) averages each bucket over ranks; see dparallel.bucket_hook for how to write one.
+
+        Collective in effect: all ranks register the same one, before their next backward. TypeError if hook can't be
+        called; RuntimeError if there is one already; NotImplementedError where batch="root", which has no buckets.
+
+        >>> model.register_comm_hook(state=None, hook=my_hook)
+        """
+        comm_hook = CommHook(state, hook)
+        if self.batch != "own" and self.comm.size > 1:
+            raise NotImplementedError("register_comm_hook: gradients of local devices and of batch='root' are summed in the "
+                                      "graph, not in buckets; hooks need batch='own'")
+        if self._reducer is None:
+            self._reducer = self._make_reducer()
+        if self._reducer.hook is not None:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+        self._reducer.hook = comm_hook
 
     # --- state under the module's own names -------------------------------------------------------------------------
 

@@ -41,6 +41,7 @@ autograd.optim autograd.jit autograd.distributions autograd.func autograd.serial
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets
+dparallel.bucket_hook
 dparallel.reducer
 dparallel.data_parallel dparallel.testing
 dparallel
