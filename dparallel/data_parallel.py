@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ from autograd import Tensor, is_grad_enabled
 from autograd.graph import shared_counter
 from autograd.nn import Module
 
-from .comm import CollectiveError, Communicator, Devices, world
+from .bucket_hook import CommHook, GradBucket
+from .comm import CollectiveError, Communicator, Devices, root_of, world
+from .local import on_devices
 from .parallel_apply import parallel_apply
 from .reducer import ForwardCall, Reducer, Sink
 from .replicate import replicate
@@ -31,7 +33,9 @@ class DataParallel(Module):
     devices): the root's rows are scattered, replicas of the module run in parallel, outputs are gathered on the root,
     which makes the loss; other ranks get an empty tensor y and call y.sum().backward() when the root calls backward.
 
-    devices=n stands for comm=Devices(n); dim is the dimension that is scattered and gathered. average says what each
+    devices=n, or a list of numbers, are local devices: threads of this process. Under MPI each rank has its own: ranks
+    times devices. comm=Devices(n) stands for local devices without other ranks. Outputs are gathered on output_device, one
+    of the list; dim is the dimension that is scattered and gathered. average says what each
     rank's loss is, for batch="own": "rows", a mean over its rows (ranks count by their rows: uneven batches are exact,
     a rank may have none); "ranks", a mean of which all ranks count alike; "sum", a sum over rows. Rows are counted
     along `dim` of the first tensor argument of forward. bucket_cap_mb is the size of gradient messages.
@@ -42,20 +46,15 @@ class DataParallel(Module):
     """
 
     def __init__(self, module: Module, device_ids: Sequence[int] | None = None, output_device: int | None = None,
-                 dim: int = 0, *, comm: Communicator | None = None, devices: int | None = None, batch: str | None = None,
-                 average: str = "rows", bucket_cap_mb: float = 25, broadcast_buffers: bool = True,
-                 init_sync: bool = True) -> None:
-        if device_ids is not None:
-            if devices is not None or list(device_ids) != list(range(len(device_ids))):
-                raise ValueError(f"device_ids={device_ids}: local devices are numbered 0, 1, ...; pass devices=n")
-            devices = len(device_ids)
-        if output_device not in (None, 0):
-            raise NotImplementedError(f"output_device={output_device}: outputs are gathered on device 0")
-        if devices is not None and comm is not None:
-            raise ValueError("pass devices=n or comm=, not both")
+                 dim: int = 0, *, comm: Communicator | None = None, devices: int | Sequence[int] | None = None,
+                 batch: str | None = None, average: str = "rows", bucket_cap_mb: float = 25,
+                 broadcast_buffers: bool = True, init_sync: bool = True) -> None:
+        if device_ids is not None and devices is not None:
+            raise ValueError("pass devices= or device_ids=, not both")
         self.module = module
-        self.comm = (Devices(devices) if devices is not None else world()) if comm is None else comm
-        local = len(self.comm.held) > 1 or isinstance(self.comm, Devices)
+        self.comm, self.devices = places(comm, device_ids if devices is None else devices)
+        self.output_place = root_of(self.comm if self.devices is None else self.devices, output_device)
+        local = isinstance(self.comm, Devices)
         self.batch = batch or ("root" if local else "own")
         if self.batch not in BATCHES or average not in AVERAGES:
             raise ValueError(f"batch={batch!r} is one of {BATCHES}, average={average!r} one of {AVERAGES}")
@@ -64,6 +63,7 @@ class DataParallel(Module):
         if bucket_cap_mb <= 0:
             raise ValueError(f"bucket_cap_mb={bucket_cap_mb} must be positive")
         self.dim, self.average, self.broadcast_buffers = dim, average, broadcast_buffers
+        self.bucket_cap_mb = bucket_cap_mb
         if not any(p.requires_grad for p in module.parameters()) and self.batch == "own":
             raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
                                "gradient.")
@@ -73,27 +73,33 @@ class DataParallel(Module):
             if init_sync:
                 broadcast_state(module, self.comm)
         if self.batch == "own":
-            trained = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
-            self._reducer = Reducer(trained, self.comm, bucket_cap_mb, average) if self.comm.size > 1 else None
+            self._reducer = self._make_reducer() if self.comm.size > 1 else None
+
+    def _make_reducer(self) -> Reducer:
+        trained = [(name, p) for name, p in self.module.named_parameters() if p.requires_grad]
+        return Reducer(trained, self.comm, self.bucket_cap_mb, self.average)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
-        if self.batch == "own":
+        if self._reducer is not None:
             return self._forward_own(args, kwargs)
-        if self.comm.size == 1:
+        return self._here(args, kwargs) if isinstance(self.comm, Devices) or self.comm.size == 1 else \
+            self._forward_scattered(args, kwargs)
+
+    def _here(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The module's output for what this process was given, computed on its local devices if it has several."""
+        if self.devices is None or self.devices.size == 1:
             return self.module(*args, **kwargs)
-        return self._forward_scattered(args, kwargs)
+        return on_devices(self.module, args, kwargs, self.devices, self.output_place, self.dim)
 
     def _forward_own(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         reducer = self._reducer
-        if reducer is None:
-            return self.module(*args, **kwargs)
-        if not is_grad_enabled():
-            return self.module(*args, **kwargs)
+        if reducer is None or not is_grad_enabled():
+            return self._here(args, kwargs)
         call = ForwardCall(self._rows((args, kwargs)))
         if self.training and self.broadcast_buffers:
             broadcast_tensors(list(self.module.buffers()), self.comm)
-        output = self.module(*args, **kwargs)
+        output = self._here(args, kwargs)
         return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
 
@@ -126,6 +132,24 @@ class DataParallel(Module):
         finally:
             self._reducer.enabled = before
 
+    def register_comm_hook(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
+        """From now on hook(state, bucket) averages each bucket over ranks; see dparallel.bucket_hook for how to write one.
+
+        Collective in effect: all ranks register the same one, before their next backward. TypeError if hook can't be
+        called; RuntimeError if there is one already; NotImplementedError where batch="root", which has no buckets.
+
+        >>> model.register_comm_hook(state=None, hook=my_hook)
+        """
+        comm_hook = CommHook(state, hook)
+        if self.batch != "own" and self.comm.size > 1:
+            raise NotImplementedError("register_comm_hook: gradients of local devices and of batch='root' are summed in the "
+                                      "graph, not in buckets; hooks need batch='own'")
+        if self._reducer is None:
+            self._reducer = self._make_reducer()
+        if self._reducer.hook is not None:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+        self._reducer.hook = comm_hook
+
     # --- state under the module's own names -------------------------------------------------------------------------
 
     def named_parameters(self, prefix: str = "", recurse: bool = True,
@@ -142,6 +166,18 @@ class DataParallel(Module):
         bare = {key.removeprefix("module."): value for key, value in state_dict.items()}
         own = self.module.state_dict(keep_vars=True)
         return self.module.load_state_dict(state_dict if set(state_dict) & set(own) else bare, strict, assign)
+
+
+def places(comm: Communicator | None, devices: int | Sequence[int] | None) -> tuple[Communicator, Devices | None]:
+    """The places that ranks or devices are, and the local devices under each rank, if any."""
+    if comm is None:
+        comm = world()
+    if isinstance(comm, Devices) and comm.size > 1 and devices is not None:
+        raise ValueError("pass devices=n or comm=Devices(n), not both")
+    local = comm if isinstance(comm, Devices) else None
+    if devices is not None:
+        local = Devices(devices)
+    return (local if isinstance(comm, Devices) and local is not None else comm), local
 
 
 def verify(module: Module, comm: Communicator) -> None:

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autograd import Function, Tensor, as_tensor
 from autograd.engine import current_pass, queue_callback
 from autograd.tensor import ensure_hooks
 
+from .bucket_hook import CommHook, GradBucket
 from .buckets import Bucket, assign
 from .comm import Communicator
 
@@ -30,7 +33,9 @@ class Reducer:
     """The buckets of one module on one rank. average: what ranks count by, see DataParallel."""
 
     def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float, average: str) -> None:
-        self.comm = comm.duplicate()
+        self.comm, self.users_comm = comm.duplicate(), comm
+        self.hook: CommHook | None = None
+        self.backwards = 0                           # passes that were summed
         self.buckets = assign(named, cap_mb * 2**20)
         self.average = average
         self.enabled = True                          # read when backward begins
@@ -100,6 +105,8 @@ class Reducer:
     def _leave(self, final: bool) -> None:
         """Start the allreduce of every bucket that may go: full ones in order; at the end all."""
         weight = 0.0 if self._next == len(self.buckets) else self._weight()
+        if self.hook is not None and self._next == 0:
+            self._agree_on_scale(weight)
         while self._next < len(self.buckets):
             bucket = self.buckets[self._next]
             if bucket.waiting > 0 and not final:
@@ -110,13 +117,15 @@ class Reducer:
                         view[...] = 0
                     elif not used and p._grad.array is not view:
                         self._bring_home(p, view)
-            if weight:
-                if weight != 1.0:
-                    bucket.gradients *= weight
-            else:
+            if weight == 0.0:
                 bucket.gradients[...] = 0            # also what is nan: the mean over no rows
-            bucket.buffer[-1] = weight
-            bucket.handle = self.comm.start_sum_in_place([bucket.buffer])
+            if self.hook is not None:
+                self._hand_to_hook(self.hook, bucket)
+            else:
+                if weight not in (0.0, 1.0):
+                    bucket.gradients *= weight
+                bucket.buffer[-1] = weight
+                bucket.handle = self.comm.start_sum_in_place([bucket.buffer])
             self._next += 1
 
     def _finish(self) -> None:
@@ -124,14 +133,44 @@ class Reducer:
         self._leave(final=True)
         self._pass = None
         self.calls.clear()
+        self.backwards += 1
+        if self.hook is not None:
+            self._receive_from_hook(self.hook)
         for bucket in self.buckets:
-            bucket.handle.wait()
-            total = bucket.weight
-            if self.average != "sum" and total not in (0.0, 1.0):
-                bucket.gradients /= total
+            if self.hook is None:
+                bucket.handle.wait()
+                total = bucket.weight
+                if self.average != "sum" and total not in (0.0, 1.0):
+                    bucket.gradients /= total
             for p, view, used in zip(bucket.params, bucket.views, bucket.used, strict=True):
                 if used and (p._grad is None or p._grad.array is not view):
                     p._grad = as_tensor(view)        # used on some rank, though not here; else it stays None
+
+    # --- with a comm hook -------------------------------------------------------------------------------------------
+
+    def _agree_on_scale(self, weight: float) -> None:
+        """What this rank's gradients are multiplied by, so that their plain mean over ranks is right."""
+        size = float(self.comm.size)
+        total = size if self.average == "ranks" else 1.0 if self.average == "sum" else self.users_comm.total(weight)
+        self._scale = weight * size / total if total else 0.0
+
+    def _hand_to_hook(self, hook: CommHook, bucket: Bucket) -> None:
+        """Scale a bucket and call the hook."""
+        if self._scale not in (0.0, 1.0):
+            bucket.gradients *= self._scale
+        given = GradBucket(bucket, self._next, self._next == len(self.buckets) - 1, self.users_comm)
+        bucket.handle = given, hook.start(given)
+
+    def _receive_from_hook(self, hook: CommHook) -> None:
+        """Wait for all buckets, and sum the flags, which did not travel with them."""
+        for bucket in self.buckets:
+            given, returned = bucket.handle
+            hook.finish(given, returned, bucket.gradients)
+            bucket.handle = None
+        flags = np.concatenate([bucket.used for bucket in self.buckets]).astype(np.float32)
+        flags = self.users_comm.allreduce([flags])[0]
+        for bucket in self.buckets:
+            bucket.used[...], flags = flags[:len(bucket.params)], flags[len(bucket.params):]
 
 
 class Sink(Function):

@@ -41,7 +41,8 @@ autograd.optim autograd.jit autograd.distributions autograd.func autograd.serial
 autograd
 dparallel.functions dparallel.tree
 dparallel.scatter_gather dparallel.replicate dparallel.parallel_apply dparallel.buckets
-dparallel.reducer
+dparallel.bucket_hook
+dparallel.reducer dparallel.local
 dparallel.data_parallel dparallel.testing
 dparallel
 """

@@ -117,6 +117,11 @@ class Communicator(ABC):
         """Wait until all places are here."""
         self._exchange([Call("barrier", self.size) for _ in self.held])
 
+    def refuse(self, reason: str) -> None:
+        """Say that this place can't take part: a CollectiveError with the reason, here and in the collective that each
+        other place is in, or comes to next."""
+        self._exchange([Call("barrier", self.size, error=reason) for _ in self.held])
+
     def any(self, flag: bool) -> bool:
         """Whether the flag is true in any process."""
         return any(self._values([Call("any", self.size, value=flag) for _ in self.held]))

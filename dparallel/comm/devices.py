@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,10 @@ class Devices(Communicator):
 
     kind = "devices"
 
-    def __init__(self, size: int | Sequence[int], cores: Sequence[int | Sequence[int]] | None = None) -> None:
-        names = list(range(size)) if isinstance(size, (int, np.integer)) and not isinstance(size, bool) else size
+    def __init__(self, size: int | Sequence[int], cores: Sequence[int | Collection[int]] | None = None) -> None:
+        names: Any = size
+        if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
+            names = list(range(size))
         whole = isinstance(names, (list, tuple, range)) and all(isinstance(n, (int, np.integer)) and n >= 0 for n in names)
         if not whole or not names or len(set(names)) < len(names):
             raise ValueError(f"Devices({size!r}): a whole number of places, at least one, or a list of different numbers")
@@ -37,8 +39,7 @@ class Devices(Communicator):
 
     def first(self, count: int) -> Devices:
         """The first `count` of these places, as a communicator of their own."""
-        return self if count == self.size else Devices(self.names[:count], self.cores and [
-            sorted(cores) for cores in self.cores[:count]])
+        return self if count == self.size else Devices(self.names[:count], self.cores and self.cores[:count])
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         check(calls)
@@ -73,7 +74,7 @@ class Devices(Communicator):
         sys.exit(message)
 
 
-def _cores(cores: Sequence[int | Sequence[int]], place: int, size: int) -> frozenset[int]:
+def _cores(cores: Sequence[int | Collection[int]], place: int, size: int) -> frozenset[int]:
     """The cores of one place, which this process may use."""
     if not hasattr(os, "sched_setaffinity"):
         raise NotImplementedError(f"cores={cores}: this operating system has no call that binds a thread to cores")
@@ -83,8 +84,18 @@ def _cores(cores: Sequence[int | Sequence[int]], place: int, size: int) -> froze
     wanted = frozenset([mine] if isinstance(mine, int) else mine)
     allowed = os.sched_getaffinity(0)
     if not wanted or not wanted <= allowed:
-        raise ValueError(f"cores={cores}: place {place} asks for {sorted(wanted)}, but this process may use {sorted(allowed)}")
+        raise ValueError(f"cores={cores}: place {place} asks for {sorted(wanted)}, this process may use {sorted(allowed)}")
     return wanted
+
+
+def root_of(comm: Communicator, output_device: int | None) -> int:
+    """The place where outputs are gathered, by its name; the first one by default."""
+    if output_device is None:
+        return 0
+    names = comm.names if isinstance(comm, Devices) else tuple(range(comm.size))
+    if output_device not in names:
+        raise ValueError(f"output_device={output_device} is not one of the places {list(names)}")
+    return names.index(output_device)
 
 
 def local_devices(devices: Communicator | Sequence[int] | int) -> Communicator:

@@ -34,3 +34,22 @@ class Handle:
     def done(self) -> bool:
         """Whether wait() would return at once."""
         return self._finish is None or self._test is None or self._test()
+
+    def value(self) -> Any:
+        """wait(), under the name that a function given to then() knows from PyTorch's futures."""
+        return self.wait()
+
+    def then(self, function: Callable[[Handle], Any]) -> Handle:
+        """A handle whose wait() is function(this handle), which reads `handle.value()`; what it returns may be a handle.
+
+        The function runs once, when the new handle is waited for, so that collectives it starts come in the order of the
+        waits, which is the same on all ranks.
+
+        >>> comm.start_allreduce([x]).then(lambda handle: handle.value()[0] / comm.size).wait()
+        """
+        def finish() -> Any:
+            self.wait()
+            result = function(self)
+            return result.wait() if isinstance(result, Handle) else result
+
+        return Handle(finish, self.done)

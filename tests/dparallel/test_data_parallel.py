@@ -427,16 +427,14 @@ def test_state_under_the_modules_own_names():
 @pytest.mark.parametrize("make", [
     lambda: DataParallel(mlp(), devices=2, batch="own"), lambda: DataParallel(mlp(), devices=2, comm=Devices(2)),
     lambda: DataParallel(mlp(), batch="elsewhere"), lambda: DataParallel(mlp(), average="median"),
-    lambda: DataParallel(mlp(), device_ids=[3, 5]), lambda: DataParallel(mlp(), bucket_cap_mb=0)])
+    lambda: DataParallel(mlp(), device_ids=[3, 3]),
+    lambda: DataParallel(mlp(), devices=2, output_device=2), lambda: DataParallel(mlp(), devices=2, device_ids=[0, 1]), lambda: DataParallel(mlp(), bucket_cap_mb=0)])
 def test_bad_arguments(make):
     with pytest.raises(ValueError):
         make()
 
 
 def test_refusals():
-    with pytest.raises(NotImplementedError, match="output_device"):
-        DataParallel(mlp(), devices=2, output_device=1)
-
     def body(comm):
         model = DataParallel(mlp(), comm=comm)
         with pytest.raises(RuntimeError, match="create_graph"):

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd import nn
+import autograd.nn.functional as F
+from autograd import nn, optim
 from autograd.lanes import run_lanes
-from dparallel import DataParallel, Devices, parallel_apply, replicate
+from dparallel import DataParallel, Devices, data_parallel, parallel_apply, replicate
 
 LINUX = hasattr(os, "sched_setaffinity")
 
@@ -111,3 +112,132 @@ def test_lanes_work_after_a_fork():
     if child == 0:
         os._exit(0 if run_lanes([lambda: 1, lambda: 2]) == [1, 2] else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+# --- whole models, against one device -------------------------------------------------------------------------------
+
+
+class Nested(nn.Module):
+    """Nested inputs and outputs, a keyword, a number along with them, statistics in buffers."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.norm = nn.Linear(3, 2, dtype=ag.float64), nn.BatchNorm1d(2, dtype=ag.float64)
+
+    def forward(self, pair, scale=1, *, mask=None):
+        x, more = pair
+        y = self.norm(self.layer(x) * scale + more["shift"])
+        return {"y": y if mask is None else y * mask, "parts": (y.sum(), [x * 2, None])}
+
+
+def nested_inputs(rows=7):
+    rng = np.random.default_rng(3)
+    x, shift, mask = (ag.tensor(rng.standard_normal((rows, k))) for k in (3, 2, 2))
+    return (x, {"shift": shift}), mask
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_nests_are_cut_and_joined(size):
+    ag.manual_seed(0)
+    net = Nested().eval()
+    pair, mask = nested_inputs()
+    expected = net(pair, 2.0, mask=mask)
+    got = DataParallel(net, devices=size)(pair, 2.0, mask=mask)
+    np.testing.assert_allclose(got["y"].tolist(), expected["y"].tolist(), rtol=1e-12)
+    np.testing.assert_allclose(got["parts"][0].sum().item(), expected["parts"][0].item(), rtol=1e-12)
+    assert got["parts"][0].shape == ((size,) if size > 1 else ()) and got["parts"][1][1] is None
+    again = data_parallel(net, (pair, 2.0), size, module_kwargs={"mask": mask})
+    assert (again["y"] == got["y"]).all()
+
+
+@pytest.mark.parametrize("output", [None, 4, 9])
+def test_outputs_come_to_the_chosen_place(output):
+    net = nn.Linear(3, 2)
+    x = ag.randn(5, 3)
+    y = DataParallel(net, devices=[4, 9], output_device=output)(x)
+    np.testing.assert_allclose(y.tolist(), net(x).tolist(), rtol=1e-6)
+    with pytest.raises(ValueError, match=r"output_device=5 is not one of the places \[4, 9\]"):
+        DataParallel(net, devices=[4, 9], output_device=5)
+
+
+@pytest.mark.parametrize("dim", [1, -1, -2])
+def test_any_dimension_is_cut(dim):
+    net = nn.ReLU()
+    x = ag.randn(3, 4, 5)
+    assert (DataParallel(net, devices=3, dim=dim)(x) == net(x)).all()
+
+
+def test_fewer_rows_than_devices_leave_some_idle():
+    class Picky(nn.Linear):
+        def forward(self, x):
+            assert len(x) > 0
+            return super().forward(x)
+
+    net = Picky(3, 2)
+    x = ag.randn(2, 3)
+    np.testing.assert_allclose(DataParallel(net, devices=5)(x).tolist(), net(x).tolist(), rtol=1e-6)
+
+
+def test_the_first_places_statistics_are_kept():
+    net = Nested().train()
+    pair, _ = nested_inputs(6)
+    DataParallel(net, devices=2)(pair)
+    alone = Nested()
+    alone.load_state_dict({k: v for k, v in net.state_dict().items() if "norm" not in k or "weight" in k or "bias" in k},
+                          strict=False)
+    x, more = pair
+    alone((x[:3], {"shift": more["shift"][:3]}))
+    np.testing.assert_allclose(net.norm.running_mean.tolist(), alone.norm.running_mean.tolist(), rtol=1e-12)
+    assert net.norm.num_batches_tracked.item() == 1
+
+
+def test_a_module_without_arguments_or_parameters_runs_once():
+    class Counts(nn.Module):
+        calls = 0
+
+        def forward(self, n=3):
+            Counts.calls += 1
+            return ag.ones(n)
+
+    assert DataParallel(Counts(), devices=3)().tolist() == [1, 1, 1] and Counts.calls == 1
+
+
+def test_an_exception_keeps_its_traceback():
+    class Breaks(nn.Linear):
+        def forward(self, x):
+            y = super().forward(x)
+            if x[0, 0] == 7:
+                raise KeyError("planted")
+            return y
+
+    x = ag.zeros(4, 3)
+    x[2, 0] = 7
+    with pytest.raises(KeyError, match="replica 1 on place 1.*planted") as caught:
+        DataParallel(Breaks(3, 2), devices=2)(x)
+    assert caught.value.__cause__.__traceback__.tb_next.tb_next is not None
+
+
+def ranks_times_devices(comm):
+    """Two local devices under each rank; batch of 11 rows in uneven shares; five steps of AdamW."""
+    ag.manual_seed(1)
+    nets = [nn.Sequential(nn.Linear(3, 8, dtype=ag.float64), nn.Tanh(), nn.Linear(8, 2, dtype=ag.float64)) for _ in "ab"]
+    nets[1].load_state_dict(nets[0].state_dict())
+    model = DataParallel(nets[0], comm=comm, devices=2)
+    rng = np.random.default_rng(0)
+    optimizers = [optim.AdamW(net.parameters(), lr=0.1) for net in nets]
+    for _ in range(5):
+        x, y = ag.tensor(rng.standard_normal((11, 3))), ag.tensor(rng.standard_normal((11, 2)))
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        start = comm.rank * 11 // comm.size
+        mine = slice(start, (comm.rank + 1) * 11 // comm.size)
+        F.mse_loss(model(x[mine]), y[mine]).backward()
+        F.mse_loss(nets[1](x), y).backward()
+        for optimizer in optimizers:
+            optimizer.step()
+    for p, q in zip(nets[0].parameters(), nets[1].parameters(), strict=True):
+        np.testing.assert_allclose(p.tolist(), q.tolist(), rtol=1e-12, atol=1e-13)
+
+
+def test_ranks_times_devices_equal_one_process(on_ranks):
+    on_ranks(ranks_times_devices)
