@@ -97,6 +97,16 @@ def use_generator(generator: Generator) -> None:
     _own.set(generator)
 
 
+@contextlib.contextmanager
+def using_generator(generator: Generator) -> Iterator[None]:
+    """A block in which this thread draws from `generator` where none is passed."""
+    token = _own.set(generator)
+    try:
+        yield
+    finally:
+        _own.reset(token)
+
+
 def drawing(generator: Generator | None) -> np.random.Generator:
     """NumPy's generator behind `generator`, or behind the default one."""
     if generator is None:

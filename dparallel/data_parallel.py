@@ -20,6 +20,7 @@ from .reducer import ForwardCall, Reducer, Sink
 from .replicate import replicate
 from .scatter_gather import gather, scatter
 from .tree import rebuilt, tensors
+from .virtual_shards import VirtualShards
 
 BATCHES = ("own", "root")
 AVERAGES = ("rows", "ranks", "sum")
@@ -40,6 +41,9 @@ class DataParallel(Module):
     a rank may have none); "ranks", a mean of which all ranks count alike; "sum", a sum over rows. Rows are counted
     along `dim` of the first tensor argument of forward. bucket_cap_mb is the size of gradient messages.
 
+    reproducible=V (a power of two, a multiple of the number of ranks) gives bitwise the same weights on 1, 2, 4, ... V ranks
+    and on local devices, see virtual_shards.py; rows are to come as GlobalBatchSampler gives them.
+
     >>> model = DataParallel(Net())
     >>> loss = F.cross_entropy(model(x), y)          # this rank's rows
     >>> loss.backward()                              # gradients of the whole batch, on every rank
@@ -48,7 +52,7 @@ class DataParallel(Module):
     def __init__(self, module: Module, device_ids: Sequence[int] | None = None, output_device: int | None = None,
                  dim: int = 0, *, comm: Communicator | None = None, devices: int | Sequence[int] | None = None,
                  batch: str | None = None, average: str = "rows", bucket_cap_mb: float = 25,
-                 broadcast_buffers: bool = True, init_sync: bool = True) -> None:
+                 broadcast_buffers: bool = True, init_sync: bool = True, reproducible: int | None = None) -> None:
         if device_ids is not None and devices is not None:
             raise ValueError("pass devices= or device_ids=, not both")
         self.module = module
@@ -72,8 +76,27 @@ class DataParallel(Module):
             verify(module, self.comm)
             if init_sync:
                 broadcast_state(module, self.comm)
-        if self.batch == "own":
+        self._virtual: VirtualShards | None = None
+        if reproducible is not None:
+            self._virtual = VirtualShards(module, self.comm, reproducible, self.devices, average, dim,
+                                          self._broadcast_buffers)
+        elif self.batch == "own":
             self._reducer = self._make_reducer() if self.comm.size > 1 else None
+
+    def _broadcast_buffers(self) -> None:
+        if self.broadcast_buffers and not isinstance(self.comm, Devices):
+            broadcast_tensors(list(self.module.buffers()), self.comm)
+
+    def shards(self, *batch: Any) -> Iterator[Any]:
+        """With reproducible=V: this rank's rows of the batch, shard by shard; make a loss of each and call backward on it.
+        At the end .grad holds the mean over all rows of all ranks, also where the shards are uneven.
+
+        >>> for x, y in model.shards(x, y):
+        ...     F.cross_entropy(model(x), y).backward()
+        """
+        if self._virtual is None:
+            raise RuntimeError("shards() needs DataParallel(..., reproducible=V): this one has no virtual shards")
+        return self._virtual.each(batch)
 
     def _make_reducer(self) -> Reducer:
         trained = [(name, p) for name, p in self.module.named_parameters() if p.requires_grad]
@@ -81,6 +104,8 @@ class DataParallel(Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
+        if self._virtual is not None and is_grad_enabled():
+            return self._virtual(args, kwargs)
         if self._reducer is not None:
             return self._forward_own(args, kwargs)
         return self._here(args, kwargs) if isinstance(self.comm, Devices) or self.comm.size == 1 else \
@@ -123,6 +148,8 @@ class DataParallel(Module):
     @contextlib.contextmanager
     def no_sync(self, when: bool = True) -> Iterator[None]:
         """Backward passes inside add up gradients on this rank only (if `when`); the next one outside sums them all."""
+        if self._virtual is not None and when:
+            raise NotImplementedError("no_sync: with reproducible=V gradients do not add up over calls; pass all rows at once")
         if self._reducer is None:
             yield
             return

@@ -46,6 +46,11 @@ def replicate(module: Module, comm: Communicator | Sequence[int] | int, detach: 
     for parameter in module.parameters():
         source = parameter.detach() if detach else parameter
         copies[id(parameter)] = as_tuple(broadcast.apply(source, comm=comm, root=root))
+    return replicas(module, copies, comm, root)
+
+
+def replicas(module: Module, copies: dict[int, tuple[Any, ...]], comm: Communicator, root: int = 0) -> list[Module]:
+    """Replicas whose parameters are the `copies` (by id of the original: one for each place); buffers are root's."""
     for buffer in module.buffers():
         copied = comm.broadcast(buffer.array, root)
         copies[id(buffer)] = tuple(buffer if place == 0 else as_tensor(array)

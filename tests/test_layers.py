@@ -42,7 +42,8 @@ autograd
 dparallel.functions dparallel.tree
 dparallel.scatter_gather dparallel.replicate dparallel.parallel_apply dparallel.buckets
 dparallel.bucket_hook
-dparallel.reducer dparallel.local
+dparallel.reducer dparallel.local dparallel.tree_reduce dparallel.batches
+dparallel.virtual_shards
 dparallel.data_parallel dparallel.testing
 dparallel
 """

@@ -1,0 +1,106 @@
+"""Sums over virtual shards in one fixed binary tree: the same bits on any number of ranks. See virtual_shards.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd import Tensor, as_tensor
+from autograd.engine import current_pass
+from autograd.graph import shared_counter
+
+from .comm import Communicator, even_split
+from .functions import AllReduce, Collective
+
+Array = np.ndarray[Any, Any]
+
+
+def tree_sum(arrays: Sequence[Any]) -> Any:
+    """The sum of 2^k arrays in one fixed order: halves first. None stands for nothing."""
+    if len(arrays) == 1:
+        return arrays[0]
+    half = len(arrays) // 2
+    left, right = tree_sum(arrays[:half]), tree_sum(arrays[half:])
+    return right if left is None else left if right is None else left + right
+
+
+def tree_allreduce(x: Array, comm: Communicator) -> Array:
+    """The vectors of all ranks added in the tree, on every rank: each adds a piece, and all of them share the pieces."""
+    if comm.size == 1:
+        return x
+    sizes = even_split(len(x), comm.size)
+    mine = comm.alltoall([x], [sizes])[0].reshape(comm.size, -1)
+    return comm.allgather([tree_sum(list(mine))])[0]
+
+
+def tree_allreduce_all(branches: Sequence[Array], comm: Communicator, scale: float) -> list[Array]:
+    """Each rank's branches added over ranks and multiplied by `scale`: one exchange for each dtype."""
+    sums: list[Any] = [None] * len(branches)
+    for dtype in dict.fromkeys(branch.dtype for branch in branches):
+        chosen = [i for i, branch in enumerate(branches) if branch.dtype == dtype]
+        flat = tree_allreduce(np.concatenate([branches[i].reshape(-1) for i in chosen]), comm)
+        flat = flat if scale == 1 else flat * dtype.type(scale)
+        start = 0
+        for i in chosen:
+            stop = start + branches[i].size
+            sums[i] = flat[start:stop].reshape(branches[i].shape)
+            start = stop
+    return sums
+
+
+def read_only(p: Tensor) -> Tensor:
+    """The same memory, which must not be written to through this tensor, and is known to change when p does."""
+    view = p.array.view()
+    view.flags.writeable = False
+    alias = as_tensor(view)
+    alias.counter = shared_counter(p)
+    return alias
+
+
+def check_fresh(params: Sequence[Tensor], comm: Communicator) -> None:
+    """Raise, on every rank, if an earlier pass left gradients: what is added to them would depend on the ranks' number."""
+    walk = current_pass()
+    held = (walk is None or walk.accumulate) and any(p.grad is not None and p.grad.array.any() for p in params)
+    if comm.any(held):
+        raise RuntimeError("reproducible: gradients of an earlier backward pass are still there, and sums with them would "
+                           "depend on the number of ranks. Call optimizer.zero_grad() before each step; instead of "
+                           "accumulating over calls, pass all rows at once: each shard runs on its own anyway")
+
+
+class VirtualBroadcast(Collective):
+    """Parameters -> `share` views of each, for this rank's virtual shards; gradients are added up in the tree over all
+    shards of all ranks, and multiplied by `scale`."""
+
+    @staticmethod
+    def forward(ctx: Any, *params: Tensor, comm: Communicator, share: int, scale: float) -> Any:
+        """Views, one after another for each parameter."""
+        ctx.settings, ctx.params = {"comm": comm, "share": share, "scale": scale}, params
+        return tuple(read_only(p) for p in params for _ in range(share))
+
+    @staticmethod
+    def backward(ctx: Any, *gs: Tensor) -> Any:
+        """VirtualReduce."""
+        check_fresh(ctx.params, ctx.settings["comm"])
+        return VirtualReduce.apply(*gs, **ctx.settings)
+
+
+class VirtualReduce(Collective):
+    """Gradients of all shards' views -> those of the parameters, the same on every rank."""
+
+    @staticmethod
+    def forward(ctx: Any, *gs: Tensor, comm: Communicator, share: int, scale: float) -> Any:
+        """The tree's sum: this rank's branch for each parameter, then all of them at once over ranks, one dtype a time."""
+        ctx.settings, ctx.share, ctx.scale = {"comm": comm}, share, scale
+        branches = [tree_sum([g.array for g in gs[start:start + share]]) for start in range(0, len(gs), share)]
+        sums = tuple(as_tensor(total) for total in tree_allreduce_all(branches, comm, scale))
+        return sums if len(sums) > 1 else sums[0]
+
+    @staticmethod
+    def backward(ctx: Any, *gs: Tensor) -> Any:
+        """Every shard's gradient is in every rank's sum."""
+        totals = [AllReduce.apply(g, **ctx.settings) * ctx.scale for g in gs]
+        return tuple(total for total in totals for _ in range(ctx.share))
+
+
