@@ -31,7 +31,8 @@ class GlobalBatchSampler(Sampler[list[int]]):
         if self.shards < 1 or self.shards % processes:
             raise ValueError(f"shards={shards} is not a multiple of the {processes} ranks")
         if not isinstance(batch_size, int) or batch_size < self.shards:
-            raise ValueError(f"batch_size={batch_size!r}: a whole number of rows, at least one for each of {self.shards} shards")
+            raise ValueError(f"batch_size={batch_size!r}: a whole number of rows, at least one for each of "
+                             f"{self.shards} shards")
         if len(data_source) < self.shards:
             raise ValueError(f"{len(data_source)} rows are fewer than {self.shards} shards")
         self.data_source, self.batch_size = data_source, batch_size

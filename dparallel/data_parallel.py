@@ -149,7 +149,8 @@ class DataParallel(Module):
     def no_sync(self, when: bool = True) -> Iterator[None]:
         """Backward passes inside add up gradients on this rank only (if `when`); the next one outside sums them all."""
         if self._virtual is not None and when:
-            raise NotImplementedError("no_sync: with reproducible=V gradients do not add up over calls; pass all rows at once")
+            raise NotImplementedError("no_sync: with reproducible=V gradients do not add up over calls; pass all rows "
+                                      "at once")
         if self._reducer is None:
             yield
             return

@@ -36,8 +36,8 @@ class VirtualShards:
                  broadcast_buffers: Callable[[], None]) -> None:
         size = comm.size if devices is not comm else 1
         if not isinstance(count, int) or count < 1 or count & (count - 1) or count % size:
-            raise ValueError(f"reproducible={count!r} on {size} ranks: the number of virtual shards is a power of two, and a "
-                             "multiple of the number of ranks")
+            raise ValueError(f"reproducible={count!r} on {size} ranks: the number of virtual shards is a power of two, and "
+                             "a multiple of the number of ranks")
         self.module, self.comm, self.devices, self.average, self.dim = module, comm, devices, average, dim
         self.ranks = Devices(1) if devices is comm else comm
         self.count, self.share = count, count // size
@@ -97,8 +97,8 @@ class VirtualShards:
         each = self.ranks.rows([np.empty((rows, 0))])
         sizes = even_split(sum(each), self.count)
         if each != [sum(sizes[start:start + self.share]) for start in range(0, self.count, self.share)]:
-            raise CollectiveError(f"reproducible={self.count}: the ranks have {each} rows; give each the rows of its shards, "
-                                  f"which are {sizes}, as GlobalBatchSampler does")
+            raise CollectiveError(f"reproducible={self.count}: the ranks have {each} rows; give each those of its shards: "
+                                  f"these have {sizes}, see GlobalBatchSampler")
         params = [p for p in self.module.parameters() if p.requires_grad]
         check_fresh(params, self.ranks)
         copies = {id(p): tuple(read_only(p).requires_grad_() if p.requires_grad else p for _ in range(self.share))
