@@ -25,7 +25,7 @@ bench: $(TEST)
 	$(BIN)/python tests/bench/run.py
 
 examples: $(TRAIN)
-	$(BIN)/python -m pip install -q -e '.[mpi,examples,mnist]' pytest
+	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,mnist]' pytest
 	$(BIN)/python -m pytest tests/test_examples.py
 
 $(BIN)/python:
@@ -35,12 +35,12 @@ $(BIN)/python:
 COMPILE := $(BIN)/python -m compileall -q autograd dparallel launch
 
 $(TRAIN): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[mpi,examples]'
+	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples]'
 	$(COMPILE)
 	touch $@
 
 $(TEST): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[mpi,examples,mnist,test]'
+	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,mnist,test]'
 	$(COMPILE)
 	touch $@
 

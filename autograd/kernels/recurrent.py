@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from .products import product
+
 
 @lru_cache(maxsize=256)
 def steps_of(sizes: tuple[int, ...], reverse: bool) -> tuple[tuple[int, int], ...]:
@@ -45,7 +47,7 @@ def plain_forward(gates: Any, h: Any, weight: Any, steps: Any, relu: bool) -> An
     for start, stop in steps:
         z, state = gates[start:stop], h[:stop - start]
         before[start:stop] = state
-        z += state @ back
+        z += product(state, back)
         if relu:
             np.maximum(z, 0, out=z)
         else:
@@ -64,7 +66,7 @@ def plain_backward(g: Any, gh: Any, kept: Any, weight: Any, steps: Any, relu: bo
             state += g[start:stop]
         z = d[start:stop]
         z *= state
-        np.matmul(z, weight, out=state)
+        product(z, weight, state)
     return d, d
 
 
@@ -85,7 +87,7 @@ def lstm_forward(gates: Any, h: Any, c: Any, weight: Any, projection: Any, steps
         z, state, cell, t = gates[start:stop], h[:stop - start], c[:stop - start], tanhs[start:stop]
         before[start:stop] = state
         cells[start:stop] = cell
-        z += state @ back
+        z += product(state, back)
         z *= half
         np.tanh(z, out=z)
         z *= half
@@ -97,7 +99,7 @@ def lstm_forward(gates: Any, h: Any, c: Any, weight: Any, projection: Any, steps
         if projection is None:
             np.multiply(z[:, 3 * n:], t, out=y)
         else:
-            np.matmul(z[:, 3 * n:] * t, projection.T, out=y)
+            product(z[:, 3 * n:] * t, projection.T, y)
         state[...] = y
     return out, (before, cells, gates, tanhs)
 
@@ -127,13 +129,13 @@ def lstm_backward(g: Any, gh: Any, gc: Any, kept: Any, weight: Any, projection: 
         full = state
         if projected is not None:
             projected[start:stop] = state
-            full = state @ projection
+            full = product(state, projection)
         cell += full * through[start:stop]
         parts = z[:, :3 * n].reshape(size, 3, n)
         parts *= cell[:, None]
         z[:, 3 * n:] *= full
         cell *= f[start:stop]
-        np.matmul(z, weight, out=state)
+        product(z, weight, state)
     return d, d, projected
 
 
@@ -149,7 +151,7 @@ def gru_forward(gates: Any, h: Any, weight: Any, bias: Any, steps: Any) -> Any:
     for start, stop in steps:
         z, state, q = gates[start:stop], h[:stop - start], inner[start:stop]
         before[start:stop] = state
-        part = state @ back
+        part = product(state, back)
         both, new = z[:, :2 * n], z[:, 2 * n:]
         both += part[:, :2 * n]
         _sigmoid(both)
@@ -184,5 +186,5 @@ def gru_backward(g: Any, gh: Any, kept: Any, weight: Any, steps: Any) -> Any:
         parts *= state[:, None]
         through[start:stop] *= state
         state *= u[start:stop]
-        state += z @ weight
+        state += product(z, weight)
     return np.concatenate([d[:, :2 * n], through], 1), d

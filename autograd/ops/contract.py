@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.products import product
 from ._declare import Operation
 from .complex import conj
 
@@ -35,7 +36,7 @@ def contracted(x: Any, y: Any, left: Labels, right: Labels, kept: Labels) -> Any
         if not rows and not columns:
             out = np.vecdot(np.conj(a[..., 0, :]), b[..., 0])
         else:
-            out = np.matmul(a, b, order="C")
+            out = product(a, b)
         out = np.reshape(out, (*heads, *shape_rows, *shape_columns))
     order = [*batch, *rows, *columns]
     return np.transpose(out, [order.index(n) for n in kept])

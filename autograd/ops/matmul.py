@@ -8,6 +8,7 @@ import numpy as np
 
 from ..complaints import unsupported
 from ..dtypes import promote
+from ..kernels.products import product
 from ..operation import fit
 from ..tensor import Tensor
 from ._declare import Operation
@@ -24,12 +25,12 @@ class MatMul(Operation, name="Mm"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, y: Any) -> Any:
-        """np.matmul; many matrices times one are one matrix, stacked."""
+        """The kernel; many matrices times one are one matrix, stacked."""
         ctx.save(x, y)
         ctx.shapes = x.shape, y.shape
         if x.ndim > 2 and y.ndim == 2:
-            return (x.reshape(_rows(x), x.shape[-1]) @ y).reshape(*x.shape[:-1], y.shape[1])
-        return np.matmul(x, y, order="C")
+            return product(x.reshape(_rows(x), x.shape[-1]), y).reshape(*x.shape[:-1], y.shape[1])
+        return product(x, y)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

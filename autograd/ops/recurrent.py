@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import recurrent as kernels
+from ..kernels.products import product
 from ..tensor import Tensor
 from ._declare import Operation
 from .matmul import matrices
@@ -31,7 +32,7 @@ class Recurrent(Operation):
         batch, n, p = (x.shape[1] if sizes is None else max(sizes, default=0)), w_ih.shape[0], w_hh.shape[1]
         rows = x if sizes is not None else np.reshape(x, (x.shape[0] * batch, x.shape[2]))
         final = np.zeros((batch, p), x.dtype) if h is None else h.copy()
-        gates = rows @ w_ih.T
+        gates = product(rows, w_ih.T)
         if b_ih is not None:
             gates += b_ih
             gates[:, :2 * p if cell == "GRU" else n] += b_hh[:2 * p if cell == "GRU" else n]

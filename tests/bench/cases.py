@@ -1,4 +1,4 @@
-"""One benchmark case in one library: `python cases.py CASE LIBRARY` prints a JSON line. run.py starts it, many times.
+"""One benchmark case in one library: `python cases.py CASE LIBRARY [--ranks 2]` prints a JSON line. run.py starts it, often.
 
 Every case gives a number that must be the same in both libraries: a fast wrong answer is not a result.
 """
@@ -6,11 +6,15 @@ Every case gives a number that must be the same in both libraries: a fast wrong 
 import argparse
 import json
 import os
+import resource
 import statistics
 import sys
 import time
 
 import numpy as np
+from models import MODELS, seeded
+
+WARM_UP = 20
 
 
 def library(name):
@@ -34,9 +38,9 @@ def chain(t, multiply):
         for _ in range(100):
             y = multiply(y, w)
         y.sum().backward()
-        return w.grad
+        return w.grad.sum()
 
-    return step, lambda: float(step().sum())
+    return step
 
 
 def builtin_chain(t):
@@ -58,22 +62,20 @@ def function_chain(t):
     return chain(t, Multiply.apply)
 
 
-def mlp_parts(t, rows=64, rank=0, size=1):
-    """MLP 64-128-64-10, AdamW, and this rank's share of the rows; weights and data are the same in both libraries."""
-    rng = np.random.default_rng(0)
-    model = t.nn.Sequential(t.nn.Linear(64, 128), t.nn.ReLU(), t.nn.Linear(128, 64), t.nn.ReLU(), t.nn.Linear(64, 10))
-    model.load_state_dict({k: t.tensor((rng.standard_normal(tuple(v.shape)) / 8).astype(np.float32))
-                           for k, v in model.state_dict().items()})
-    x, y = rng.standard_normal((rows * size, 64)).astype(np.float32), rng.integers(0, 10, rows * size)
-    return model, t.from_numpy(x[rank::size].copy()), t.from_numpy(y[rank::size].copy())
+CHAINS = {"chain": builtin_chain, "function chain": function_chain}
 
 
-def mlp_step(t, model, parameters, x, y):
-    optimizer = t.optim.AdamW(parameters, lr=1e-3)
+def training(t, case, ranks):
+    """A step of a model's training: zero_grad, forward, loss, backward, optimizer; under data parallelism on several ranks."""
+    rank, wrap = placed(t, ranks)
+    model, (x, y), loss_of, optimizer_of = MODELS[case](t, rank, ranks)
+    seeded(t, model)
+    model = wrap(model)
+    optimizer = optimizer_of(model.parameters())
 
     def step():
         optimizer.zero_grad()
-        loss = t.nn.functional.cross_entropy(model(x), y)
+        loss = loss_of(model, x, y)
         loss.backward()
         optimizer.step()
         return loss
@@ -81,74 +83,58 @@ def mlp_step(t, model, parameters, x, y):
     return step
 
 
-def mlp(t):
-    model, x, y = mlp_parts(t)
-    step = mlp_step(t, model, model.parameters(), x, y)
-    first = [float(step()) for _ in range(10)][-1]
-    return step, lambda: first
-
-
-def parallel_mlp(t):
-    """The MLP on two ranks, 64 rows each, gradients averaged in backward."""
+def placed(t, ranks):
+    """This process's rank, and what makes a module data-parallel."""
+    if ranks == 1:
+        return 0, lambda model: model
     if t.__name__ == "torch":
         import torch.distributed as dist
         from torch.nn.parallel import DistributedDataParallel
         dist.init_process_group("gloo", init_method=f"file://{os.environ['BENCH_FILE']}", rank=int(os.environ["BENCH_RANK"]),
-                                world_size=2)
-        model, x, y = mlp_parts(t, rank=dist.get_rank(), size=2)
-        model = DistributedDataParallel(model)
-    else:
-        from dparallel import DataParallel, world
-        comm = world()
-        model, x, y = mlp_parts(t, rank=comm.rank, size=2)
-        model = DataParallel(model, comm=comm)
-    step = mlp_step(t, model, model.parameters(), x, y)
-    first = [float(step()) for _ in range(10)][-1]
-    return step, lambda: first
+                                world_size=ranks)
+        return dist.get_rank(), DistributedDataParallel
+    from dparallel import DataParallel, world
+    comm = world()
+    return comm.rank, lambda model: DataParallel(model, comm=comm)
 
 
-CASES = {"chain": builtin_chain, "function chain": function_chain, "mlp": mlp, "mlp on 2 ranks": parallel_mlp}
-
-
-def measure(step, seconds):
-    """Median of the times of single steps, after a warm-up."""
-    for _ in range(20):
+def measure(step, seconds, count, clock):
+    """(times of single steps, the third step's result); a fixed count of steps where ranks must make equally many."""
+    check = [float(step()) for _ in range(3)][-1]
+    for _ in range(WARM_UP if count is None else max(3, count // 10)):
         step()
     times = []
     end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(times) < 30:
-        start = time.perf_counter()
+    while len(times) < count if count is not None else (time.perf_counter() < end or len(times) < 20) and len(times) < 2000:
+        start = clock()
         step()
-        times.append(time.perf_counter() - start)
-        if len(times) == 2000:
-            break
-    return statistics.median(times)
+        times.append(clock() - start)
+    return times, check
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("case", choices=[*CASES, "import"])
+    parser.add_argument("case", choices=[*CHAINS, *MODELS, "import"])
     parser.add_argument("library", choices=["autograd", "torch"])
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--steps", type=int, help="a fixed number of steps")
+    parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--cpu", action="store_true", help="processor time, for a busy machine")
     options = parser.parse_args()
+    start = time.perf_counter()
+    clock = time.process_time if options.cpu else time.perf_counter
+    t = library(options.library)
     if options.case == "import":
-        start = time.perf_counter()
-        library(options.library)
         print(json.dumps({"time": time.perf_counter() - start, "check": 0.0}))
         return
-    step, check = CASES[options.case](library(options.library))
-    if options.case == "mlp on 2 ranks":                 # a fixed number: the ranks must make as many steps
-        for _ in range(50):
-            step()
-        times = []
-        for _ in range(600):
-            start = time.perf_counter()
-            step()
-            times.append(time.perf_counter() - start)
-        value = statistics.median(times)
-    else:
-        value = measure(step, 0.7)
+    if options.case in MODELS:
+        t.manual_seed(0)
+    step = CHAINS[options.case](t) if options.case in CHAINS else training(t, options.case, options.ranks)
+    steps = options.steps if options.steps is not None or options.ranks == 1 else 200
+    times, check = measure(step, options.seconds, steps, clock)
     if int(os.environ.get("BENCH_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", 0))) == 0:
-        print(json.dumps({"time": value, "check": check()}))
+        print(json.dumps({"time": statistics.median(times), "check": check,
+                          "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
     sys.stdout.flush()
 
 

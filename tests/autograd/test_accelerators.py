@@ -1,0 +1,84 @@
+"""Accelerated kernels agree with NumPy, and their absence is no error."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from autograd.kernels.accelerators import Accelerator, wanted
+from autograd.kernels.onednn import onednn
+from autograd.kernels.products import product
+
+needs_onednn = pytest.mark.skipif(onednn.library() is None, reason="oneDNN is not installed or switched off")
+
+
+def matrices(rng, rows, columns, layout):
+    x = rng.standard_normal((2 * rows, 2 * columns)).astype(np.float32)
+    return {"rows": np.ascontiguousarray(x[:rows, :columns]), "columns": np.asfortranarray(x[:rows, :columns]),
+            "part": x[:rows, :columns], "every second": x[::2, ::2], "upside down": x[:rows, :columns][::-1],
+            "repeated": np.broadcast_to(x[:1, :columns], (rows, columns))}[layout]
+
+
+@pytest.mark.parametrize("left", ["rows", "columns", "part", "every second", "upside down", "repeated"])
+@pytest.mark.parametrize("right", ["rows", "columns", "part", "repeated"])
+@pytest.mark.parametrize("rows, inner, columns", [(64, 128, 96), (1, 1024, 1024), (1024, 1, 1024), (700, 800, 1)])
+def test_products_agree_with_numpy(left, right, rows, inner, columns):
+    rng = np.random.default_rng(0)
+    x, y = matrices(rng, rows, inner, left), matrices(rng, inner, columns, right)
+    expected = x.astype(np.float64) @ y.astype(np.float64)
+    bound = 1e-6 * inner ** 0.5 * np.abs(x).max() * np.abs(y).max() * 4 + 1e-5 * np.abs(expected)
+    assert (np.abs(product(x, y) - expected) <= bound).all()
+    out = np.full((rows, columns), np.nan, np.float32)
+    assert product(x, y, out) is out and (np.abs(out - expected) <= bound).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex64, np.int64, np.float16])
+def test_other_dtypes_are_numpys(dtype):
+    x = np.arange(100 * 90).reshape(100, 90).astype(dtype)
+    assert (product(x, x.T) == x @ x.T).all()
+
+
+def test_stacks_of_matrices():
+    x, y = np.random.default_rng(0).standard_normal((2, 3, 80, 80)).astype(np.float32)
+    np.testing.assert_allclose(product(x, y), x @ y, rtol=1e-4, atol=1e-4)
+
+
+@needs_onednn
+def test_nans_and_infinities_pass():
+    x = np.ones((128, 128), np.float32)
+    x[3, 4], x[5, 6] = np.nan, np.inf
+    found = product(x, np.ones((128, 128), np.float32))
+    assert np.isnan(found[3]).all() and np.isinf(found[5]).all() and np.isfinite(found[7]).all()
+
+
+def test_a_broken_accelerator_is_said_so_once(caplog):
+    def broken():
+        raise OSError("no such library")
+
+    accelerator = Accelerator("onednn", broken, "NumPy is used instead.")
+    assert accelerator.state() == "not loaded yet"
+    assert accelerator.library() is None and accelerator.library() is None
+    assert caplog.text.count("no such library") == 1 and accelerator.state() == "not used"
+
+
+@pytest.mark.parametrize("value, expected", [("all", True), ("off", False), ("numba", False), ("onednn", True),
+                                             ("numba, onednn", True), ("", False), ("0", False)])
+def test_the_switch(monkeypatch, value, expected):
+    monkeypatch.setenv("AUTOGRAD_ACCELERATORS", value)
+    assert wanted("onednn") is expected
+
+
+def test_a_wrong_switch_is_an_error(monkeypatch):
+    monkeypatch.setenv("AUTOGRAD_ACCELERATORS", "mkl")
+    with pytest.raises(ValueError, match="'mkl' is not one of numba, onednn"):
+        wanted("numba")
+
+
+def test_switched_off_for_a_process():
+    script = ("import autograd as ag; x = ag.ones(200, 200); print((x @ x)[0, 0].item());"
+              "from autograd.kernels.onednn import onednn; print(onednn.state())")
+    import os
+    done = subprocess.run([sys.executable, "-c", script], env={**os.environ, "AUTOGRAD_ACCELERATORS": "off"}, text=True,
+                          capture_output=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["200.0", "not used"] and done.stderr.count("switched off") == 1
