@@ -89,6 +89,7 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 
 def shaped(grads: Any, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
-    """Gradients in their inputs' shapes: 0-d inputs were rows of one. An input that was not read has none."""
-    return tuple(g.reshape(shape) if g.numel() == np.prod(shape, dtype=int) else None
+    """Gradients in their inputs' shapes: 0-d inputs were rows of one. An input that was not read (by a root elsewhere) gets
+    zeros, made of the empty gradient: passes over this one must find the collective on every rank."""
+    return tuple(g.reshape(shape) if g.numel() == np.prod(shape, dtype=int) else g.sum().expand(shape)
                  for g, shape in zip(as_tuple(grads), shapes, strict=True))
