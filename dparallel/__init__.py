@@ -1,5 +1,6 @@
 """Data-parallel training on NumPy and MPI. Importing it does not start MPI; world() does, under an MPI launcher."""
 
+from .coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
 from .comm import CollectiveError, Communicator, Devices, Handle, RankFailure, run_ranks, world
 from .data_parallel import DataParallel
 from .functions import (
@@ -9,17 +10,20 @@ from .functions import (
     Broadcast,
     Collective,
     Gather,
+    Pending,
     Reduce,
     ReduceScatter,
     Scatter,
 )
+from .objects import all_gather_object, broadcast_object_list, gather_object, scatter_object_list
 from .parallel_apply import parallel_apply
 from .replicate import replicate
-from .scatter_gather import gather, scatter
+from .scatter_gather import broadcast, gather, scatter, scatter_kwargs
 from .testing import assert_same_everywhere, check_adjoint
 
 __version__ = "0.1.0"
 __all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "CollectiveError", "Communicator",
-           "DataParallel", "Devices", "Gather", "Handle", "RankFailure", "Reduce", "ReduceScatter", "Scatter",
-           "assert_same_everywhere", "check_adjoint", "gather", "parallel_apply", "replicate", "run_ranks", "scatter",
-           "world"]
+           "DataParallel", "Devices", "Gather", "Handle", "Pending", "RankFailure", "Reduce", "ReduceScatter", "Scatter",
+           "all_gather_object", "assert_same_everywhere", "broadcast", "broadcast_coalesced", "broadcast_object_list",
+           "check_adjoint", "gather", "gather_object", "parallel_apply", "reduce_add", "reduce_add_coalesced",
+           "replicate", "run_ranks", "scatter", "scatter_kwargs", "scatter_object_list", "world"]

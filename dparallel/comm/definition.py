@@ -103,4 +103,4 @@ def _alltoall(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> lis
 DEFINITIONS: dict[str, Callable[[Sequence[Call], Sequence[Array], Places], list[Array]]] = {
     "broadcast": _broadcast, "reduce": _reduce, "scatter": _scatter, "gather": _gather, "allreduce": _allreduce,
     "allgather": _allgather, "reduce_scatter": _reduce_scatter, "alltoall": _alltoall, "alltoall_sizes": _allgather,
-    "broadcast_object": _broadcast, "allgather_object": _allgather}
+    "broadcast_object": _broadcast, "allgather_object": _allgather, "gather_object": _gather, "scatter_object": _scatter}

@@ -295,7 +295,7 @@ METHODS = {
     "broadcast": MpiComm._broadcast, "reduce": MpiComm._reduce, "scatter": MpiComm._scatter, "gather": MpiComm._gather,
     "allreduce": MpiComm._allreduce, "allgather": MpiComm._allgather, "reduce_scatter": MpiComm._reduce_scatter,
     "alltoall": MpiComm._alltoall, "alltoall_sizes": MpiComm._allgather, "broadcast_object": MpiComm._broadcast,
-    "allgather_object": MpiComm._allgather}
+    "allgather_object": MpiComm._allgather, "gather_object": MpiComm._gather, "scatter_object": MpiComm._scatter}
 
 
 def _agreed(calls: list[Call]) -> Agreed:
