@@ -2,13 +2,26 @@
 
 from .batches import GlobalBatchSampler
 from .bucket_hook import GradBucket
+from .coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
 from .comm import CollectiveError, Communicator, Devices, Handle, RankFailure, run_ranks, world
 from .data_parallel import DataParallel
-from .functions import AllGather, AllReduce, AllToAll, Broadcast, Collective, Gather, Reduce, ReduceScatter, Scatter
+from .functions import (
+    AllGather,
+    AllReduce,
+    AllToAll,
+    Broadcast,
+    Collective,
+    Gather,
+    Pending,
+    Reduce,
+    ReduceScatter,
+    Scatter,
+)
 from .local import data_parallel
+from .objects import all_gather_object, broadcast_object_list, gather_object, scatter_object_list
 from .parallel_apply import parallel_apply
 from .replicate import replicate
-from .scatter_gather import gather, scatter
+from .scatter_gather import broadcast, gather, scatter, scatter_kwargs
 from .testing import assert_same_everywhere, check_adjoint
 
 __version__ = "0.1.0"
@@ -26,17 +39,27 @@ __all__ = [
     "GlobalBatchSampler",
     "GradBucket",
     "Handle",
+    "Pending",
     "RankFailure",
     "Reduce",
     "ReduceScatter",
     "Scatter",
+    "all_gather_object",
     "assert_same_everywhere",
+    "broadcast",
+    "broadcast_coalesced",
+    "broadcast_object_list",
     "check_adjoint",
     "data_parallel",
     "gather",
+    "gather_object",
     "parallel_apply",
+    "reduce_add",
+    "reduce_add_coalesced",
     "replicate",
     "run_ranks",
     "scatter",
+    "scatter_kwargs",
+    "scatter_object_list",
     "world",
 ]

@@ -44,6 +44,8 @@ dparallel.scatter_gather dparallel.replicate dparallel.parallel_apply dparallel.
 dparallel.bucket_hook
 dparallel.reducer dparallel.local dparallel.tree_reduce dparallel.batches
 dparallel.virtual_shards
+dparallel.scatter_gather dparallel.coalesced dparallel.objects dparallel.replicate dparallel.parallel_apply dparallel.buckets
+dparallel.reducer
 dparallel.data_parallel dparallel.testing
 dparallel
 """

@@ -221,8 +221,8 @@ def ranks_times_devices(comm):
     """Two local devices under each rank; batch of 11 rows in uneven shares; five steps of AdamW."""
     ag.manual_seed(1)
     nets = [nn.Sequential(nn.Linear(3, 8, dtype=ag.float64), nn.Tanh(), nn.Linear(8, 2, dtype=ag.float64)) for _ in "ab"]
+    model = DataParallel(nets[0], comm=comm, devices=2)              # has rank 0's weights now
     nets[1].load_state_dict(nets[0].state_dict())
-    model = DataParallel(nets[0], comm=comm, devices=2)
     rng = np.random.default_rng(0)
     optimizers = [optim.AdamW(net.parameters(), lr=0.1) for net in nets]
     for _ in range(5):
