@@ -1,6 +1,6 @@
 """Data-parallel training on NumPy and MPI. Importing it does not start MPI; world() does, under an MPI launcher."""
 
-from .comm import CollectiveError, Communicator, Devices, Handle, RankFailure, run_ranks, world
+from .comm import CollectiveError, Communicator, Devices, Handle, RankFailure, run_ranks, stall_limit, world
 from .data_parallel import DataParallel, gather, scatter
 from .functions import (
     AllGather,
@@ -21,4 +21,4 @@ __version__ = "0.1.0"
 __all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "CollectiveError", "Communicator",
            "DataParallel", "Devices", "Gather", "Handle", "RankFailure", "Reduce", "ReduceScatter", "Scatter",
            "assert_same_everywhere", "check_adjoint", "gather", "parallel_apply", "replicate", "run_ranks", "scatter",
-           "world"]
+           "stall_limit", "world"]
