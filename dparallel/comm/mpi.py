@@ -77,9 +77,12 @@ class MpiComm(Communicator):
     kind = "mpi"
 
     def __init__(self, comm: Any = None) -> None:
+        base = MPI.COMM_WORLD if comm is None else comm
         self.entered = 0                             # collectives so far
-        self.waiting: Any = None                     # what this rank waits in, for the watchdog
-        self.comm = (MPI.COMM_WORLD if comm is None else comm).Dup()
+        self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
+        self.watch, self.key, self.members = watch(), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
+        self.watch.join(self)
+        self.comm = base.Dup()
         self.size: int = self.comm.size
         self.held = (self.comm.rank,)
         self.max_count = 2**31 - 1
@@ -92,11 +95,11 @@ class MpiComm(Communicator):
         self._history = History()                    # in check mode
         self._row_types: dict[Any, Any] = {}
         atexit.register(self._outlive)               # also keeps this, and so the buffers, when nobody else does
-        self.watch = watch()
-        self.key, self.check = self.comm.bcast((f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check))
-        self.members = members_of(self.comm, MPI.COMM_WORLD)
+        key, self.check = self.comm.bcast((f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check))
         if self.watch.board is None and 1 < self.size == self.watch.size:
             self.watch.board = _board()
+        self.watch.part(self)
+        self.waiting, self.key = None, key           # the same on all its ranks
         self.watch.join(self)
 
     def free(self) -> None:

@@ -3,7 +3,7 @@
 One daemon thread wakes about once a second, looks at what the communicators of this process wait in (one attribute each,
 so that waiting itself costs next to nothing), and puts it on the board that the ranks of a host share. A rank that has
 waited for a collective longer than the limit reports where every rank is, once for all of them. It ends the job if it was
-asked to, and always if a rank that is waited for has left its script: that one will never come.
+asked to, and always if a rank that is waited for has left its script, or ranks wait for each other: then nobody will come.
 
     DPARALLEL_STALL_SECONDS   the limit (default 60; 0: no watchdog)     DPARALLEL_STALL_ABORT=1   end a stalled job
     DPARALLEL_CHECK=1         check every collective, and end a deadlock at once; a stall too, if a limit was set
@@ -17,6 +17,7 @@ import functools
 import json
 import math
 import os
+import re
 import sys
 import threading
 import time
@@ -30,6 +31,7 @@ from .waits import State, Wait, deadlock, gone, report
 LIMIT = 60.0                         # seconds
 SETTLED = 5.0                        # seconds that a message on its way is given before its wait counts as hopeless
 FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)")
 NO = ("", "0", "no", "false", "off")
 REPORTS = "DPRUN_REPORT_DIR"         # where dprun looks for the first failure
 
@@ -76,12 +78,36 @@ def stall_seconds(value: Any) -> float:
                      "dprun --stall, stall_limit())")
 
 
+class Seen:
+    """A wait that a look saw, and when it was first seen; `token` tells waits of one communicator apart."""
+
+    def __init__(self, comm: Any, waiting: Any, since: float) -> None:
+        self.what, self.key, self.members, self.since = told(waiting), comm.key, comm.members, since
+        self.entered = comm.entered
+        self.token = waiting if isinstance(waiting, str) else getattr(waiting, "number", self.entered)
+        self.told = 0.0                              # seconds of waiting after which it is to be told again; 0: not told yet
+
+    def or_same(self, old: Seen | None) -> Seen:
+        """The old one if it is the same wait, else this one. Texts are compared as objects: each message has its own."""
+        if old is not None and (old.token is self.token or (isinstance(old.token, int) and old.token == self.token)):
+            return old
+        return self
+
+    def wait(self, now: float) -> Wait:
+        """As others are told. A text that names no other place waits for nobody known."""
+        if isinstance(self.token, int):
+            return Wait(self.what, self.key, self.token, self.members, now - self.since)
+        place = MESSAGE.match(self.what)
+        peers = [self.members[int(place[1])]] if place and int(place[1]) < len(self.members) else []
+        return Wait(self.what, self.key, self.entered, self.members, now - self.since, peers)
+
+
 class Watch:
     """The watchdog of rank `rank` of `size`. `end(code)` ends the job.
 
     A communicator that joins has a `key` (the same on all its ranks, and of no other), `members` (its ranks by their
-    number in the job), `entered` (collectives so far), and `waiting`: None, or what it waits in, with an attribute
-    `number` where that is not the last one entered, and `peers` where it is known who is waited for.
+    number in the job), `entered` (collectives so far), and `waiting`: None, or what it waits in: a Call, a handle with
+    the `number` of its collective, an array that is summed; or a text, made for this wait, such as "recv(source=1)".
     """
 
     def __init__(self, rank: int, size: int, end: Callable[[int], None]) -> None:
@@ -91,8 +117,7 @@ class Watch:
         self.latest: Any = None                      # the last collective that was entered, and where in check mode
         self.latest_site: Any = None
         self._comms: dict[str, Any] = {}
-        self._since: dict[Any, float] = {}           # waits that were seen -> when first
-        self._told: dict[Any, float] = {}            # waits that were reported -> when to do so again
+        self._seen: dict[str, Seen] = {}             # the waits of the last look, by communicator
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._process = os.getpid()
@@ -127,39 +152,32 @@ class Watch:
         states = self._publish(mine)
         if mine.wait is None or not mine.wait.seconds:
             return
-        limit, what = self.settings.limit, (mine.wait.key, mine.wait.number)
+        limit, seen = self.settings.limit, self._seen[mine.wait.key]
         reason = gone(states, min(limit, SETTLED))
         if reason:
             self._report(f"{reason}; the job is ended", states, now, True)
             return
         reason = deadlock(states, min(limit, SETTLED))
-        stalled = mine.wait.seconds >= self._told.get(what, limit)
-        if reason and what not in self._told:
-            ends = self.settings.abort or self.settings.check
-        elif stalled:
-            reason, ends = reason or f"stalled: no progress for {mine.wait.seconds:.0f} s", self.settings.abort
+        late = mine.wait.seconds >= limit            # by then no other thread will resolve a deadlock either
+        if reason and (late or not seen.told):
+            ends = late or self.settings.abort or self.settings.check
+        elif mine.wait.seconds >= (seen.told or limit):
+            reason, ends = f"stalled: no progress for {mine.wait.seconds:.0f} s", self.settings.abort
         else:
             return
-        self._told[what] = max(limit, 2 * mine.wait.seconds)
+        seen.told = max(limit, 2 * mine.wait.seconds)
         self._report(reason + ("; the job is ended" if ends else ""), states, now, ends)
 
     def _state(self, now: float) -> State:
         """What this rank is doing: the wait that has lasted longest, or the main thread's place."""
         comms = list(self._comms.values())
-        found: dict[Any, tuple[Any, Any]] = {}
-        for comm in comms:
-            waiting = comm.waiting
-            if waiting is not None:
-                found[comm.key, getattr(waiting, "number", comm.entered)] = (comm, waiting)
-        self._since = {what: self._since.get(what, now) for what in found}
-        self._told = {what: when for what, when in self._told.items() if what in found}
+        new = [Seen(comm, waiting, now) for comm in comms if (waiting := comm.waiting) is not None]
+        seen = {wait.key: wait.or_same(self._seen.get(wait.key)) for wait in new}
+        self._seen = seen
         state = State(self.rank, now, {comm.key: comm.entered for comm in comms})
         state.site = str(blocked_site(FOLDER) or "")
-        if found:
-            key, number = min(self._since, key=self._since.__getitem__)
-            comm, waiting = found[key, number]
-            state.wait = Wait(told(waiting), key, number, comm.members, now - self._since[key, number],
-                              getattr(waiting, "peers", None))
+        if seen:
+            state.wait = min(seen.values(), key=lambda wait: wait.since).wait(now)
         elif self.latest is not None:
             state.last = told(self.latest) + at(self.latest_site)
         return state

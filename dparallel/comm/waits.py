@@ -58,7 +58,8 @@ class State:
             return f"rank {self.rank} is not in a collective; it is{place or ' somewhere'}{last}{quiet}"
         seconds = self.wait.seconds + now - self.time
         which = f" (number {self.wait.number} of communicator {self.wait.key})" if numbered else ""
-        return f"rank {self.rank} has waited {seconds:.0f} s in {self.wait.what}{which}{place}{quiet}"
+        long = f"{seconds:.{0 if seconds > 9.9 else 1}f} s"
+        return f"rank {self.rank} has waited {long} in {self.wait.what}{which}{place}{quiet}"
 
 
 States = Mapping[int, State]
@@ -95,7 +96,7 @@ def deadlock(states: States, settled: float) -> str:
     ring = _ring({rank: needed(state, states) for rank, state in states.items() if state.wait is not None})
     waits: list[Any] = [(states[rank], states[rank].wait) for rank in ring]
     together = ring and max(s.time - w.seconds for s, w in waits) < min(s.time for s, _ in waits)
-    if not together or any(w.peers is not None and w.seconds < settled for _, w in waits):
+    if not together or any(w.seconds < (settled / 5 if w.peers is None else settled) for _, w in waits):
         return ""
     return f"deadlock: rank {ring[0]} waits for rank " + ", which waits for rank ".join(map(str, [*ring[1:], ring[0]]))
 
