@@ -40,7 +40,7 @@ def parted(histories: Sequence[Sequence[Any]]) -> str:
     These calls fitted, but a place that left one out meets the others' with its next one, until one does not fit.
     """
     for entries in zip(*histories, strict=False):
-        if len({(call, line) for _, call, line in entries}) > 1:
+        if len({line for _, _, line in entries}) > 1:
             lines = [f"\n  place {place}: {call} at {line}" for place, (_, call, line) in enumerate(entries)]
             return f"\nthe places first came from different lines in collective number {entries[0][0]}:" + "".join(lines)
     return ""

@@ -8,10 +8,15 @@ import re
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import autograd as ag
+from autograd import nn
+from dparallel import DataParallel
 from launch import mpirun
 
 try:
@@ -174,6 +179,16 @@ def test_unchecked_sums(script):
     dprun(2, path, "--check").shows("the shapes differ", r"sum_in_place.* \(3,\) at", r"sum_in_place.* \(4,\) at")
 
 
+def test_ranks_that_all_wait_for_a_message(script):
+    """A message waits as a text that names its sender."""
+    dprun(3, script("""
+source = (comm.rank + 1) % 3
+comm.waiting = f"recv(source={source}, tag=3)"
+comm.comm.Recv(x[0], source)
+"""), "--stall", 1).shows("deadlock: rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0; the job is ended",
+                          *[rf"rank {r} has waited .* in recv\(source={(r + 1) % 3}, tag=3\) at \S*train.py:11" for r in range(3)])
+
+
 # --- a rank is late ----------------------------------------------------------------------------------------------------
 
 
@@ -252,6 +267,21 @@ def test_a_rank_that_raises(script, ranks, where):
         "Traceback", "line 16, in plant", f"ValueError: planted in {where}", f"dprun: rank {ranks - 1} of {ranks} failed", code=1)
     assert done.text.count("line 16, in plant") == 1 + (where == "loader") and done.text.count("dprun: rank") == 1
     assert "dparallel: " not in done.text and done.seconds < 30
+
+
+def test_a_local_replica_that_raises():
+    class Sometimes(nn.Linear):
+        def forward(self, x):
+            if (x.array == 7).any():
+                raise ValueError("planted")
+            return super().forward(x)
+
+    x = np.ones((4, 3), np.float32)
+    x[2:] = 7
+    with pytest.raises(ValueError, match="Caught ValueError in replica 1 on place 1: planted") as caught:
+        DataParallel(Sometimes(3, 2), devices=2)(ag.from_numpy(x))
+    frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
+    assert frames[-1].line == 'raise ValueError("planted")' and frames[-1].name == "forward"
 
 
 def test_options_reach_the_ranks():
