@@ -3,7 +3,7 @@
 from .batches import GlobalBatchSampler
 from .bucket_hook import GradBucket
 from .coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
-from .comm import CollectiveError, Communicator, Devices, Handle, RankFailure, run_ranks, world
+from .comm import CollectiveError, Communicator, Devices, Handle, RankFailure, run_ranks, stall_limit, world
 from .data_parallel import DataParallel
 from .functions import (
     AllGather,
@@ -61,5 +61,6 @@ __all__ = [
     "scatter",
     "scatter_kwargs",
     "scatter_object_list",
+    "stall_limit",
     "world",
 ]

@@ -40,12 +40,10 @@ autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
 dparallel.functions dparallel.tree
-dparallel.scatter_gather dparallel.replicate dparallel.parallel_apply dparallel.buckets
+dparallel.scatter_gather dparallel.coalesced dparallel.objects dparallel.replicate dparallel.parallel_apply dparallel.buckets
 dparallel.bucket_hook
 dparallel.reducer dparallel.local dparallel.tree_reduce dparallel.batches
 dparallel.virtual_shards
-dparallel.scatter_gather dparallel.coalesced dparallel.objects dparallel.replicate dparallel.parallel_apply dparallel.buckets
-dparallel.reducer
 dparallel.data_parallel dparallel.testing
 dparallel
 """

@@ -8,6 +8,7 @@ import os
 from .base import Communicator, Handle
 from .call import CollectiveError, even_split
 from .devices import Devices, local_devices, root_of
+from .stall import stall_limit
 from .threads import RankFailure, run_ranks
 
 # Where launchers tell the number of ranks: Open MPI; MPICH, Intel MPI and srun's PMI-1 and 2 (Hydra tells each node's
@@ -49,4 +50,4 @@ def world() -> Communicator:
 
 
 __all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "RankFailure", "even_split", "launched_size",
-           "local_devices", "root_of", "run_ranks", "world"]
+           "local_devices", "root_of", "run_ranks", "stall_limit", "world"]

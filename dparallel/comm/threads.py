@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from .base import Array, Communicator, Handle
-from .call import ONE_RESULT, Call, check
+from .call import ONE_RESULT, Call, explain, verdict
 from .definition import combined, results
+from .site import Site, at, here
 
+SETTLED = 3.0                        # seconds without a change after which ranks that all wait will wait for ever
 GRACE = 5.0                          # seconds that the other ranks get to end after one has failed
 
 
@@ -33,7 +35,7 @@ class Meeting:
         self.change = threading.Condition()
         self.brought: dict[Any, dict[int, Any]] = {}
         self.taken: dict[Any, int] = {}
-        self.waiting: dict[int, str] = {}            # rank -> the collective that it waits in
+        self.waiting: dict[int, tuple[Any, str, Site | None]] = {}       # rank -> the collective that it waits in, where
         self.left: set[int] = set()
         self.failure: tuple[int | None, BaseException] | None = None
 
@@ -52,12 +54,16 @@ class Meeting:
         """What all ranks brought, once they have. RankFailure if one can't come any more, or time runs out."""
         deadline = time.monotonic() + self.timeout
         with self.change:
-            self.waiting[rank] = what
+            self.waiting[rank] = (number, what, here())
             while len(self.brought[number]) < self.size:
                 self._check(number, rank, what)
-                if not self.change.wait(max(0.0, deadline - time.monotonic())) and time.monotonic() >= deadline:
+                if self.change.wait(min(SETTLED, max(0.0, deadline - time.monotonic()))):
+                    continue
+                if time.monotonic() >= deadline:
                     raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.whereabouts()}")
-            del self.waiting[rank]
+                if self._stuck():
+                    raise RankFailure(f"deadlock: every rank waits for another: {self.whereabouts()}")
+            self.waiting.pop(rank, None)
             items = [self.brought[number][place] for place in range(self.size)]
             self.taken[number] = self.taken.get(number, 0) + 1
             if self.taken[number] == self.size:
@@ -73,11 +79,16 @@ class Meeting:
             raise RankFailure(f"rank {rank} waits in {what}, but rank {missing[0]} has returned and will never come: "
                               f"{self.whereabouts()}", missing[0])
 
+    def _stuck(self) -> bool:
+        """Whether all ranks wait, none of them for what is complete."""
+        return len(self.waiting) == self.size and not any(
+            len(self.brought.get(number, ())) == self.size for number, _, _ in self.waiting.values())
+
     def whereabouts(self) -> str:
         """Where each rank is."""
-        return "; ".join(f"rank {place} " + ("has returned" if place in self.left else
-                                             f"waits in {self.waiting[place]}" if place in self.waiting else
-                                             "is not in a collective") for place in range(self.size))
+        told = {place: f"waits in {what}{at(site)}" for place, (_, what, site) in self.waiting.items()}
+        told.update(dict.fromkeys(self.left, "has returned"))
+        return "; ".join(f"rank {place} {told.get(place, 'is not in a collective')}" for place in range(self.size))
 
     def leave(self, rank: int | None, error: BaseException | None) -> None:
         """Note that a rank has ended (None: that all must end)."""
@@ -115,13 +126,15 @@ class ThreadComm(Communicator):
         """Bring a call and an item to the next collective; functions to collect all ranks', and to test for them."""
         number, rank, meeting = (self._channel, self._number), self.rank, self._meeting
         self._number += 1
-        meeting.bring(number, rank, (call, item))
+        meeting.bring(number, rank, (call, item, here()))
 
         def collect() -> tuple[list[Call], list[Any]]:
-            pairs = meeting.collect(number, rank, str(call))
-            calls = [call for call, _ in pairs]
-            check(calls)
-            return calls, [item for _, item in pairs]
+            brought = meeting.collect(number, rank, str(call))
+            calls = [call for call, _, _ in brought]
+            reason = verdict(calls)
+            if reason:
+                raise explain(reason, [f"{call}{at(site)}" for call, _, site in brought])
+            return calls, [item for _, item, _ in brought]
 
         return collect, lambda: meeting.complete(number)
 
