@@ -40,9 +40,11 @@ autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
 dparallel.functions dparallel.tree
-dparallel.replicate dparallel.parallel_apply dparallel.buckets
-dparallel.bucket_hook
+dparallel.replicate dparallel.parallel_apply dparallel.buckets dparallel.weights dparallel.synchronised dparallel.join dparallel.verification dparallel.arguments
+dparallel.bucket_hook dparallel.sink dparallel.unused dparallel.logbook
+dparallel.transport dparallel.graph_passes dparallel.wire dparallel.join_model
 dparallel.reducer
+dparallel.skipping
 dparallel.data_parallel dparallel.testing
 dparallel
 """
