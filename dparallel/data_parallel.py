@@ -124,7 +124,7 @@ class DataParallel(Module, Joinable):
                        unused=self._unused)
 
     def _needed_reducer(self) -> Reducer | None:
-        """The reducer; on one place it is made when something first needs it. None where gradients are summed in the graph."""
+        """The reducer; on one place it is made when it is first needed. None where gradients are summed in the graph."""
         if self._reducer is None and self.comm.size == 1 and self._trained():
             self._reducer = self._make_reducer()
         return self._reducer

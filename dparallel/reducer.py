@@ -61,7 +61,7 @@ class Reducer:
         self.comm, self.users_comm = comm.duplicate(), comm
         self.named, self.delayed, self.cap = named, delayed, cap_mb * 2**20
         self.buckets = assign_all(named, self.cap, delayed)
-        self.weights = Weights(average)
+        self.weights = Weights(average, comm.size == 1)
         self.unused = unused or Unused()
         self.log = Logbook()
         self.enabled = True                          # read when backward begins
@@ -93,7 +93,7 @@ class Reducer:
 
     def _arrival(self, place: Place) -> Any:
         def arrived(p: Tensor) -> None:
-            kind = self.begin()
+            kind = self.begin(None, p)
             if kind == NO:
                 return
             bucket, number = place.bucket, place.number
@@ -124,8 +124,8 @@ class Reducer:
         np.copyto(place.view, grad.array, casting="same_kind")
         p._grad = as_tensor(place.view)
 
-    def begin(self, call: ForwardCall | None = None) -> int:
-        """Called as soon as a backward pass concerns the module: what becomes of it."""
+    def begin(self, call: ForwardCall | None = None, arrived: Tensor | None = None) -> int:
+        """Called as soon as a backward pass concerns the module, by an output or an arrived gradient: what becomes of it."""
         walks = running.walks
         if not walks:
             return NO
@@ -138,12 +138,12 @@ class Reducer:
                 if call is not None:
                     self.weights.calls.add(call)
                 return NESTED if self._kind == SUMMED else NO
-            self._start(walk, call)
+            self._start(walk, call, arrived)
         elif call is not None:
             self.weights.calls.add(call)
         return self._kind
 
-    def _start(self, walk: Any, call: ForwardCall | None) -> None:
+    def _start(self, walk: Any, call: ForwardCall | None, arrived: Tensor | None) -> None:
         """The first that is seen of a pass."""
         weights = self.weights
         if self._pass is not None or weights.calls:
@@ -156,7 +156,7 @@ class Reducer:
         self._pass, self._next, self._late = walk, 0, False
         self._restored = []
         if weights.passes or (self._set_aside or not self.enabled or weights.average == "sum"):
-            self._prepare(walk)
+            self._prepare(walk, [(p, g) for p, g in self._held() if p is not arrived])
         if not self.enabled:
             self._kind = NO
             queue_callback(self._end_unsummed)
@@ -181,9 +181,9 @@ class Reducer:
         """The parameters that have a gradient, with its array."""
         return [(p, p._grad.array) for _, p in self.named if p._grad is not None]
 
-    def _prepare(self, walk: Any) -> None:
+    def _prepare(self, walk: Any, held: list[tuple[Tensor, Any]]) -> None:
         """Bring what earlier passes left into proportion with the pass that begins."""
-        weights, held = self.weights, self._held()
+        weights = self.weights
         if weights.passes and not any(g.any() for _, g in held):
             weights.forget()                         # the user dropped them
             self._set_aside = []

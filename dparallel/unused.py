@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from typing import Any
 
 import numpy as np
@@ -72,8 +73,8 @@ class Unused:
     def watch_steps(self, reducer: Any) -> None:
         """Gradients wait for their sum: warn if an optimiser steps on them. No optimiser is hooked at other times."""
         if self._steps is None:
-            names = {id(p): name for name, p in reducer.named}
-            self._steps = register_optimizer_step_pre_hook(lambda optimizer, *_: warn_of_step(optimizer, names))
+            known = weakref.ref(reducer)
+            self._steps = register_optimizer_step_pre_hook(lambda optimizer, *_: warn_of_step(optimizer, known()))
 
     def forget_steps(self, reducer: Any) -> None:
         """They are summed, or gone."""
@@ -82,8 +83,9 @@ class Unused:
             self._steps = None
 
 
-def warn_of_step(optimizer: Any, names: dict[int, str]) -> None:
+def warn_of_step(optimizer: Any, reducer: Any) -> None:
     """Name the parameters whose gradients are this rank's alone."""
+    names = {} if reducer is None else {id(p): name for name, p in reducer.named}
     found = [names[id(p)] for group in optimizer.param_groups for p in group["params"]
              if id(p) in names and p._grad is not None and np.any(p._grad.array)]
     if found:

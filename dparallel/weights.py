@@ -36,8 +36,8 @@ class ForwardCall:
 class Weights:
     """The weights of the pass that is running and of those before it that were not summed yet."""
 
-    def __init__(self, average: str) -> None:
-        self.average = average
+    def __init__(self, average: str, alone: bool = False) -> None:
+        self.average, self.alone = average, alone
         self.inside: ForwardCall | None = None       # of weighted(), while inside
         self.calls: set[ForwardCall] = set()         # of the pass that is running
         self.passes: list[float] = []                # those before it
@@ -54,7 +54,7 @@ class Weights:
             return (call.rows, call.given) if call.given or self.average == "rows" else (1.0, False)
         if any(call.given for call in calls):
             return sum(call.rows for call in calls), True
-        if self.average != "rows":
+        if self.average != "rows" or (self.alone and not calls):
             return 1.0, False
         if not calls:
             self.problem = self.problem or MSG_NO_ROWS
