@@ -136,7 +136,7 @@ class DataParallel(Module, Joinable):
 
     def synchronised_buffers(self) -> list[Tensor]:
         """The buffers that follow rank 0's."""
-        return [b for name, b in self.module.named_buffers() if name not in self.ignored]
+        return self._watch.buffers()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""

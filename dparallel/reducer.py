@@ -84,6 +84,7 @@ class Reducer:
 
     def _settle(self) -> None:
         """Give every parameter its place in the buckets."""
+        self._nbytes = [bucket.buffer.nbytes for bucket in self.buckets]
         for bucket in self.buckets:
             for number, p in enumerate(bucket.params):
                 self.places[p].move(bucket, number)
@@ -268,8 +269,11 @@ class Reducer:
         self._collect()
         if self.caution is not None:
             self.caution.check([bucket.gradients for bucket in self.buckets], self.transport.same_everywhere)
+        size, all_used = float(self.comm.size), True
         for bucket in self.buckets:
             for p, view, used in zip(bucket.params, bucket.views, bucket.used.tolist(), strict=True):
+                if used < size:
+                    all_used = False
                 if used and (p._grad is None or p._grad.array is not view):
                     p._grad = as_tensor(view)        # used on some rank, though not here; else it stays None
         if self._set_aside:
@@ -278,8 +282,9 @@ class Reducer:
             self.unused.forget_steps(self)
         self.weights.forget()
         self.weights.calls.clear()
-        log.summed(self.buckets, self.transport.bytes_sent)
-        self.unused.look(self)
+        log.summed(self.transport.bytes_sent or self._nbytes)
+        if not all_used or self.unused.watches:
+            self.unused.look(self)
         if self._arrived is not None:
             self._rebuild()
 
