@@ -14,12 +14,15 @@ from .functions import (
     ReduceScatter,
     Scatter,
 )
+from .join import Join, Joinable, JoinHook
 from .parallel_apply import parallel_apply
 from .replicate import replicate
+from .skipping import Step
 from .testing import assert_same_everywhere, check_adjoint
 
 __version__ = "0.1.0"
 __all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "CollectiveError", "Communicator",
-           "DataParallel", "Devices", "Gather", "GradBucket", "Handle", "RankFailure", "Reduce", "ReduceScatter", "Scatter",
+           "DataParallel", "Devices", "Gather", "GradBucket", "Handle", "Join", "JoinHook", "Joinable",
+           "RankFailure", "Reduce", "ReduceScatter", "Scatter", "Step",
            "assert_same_everywhere", "check_adjoint", "gather", "parallel_apply", "replicate", "run_ranks", "scatter",
            "world"]

@@ -81,6 +81,7 @@ class DataParallel(Module, Joinable):
         self.dim, self.average, self.forward_sync_buffers = dim, average, settled.sync_buffers_in_forward
         self.bucket_cap_mb, self.ignored = settled.bucket_cap_mb, settled.ignored
         self.skipped_steps = 0                       # by skipping()
+        self._inside_join: Join | None = None
         if self.batch == "own" and not self._trained():
             raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
                                "gradient.")
@@ -272,12 +273,12 @@ class DataParallel(Module, Joinable):
 
     @property
     def _join(self) -> Join | None:
-        joined = None if self._reducer is None else self._reducer.joined
-        return None if joined is None else joined.join
+        return self._inside_join
 
     @_join.setter
     def _join(self, join: Join | None) -> None:
-        if self._reducer is not None:
+        self._inside_join = join
+        if self._reducer is not None and self.comm.size > 1:
             self._reducer.joined = None if join is None else JoinedModel(self, join)
 
     # --- what it did ----------------------------------------------------------------------------------------------------
