@@ -77,6 +77,7 @@ class Reducer:
         self._late = False                           # buckets wait for the end of the pass
         self._set_aside: list[tuple[Tensor, Any]] = []    # summed gradients that new ones are added to, after their sum
         self._restored: list[tuple[Tensor, Any]] = []     # what a pass that counts nothing must leave as it was
+        self._kept: list[tuple[Bucket, int, Any]] = []    # places of unused gradients, with what was there
         self._arrived: list[Tensor] | None = [] if rebuild and len(self.buckets) > 1 else None
         self._settle()
         for p, place in self.places.items():
@@ -155,7 +156,7 @@ class Reducer:
         if call is not None:
             weights.calls.add(call)
         self._pass, self._next, self._late = walk, 0, False
-        self._restored = []
+        self._restored, self._kept = [], []
         if weights.passes or (self._set_aside or not self.enabled or weights.average == "sum"):
             self._prepare(walk, [(p, g) for p, g in self._held() if p is not arrived])
         if not self.enabled:
@@ -248,12 +249,21 @@ class Reducer:
             self._next += 1
 
     def _fill(self, bucket: Bucket) -> None:
-        """Zeros for what was not used here, or the gradient that was there before."""
-        for p, view, used in zip(bucket.params, bucket.views, bucket.used, strict=True):
-            if not used and p._grad is None:
+        """Zeros for what was not used here, or the gradient that was there before, which stays if no rank used it."""
+        for number, (p, view) in enumerate(zip(bucket.params, bucket.views, strict=True)):
+            if bucket.used[number]:
+                continue
+            grad = p._grad
+            if grad is None:
                 view[...] = 0
-            elif not used and p._grad is not None and p._grad.array is not view:
-                self._bring_home(p, self.places[p])
+            elif self.weights.passes:                # it was used in a pass before
+                bucket.used[number] = 1
+                if grad.array is not view:
+                    self._bring_home(p, self.places[p])
+            elif grad.array is view:
+                self._kept.append((bucket, number, view.copy()))
+            else:
+                np.copyto(view, grad.array, casting="same_kind")
 
     def _finish(self) -> None:
         """The end of backward: all buckets have left, are waited for, and divided."""
@@ -276,6 +286,10 @@ class Reducer:
                     all_used = False
                 if used and (p._grad is None or p._grad.array is not view):
                     p._grad = as_tensor(view)        # used on some rank, though not here; else it stays None
+        for bucket, number, before in self._kept:
+            if not bucket.used[number]:
+                bucket.views[number][...] = before
+        self._kept = []
         if self._set_aside:
             self._add_what_was_there()
         if self.weights.passes:
@@ -314,7 +328,7 @@ class Reducer:
     def clear(self) -> None:
         """Forget all gradients and what they counted."""
         self._pass = None
-        self._set_aside, self._restored = [], []
+        self._set_aside, self._restored, self._kept = [], [], []
         self.weights.forget()
         self.weights.calls.clear()
         self.weights.problem = ""
