@@ -148,9 +148,10 @@ class Reducer:
     def _start(self, walk: Any, call: ForwardCall | None, arrived: Tensor | None) -> None:
         """The first that is seen of a pass."""
         weights = self.weights
-        if self._pass is not None or weights.calls:
-            weights.calls.clear()                    # that pass ended in an exception: what it counted is void
+        if self._pass is not None:                   # that pass ended in an exception: what it counted is void
             self._pass = None
+            self.transport.drop()
+        weights.calls.clear()
         if self.caution is not None and self.enabled:
             self.caution.announce()
         if call is not None:
