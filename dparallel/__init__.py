@@ -16,10 +16,11 @@ from .functions import (
 )
 from .parallel_apply import parallel_apply
 from .replicate import replicate
+from .sync_batch_norm import SyncBatchNorm, convert_sync_batchnorm
 from .testing import assert_same_everywhere, check_adjoint
 
 __version__ = "0.1.0"
 __all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "CollectiveError", "Communicator",
            "DataParallel", "Devices", "Gather", "GradBucket", "Handle", "RankFailure", "Reduce", "ReduceScatter", "Scatter",
-           "assert_same_everywhere", "check_adjoint", "gather", "parallel_apply", "replicate", "run_ranks", "scatter",
-           "world"]
+           "SyncBatchNorm", "assert_same_everywhere", "check_adjoint", "convert_sync_batchnorm", "gather", "parallel_apply",
+           "replicate", "run_ranks", "scatter", "world"]

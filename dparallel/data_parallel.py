@@ -20,6 +20,7 @@ from .parallel_apply import parallel_apply
 from .reducer import ForwardCall, Reducer, Sink
 from .replicate import replicate
 from .tree import leaves, rebuilt, tensors
+from .within import inside
 
 BATCHES = ("own", "root")
 AVERAGES = ("rows", "ranks", "sum")
@@ -84,11 +85,12 @@ class DataParallel(Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
-        if self._reducer is not None:
-            return self._forward_own(args, kwargs)
-        if self.comm.size == 1:
-            return self.module(*args, **kwargs)
-        return self._forward_scattered(args, kwargs)
+        with inside(comm=self.comm, weight=None):
+            if self._reducer is not None:
+                return self._forward_own(args, kwargs)
+            if self.comm.size == 1:
+                return self.module(*args, **kwargs)
+            return self._forward_scattered(args, kwargs)
 
     def _forward_own(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         reducer = self._reducer
@@ -97,7 +99,8 @@ class DataParallel(Module):
         call = ForwardCall(self._rows((args, kwargs)))
         if self.training and self.broadcast_buffers:
             broadcast_tensors(list(self.module.buffers()), self.comm)
-        output = self.module(*args, **kwargs)
+        with inside(weight=(lambda: call.rows) if self.average == "rows" else None):
+            output = self.module(*args, **kwargs)
         return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
 

@@ -39,8 +39,8 @@ autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
-dparallel.functions dparallel.tree
-dparallel.replicate dparallel.parallel_apply dparallel.buckets
+dparallel.functions dparallel.tree dparallel.within
+dparallel.replicate dparallel.parallel_apply dparallel.buckets dparallel.sync_batch_norm
 dparallel.bucket_hook
 dparallel.reducer
 dparallel.data_parallel dparallel.testing
