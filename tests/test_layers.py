@@ -40,9 +40,9 @@ autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
 dparallel.functions dparallel.tree dparallel.within
-dparallel.replicate dparallel.parallel_apply dparallel.buckets dparallel.sync_batch_norm
+dparallel.replicate dparallel.parallel_apply dparallel.buckets dparallel.sync_batch_norm dparallel.local_sgd
 dparallel.bucket_hook
-dparallel.reducer
+dparallel.reducer dparallel.hooks
 dparallel.data_parallel dparallel.testing
 dparallel
 """
