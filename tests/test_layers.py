@@ -39,11 +39,12 @@ autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
-dparallel.functions dparallel.tree dparallel.within
+dparallel.functions dparallel.tree dparallel.within dparallel.sampling dparallel.metrics dparallel.clipping dparallel.recipes
 dparallel.replicate dparallel.parallel_apply dparallel.buckets dparallel.sync_batch_norm dparallel.local_sgd
 dparallel.bucket_hook
 dparallel.reducer dparallel.hooks
 dparallel.data_parallel dparallel.testing
+dparallel.evaluation
 dparallel
 """
 LAYER = {name: number for number, line in enumerate(LAYERS.splitlines()) for name in line.split()}

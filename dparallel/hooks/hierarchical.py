@@ -3,7 +3,6 @@ nodes is slow; MPI libraries often do the same by themselves."""
 
 from __future__ import annotations
 
-import platform
 from typing import Any
 
 from ..bucket_hook import GradBucket
@@ -11,9 +10,9 @@ from ..comm import Communicator, Handle
 
 
 class HierarchicalState:
-    """For hierarchical_hook. ranks_per_node: neighbouring ranks that make a node; None: those with one host name.
+    """For hierarchical_hook. ranks_per_node: neighbouring ranks that make a node; None: those on one host.
 
-    Its communicators are made on the first step, on all ranks, by comm.split.
+    Its communicators are made on the first step, on all ranks.
     """
 
     def __init__(self, process_group: Communicator | None = None, ranks_per_node: int | None = None) -> None:
@@ -23,14 +22,13 @@ class HierarchicalState:
         self._levels: tuple[Any, Any] | None = None
 
     def levels(self, comm: Any) -> tuple[Any, Any]:
-        """The communicator of this rank's node, and that of the nodes' first ranks (of no use on other ranks)."""
+        """The communicator of this rank's node, and that of the nodes' first ranks (None on other ranks)."""
         if self._levels is None:
             if self.ranks_per_node is None:
-                names = comm.allgather_object([platform.node()])
-                node = comm.split(names.index(names[comm.rank]), comm.rank)
+                self._levels = comm.node(), comm.leaders()
             else:
-                node = comm.split(comm.rank // self.ranks_per_node, comm.rank)
-            self._levels = node, comm.split(int(node.rank != 0), comm.rank)
+                node = comm.split(comm.rank // self.ranks_per_node)
+                self._levels = node, comm.split(0 if node.rank == 0 else None)
         return self._levels
 
 
@@ -41,7 +39,7 @@ def hierarchical_hook(state: HierarchicalState, bucket: GradBucket) -> Handle:
 
     def upwards(handle: Handle) -> Any:
         total = handle.value()
-        if node.rank == 0:
+        if leaders is not None:
             total = leaders.allreduce([total])[0]
         return node.broadcast(total, 0)[0]
 
