@@ -45,14 +45,10 @@ class PlacesSum(Collective):
 
 
 def weighted_sum(g: Tensor, comm: Communicator, weight: Weight) -> Tensor:
-    """The sum of all ranks' gradients at one rank, in a backward pass: what came here counts by this rank's weight.
-
-    Only passes that end in .grad are weighted: those of autograd.grad are not DataParallel's.
-    """
-    walk = current_pass()
-    if weight is None or walk is None or not walk.accumulate:
+    """The sum of all ranks' gradients at one rank, in a backward pass: what came here counts by this rank's weight."""
+    own = 1.0 if weight is None or current_pass() is None else weight()
+    if own == 1.0:
         return PlacesSum.apply(g, comm=comm, weight=weight)
-    own = weight()
     there = PlacesSum.apply(g * own if own else g.new_zeros(g.shape), comm=comm, weight=weight)
     return there / own if own else there             # a rank that counts nothing will multiply it by 0
 

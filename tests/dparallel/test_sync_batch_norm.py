@@ -1,5 +1,6 @@
 """SyncBatchNorm is BatchNorm of one process that has all rows: values, statistics, gradients of two orders."""
 
+import contextlib
 import copy
 
 import numpy as np
@@ -337,3 +338,50 @@ def test_ranks_as_threads_find_their_own_communicator():
 
     a, b = run_ranks(2, check)
     np.testing.assert_allclose(np.stack([a, b], 1).reshape(6, 2), nn.BatchNorm1d(2, dtype=ag.float64)(ag.from_numpy(x)).detach().numpy(), **CLOSE)
+
+
+@pytest.mark.parametrize("where", ["forward", "backward", "both"])
+def test_weights_of_the_step(on_ranks, where):
+    """Tokens instead of rows: the gradient of the weighted mean over all ranks, also through the statistics."""
+    x, t = np.random.default_rng(15).standard_normal((2, 13, 4))
+    t = np.concatenate([t, t[:, :1]], 1)
+
+    def check(comm):
+        counts = [2.0 + r * r for r in range(comm.size)]
+        whole, model = Net(), DataParallel(convert_sync_batchnorm(Net()), comm=comm)
+        losses = ((whole(ag.from_numpy(x)) - ag.from_numpy(t)) ** 4).sum(1)
+        ranks = [range(13)[r::comm.size] for r in range(comm.size)]
+        (sum(losses[list(rows)].mean() * w for rows, w in zip(ranks, counts, strict=True)) / sum(counts)).backward()
+        mine = list(ranks[comm.rank])
+        nothing = contextlib.nullcontext()
+        for _ in range(2):
+            model.zero_grad()
+            model.module.load_state_dict(Net().state_dict())
+            with model.weighted(counts[comm.rank]) if where != "backward" else nothing:
+                loss = ((model(ag.from_numpy(x[mine])) - ag.from_numpy(t[mine])) ** 4).sum(1).mean()
+            with model.weighted(counts[comm.rank]) if where != "forward" else nothing:
+                loss.backward()
+        for p, q in zip(model.parameters(), whole.parameters(), strict=True):
+            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-10, atol=1e-10)
+
+    on_ranks(check)
+
+
+def test_grad_of_parameters_and_micro_batches(on_ranks):
+    x = np.random.default_rng(16).standard_normal((2, 13, 4))
+
+    def check(comm):
+        whole, model = Net(), DataParallel(convert_sync_batchnorm(Net()), comm=comm)
+        rows = cuts(comm)
+        expected = ag.grad((whole(ag.from_numpy(x[0])) ** 4).mean(), list(whole.parameters()))
+        for g, h in zip(ag.grad((model(ag.from_numpy(x[0][rows])) ** 4).mean(), list(model.parameters())), expected, strict=True):
+            np.testing.assert_allclose(g.numpy(), h.numpy(), rtol=1e-10, atol=1e-10)
+        for batch in x:
+            (whole(ag.from_numpy(batch)) ** 4).mean().backward()
+        with model.no_sync():
+            (model(ag.from_numpy(x[0][rows])) ** 4).mean().backward()
+        (model(ag.from_numpy(x[1][rows])) ** 4).mean().backward()
+        for p, q in zip(model.parameters(), whole.parameters(), strict=True):
+            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-10, atol=1e-10)
+
+    on_ranks(check)
