@@ -5,9 +5,10 @@ What a lane records carries its number, and the engine runs it backward in paral
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .mode import modes
@@ -30,6 +31,16 @@ def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None =
         if job.error is not None:
             raise job.error
     return [job.value for job in jobs]
+
+
+@contextlib.contextmanager
+def outside_lanes() -> Iterator[None]:
+    """What a lane records in here belongs to none, as where lanes have met and one of them works for all."""
+    before, modes.lane = modes.lane, None
+    try:
+        yield
+    finally:
+        modes.lane = before
 
 
 def on_fresh_stack(thunk: Callable[[], Any]) -> Any:

@@ -28,6 +28,7 @@ from .unused import Unused
 from .verification import ModelWatch, broadcast_state, broadcast_tensors, verify
 from .weights import ForwardCall, checked_weight
 from .wire import wire_hook
+from .within import inside
 
 BATCHES = ("own", "root")
 AVERAGES = ("rows", "ranks", "sum")
@@ -141,11 +142,12 @@ class DataParallel(Module, Joinable):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
-        if self._reducer is not None:
-            return self._forward_own(args, kwargs)
-        if self.comm.size == 1:
-            return self.module(*args, **kwargs)
-        return self._forward_scattered(args, kwargs)
+        with inside(comm=self.comm, weight=None):
+            if self._reducer is not None:
+                return self._forward_own(args, kwargs)
+            if self.comm.size == 1:
+                return self.module(*args, **kwargs)
+            return self._forward_scattered(args, kwargs)
 
     def _forward_own(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         reducer = self._reducer
@@ -161,7 +163,8 @@ class DataParallel(Module, Joinable):
         call = weights.inside if weights.inside is not None else ForwardCall(self._rows((args, kwargs)))
         if self.training and self.forward_sync_buffers:
             broadcast_tensors(self.synchronised_buffers(), self.comm, root)
-        output = self.module(*args, **kwargs)
+        with inside(weight=functools.partial(reducer.counts, call)):
+            output = self.module(*args, **kwargs)
         if log.sampling:
             log.forward_ends()
         if not any(p.requires_grad for _, p in reducer.named):     # all frozen, as a discriminator is in turns

@@ -59,6 +59,10 @@ class GraphPasses:
         if call is not None:
             self._asked[walk][0].add(call)
 
+    def averages(self, walk: Any) -> bool:
+        """Whether this grad() pass asks for parameters, and its gradients are averaged when it ends."""
+        return walk in self._asked
+
     def _finish_asked(self, walk: Any) -> None:
         """The end of a grad() pass: put the averages where it will find them."""
         calls, asked = self._asked.pop(walk)

@@ -8,6 +8,9 @@ from typing import Any
 
 from autograd.lanes import run_lanes
 
+from .comm import RankFailure
+from .within import Replicas, inside
+
 
 class ReplicaError(RuntimeError):
     """A replica failed with an exception whose type can't be raised again with the place's name."""
@@ -36,7 +39,26 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
 
     if len(modules) == 1:                            # nothing to run beside: the caller's thread, and no lane
         return [call(0)]
-    return run_lanes([functools.partial(call, number) for number in range(len(modules))])
+    crew = Replicas.crew(len(modules))
+    try:
+        return run_lanes([functools.partial(_beside_others, replica, call) for replica in crew])
+    except RankFailure:                              # one that had waited for a replica that failed: raise that failure
+        if crew[0].meeting.failure is None:
+            raise
+        raise crew[0].meeting.failure[1] from None
+
+
+def _beside_others(replica: Replicas, call: Callable[[int], Any]) -> Any:
+    """One replica's call, and word to the others that it has ended: layers may wait for each other's statistics."""
+    failure: BaseException | None = None
+    try:
+        with inside(replicas=replica):
+            return call(replica.number)
+    except BaseException as error:
+        failure = error
+        raise
+    finally:
+        replica.leave(failure)
 
 
 def _named(error: Exception, number: int, place: int) -> Exception:

@@ -358,6 +358,13 @@ class Reducer:
         if self._arrived is not None:
             self._rebuild()
 
+    def counts(self, call: ForwardCall) -> float:
+        """What this rank's loss counts in the running pass, for gradients that cross ranks inside the module on their way to
+        parameters; 1 in a pass whose gradients are not averaged."""
+        walk = running.walks[-1]
+        weight = self.weights.of({call})[0] if walk.accumulate or self.graph_passes.averages(walk) else 1.0
+        return weight if math.isfinite(weight) else 0.0
+
     def is_under_way(self) -> bool:
         """Whether a summed pass has begun and not ended: some ranks may be waiting for this one."""
         return self._pass is not None and self._kind == SUMMED

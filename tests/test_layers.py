@@ -40,12 +40,16 @@ autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
 dparallel.functions dparallel.tree
+dparallel.within dparallel.sampling dparallel.metrics dparallel.clipping dparallel.recipes dparallel.local_sgd
+dparallel.sync_batch_norm
 dparallel.replicate dparallel.parallel_apply dparallel.buckets dparallel.weights dparallel.synchronised dparallel.join dparallel.verification dparallel.arguments
 dparallel.bucket_hook dparallel.sink dparallel.unused dparallel.logbook
-dparallel.transport dparallel.graph_passes dparallel.wire dparallel.join_model
-dparallel.reducer
+dparallel.transport dparallel.graph_passes dparallel.join_model
+dparallel.hooks
+dparallel.reducer dparallel.wire
 dparallel.skipping
 dparallel.data_parallel dparallel.testing
+dparallel.evaluation
 dparallel
 """
 LAYER = {name: number for number, line in enumerate(LAYERS.splitlines()) for name in line.split()}
