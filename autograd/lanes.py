@@ -63,6 +63,16 @@ def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None =
     return [job.value for job in jobs]
 
 
+@contextlib.contextmanager
+def outside_lanes() -> Iterator[None]:
+    """What a lane records in here belongs to none, as where lanes have met and one of them works for all."""
+    before, modes.lane = modes.lane, None
+    try:
+        yield
+    finally:
+        modes.lane = before
+
+
 def on_fresh_stack(thunk: Callable[[], Any]) -> Any:
     """Call thunk in a thread of its own, with the caller's modes: it has all of Python's recursion limit before it."""
     job = _Job(thunk, {})

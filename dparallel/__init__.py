@@ -1,10 +1,13 @@
 """Data-parallel training on NumPy and MPI. Importing it does not start MPI; world() does, under an MPI launcher."""
 
+from . import hooks, metrics
 from .batches import GlobalBatchSampler
 from .bucket_hook import GradBucket
+from .clipping import clip_grad_norm_
 from .coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
 from .comm import CollectiveError, Communicator, Devices, Handle, RankFailure, run_ranks, stall_limit, world
 from .data_parallel import DataParallel
+from .evaluation import evaluate
 from .functions import (
     AllGather,
     AllReduce,
@@ -17,11 +20,17 @@ from .functions import (
     ReduceScatter,
     Scatter,
 )
+from .join import Join, Joinable, JoinHook
 from .local import data_parallel
+from .local_sgd import PeriodicModelAverager, PostLocalSGDOptimizer
 from .objects import all_gather_object, broadcast_object_list, gather_object, scatter_object_list
 from .parallel_apply import parallel_apply
+from .recipes import linear_scaling
 from .replicate import replicate
+from .sampling import DistributedSampler
 from .scatter_gather import broadcast, gather, scatter, scatter_kwargs
+from .skipping import Step
+from .sync_batch_norm import SyncBatchNorm, convert_sync_batchnorm
 from .testing import assert_same_everywhere, check_adjoint
 
 __version__ = "0.1.0"
@@ -35,24 +44,38 @@ __all__ = [
     "Communicator",
     "DataParallel",
     "Devices",
+    "DistributedSampler",
     "Gather",
     "GlobalBatchSampler",
     "GradBucket",
     "Handle",
+    "Join",
+    "JoinHook",
+    "Joinable",
     "Pending",
+    "PeriodicModelAverager",
+    "PostLocalSGDOptimizer",
     "RankFailure",
     "Reduce",
     "ReduceScatter",
     "Scatter",
+    "Step",
+    "SyncBatchNorm",
     "all_gather_object",
     "assert_same_everywhere",
     "broadcast",
     "broadcast_coalesced",
     "broadcast_object_list",
     "check_adjoint",
+    "clip_grad_norm_",
+    "convert_sync_batchnorm",
     "data_parallel",
+    "evaluate",
     "gather",
     "gather_object",
+    "hooks",
+    "linear_scaling",
+    "metrics",
     "parallel_apply",
     "reduce_add",
     "reduce_add_coalesced",

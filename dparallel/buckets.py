@@ -49,3 +49,10 @@ def assign(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[Bucket]:
         group.append((name, p))
         open_groups[p.array.dtype] = (group, room - p.array.nbytes)
     return [Bucket([name for name, _ in group], [p for _, p in group]) for group in groups]
+
+
+def assign_all(named: Sequence[tuple[str, Any]], cap_bytes: float, delayed: frozenset[str]) -> list[Bucket]:
+    """assign(), with the delayed parameters in buckets of their own at the end."""
+    first = [item for item in named if item[0] not in delayed]
+    last = [item for item in named if item[0] in delayed]
+    return assign(first, cap_bytes) + assign(last, cap_bytes)

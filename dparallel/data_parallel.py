@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from autograd import Tensor, is_grad_enabled
-from autograd.graph import shared_counter
 from autograd.nn import Module
 
+from . import logbook
+from .arguments import settle, wire_dtype
 from .bucket_hook import CommHook, GradBucket
-from .comm import CollectiveError, Communicator, Devices, root_of, world
+from .comm import Communicator, Devices, root_of, world
+from .join import Join, Joinable, JoinHook
+from .join_model import JoinedModel, ModelHook
 from .local import on_devices
 from .parallel_apply import parallel_apply
-from .reducer import ForwardCall, Reducer, Sink
+from .reducer import Reducer
 from .replicate import replicate
 from .scatter_gather import gather, scatter
+from .sink import Sink
+from .skipping import Skipping
+from .transport import Hooked
 from .tree import rebuilt, tensors
+from .unused import Unused
+from .verification import ModelWatch, broadcast_state, broadcast_tensors, verify
 from .virtual_shards import VirtualShards
+from .weights import ForwardCall, checked_weight
+from .wire import wire_hook
+from .within import inside
 
 BATCHES = ("own", "root")
 AVERAGES = ("rows", "ranks", "sum")
 
 
-class DataParallel(Module):
+class DataParallel(Module, Joinable):
     """`module` over all places of `comm` (default: the ranks of this job).
 
     batch="own" (the default over ranks): each rank calls it with its own rows and makes its own loss; backward() leaves
@@ -39,7 +49,15 @@ class DataParallel(Module):
     of the list; dim is the dimension that is scattered and gathered. average says what each
     rank's loss is, for batch="own": "rows", a mean over its rows (ranks count by their rows: uneven batches are exact,
     a rank may have none); "ranks", a mean of which all ranks count alike; "sum", a sum over rows. Rows are counted
-    along `dim` of the first tensor argument of forward. bucket_cap_mb is the size of gradient messages.
+    along `dim` of the first tensor argument of forward; weighted() counts something else, such as tokens.
+
+    The other arguments are those of PyTorch's DistributedDataParallel, and mean the same: bucket_cap_mb (size of gradient
+    messages, MiB; the first is at most 1), broadcast_buffers and forward_sync_buffers (rank 0's buffers for all, before
+    each forward in training mode), init_sync (rank 0's values for all, now), process_group (another name for comm),
+    static_graph, delay_all_reduce_named_params with param_to_hook_all_reduce (these are summed last, in buckets of their
+    own), mixed_precision (gradients on the wire: a dtype, or what has a reduce_dtype), parameters_to_ignore (names that
+    stay each rank's own). find_unused_parameters: what is unused is found at the end of backward, at no cost, and right;
+    False warns of it once by name, True takes it as meant, "error" raises on all ranks.
 
     reproducible=V (a power of two, a multiple of the number of ranks) gives bitwise the same weights on 1, 2, 4, ... V ranks
     and on local devices, see virtual_shards.py; rows are to come as GlobalBatchSampler gives them.
@@ -51,41 +69,72 @@ class DataParallel(Module):
 
     def __init__(self, module: Module, device_ids: Sequence[int] | None = None, output_device: int | None = None,
                  dim: int = 0, *, comm: Communicator | None = None, devices: int | Sequence[int] | None = None,
-                 batch: str | None = None, average: str = "rows", bucket_cap_mb: float = 25,
-                 broadcast_buffers: bool = True, init_sync: bool = True, reproducible: int | None = None) -> None:
-        if device_ids is not None and devices is not None:
-            raise ValueError("pass devices= or device_ids=, not both")
-        self.module = module
-        self.comm, self.devices = places(comm, device_ids if devices is None else devices)
-        self.output_place = root_of(self.comm if self.devices is None else self.devices, output_device)
-        local = isinstance(self.comm, Devices)
+                 batch: str | None = None, average: str = "rows", bucket_cap_mb: float | None = None,
+                 broadcast_buffers: bool | None = None, init_sync: bool = True, process_group: Communicator | None = None,
+                 find_unused_parameters: Any = False, check_reduction: bool = False,
+                 gradient_as_bucket_view: bool | None = None, static_graph: bool = False,
+                 delay_all_reduce_named_params: Any = None, param_to_hook_all_reduce: Any = None,
+                 mixed_precision: Any = None, forward_sync_buffers: bool | None = None,
+                 parameters_to_ignore: Sequence[str] = (), device_mesh: Any = None,
+                 skip_all_reduce_unused_params: bool = False, bucket_cap_mb_list: Any = None,
+                 batched_grad_copy: bool = False, reproducible: int | None = None) -> None:
+        settled = settle(module, locals())
+        comm, self.devices = self._places(comm, process_group, device_ids, devices)
+        self.output_place = root_of(comm if self.devices is None else self.devices, output_device)
+        self.module, self.comm = module, comm
+        local = isinstance(comm, Devices)
         self.batch = batch or ("root" if local else "own")
         if self.batch not in BATCHES or average not in AVERAGES:
             raise ValueError(f"batch={batch!r} is one of {BATCHES}, average={average!r} one of {AVERAGES}")
-        if self.batch == "own" and len(self.comm.held) > 1:
+        if self.batch == "own" and len(comm.held) > 1:
             raise ValueError("batch='own' needs one place per process; on local devices the batch is scattered")
-        if bucket_cap_mb <= 0:
-            raise ValueError(f"bucket_cap_mb={bucket_cap_mb} must be positive")
-        self.dim, self.average, self.broadcast_buffers = dim, average, broadcast_buffers
-        self.bucket_cap_mb = bucket_cap_mb
-        if not any(p.requires_grad for p in module.parameters()) and self.batch == "own":
+        self.dim, self.average, self.forward_sync_buffers = dim, average, settled.sync_buffers_in_forward
+        self.bucket_cap_mb, self.ignored = settled.bucket_cap_mb, settled.ignored
+        self.skipped_steps = 0                       # by skipping()
+        self._inside_join: Join | None = None
+        if self.batch == "own" and not self._trained():
             raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
                                "gradient.")
         self._reducer: Reducer | None = None
-        if self.comm.size > 1 and not local:
-            verify(module, self.comm)
+        self._watch = ModelWatch(module, self.ignored)
+        self._delayed, self._unused = settled.delayed, Unused(find_unused_parameters, static_graph)
+        if comm.size > 1 and not local:
+            verify(module, comm, self.ignored)
             if init_sync:
-                broadcast_state(module, self.comm)
+                broadcast_state(module, comm, 0, self.ignored, settled.init_buffers)
         self._virtual: VirtualShards | None = None
         if reproducible is not None:
-            self._virtual = VirtualShards(module, self.comm, reproducible, self.devices, average, dim,
-                                          self._broadcast_buffers)
-        elif self.batch == "own":
-            self._reducer = self._make_reducer() if self.comm.size > 1 else None
+            self._virtual = VirtualShards(module, comm, reproducible, self.devices, average, dim, self._broadcast_buffers)
+        elif self.batch == "own" and comm.size > 1:
+            self._reducer = self._make_reducer()
+        wire = wire_dtype(mixed_precision)
+        if wire and comm.size > 1 and self._virtual is None:
+            self.register_comm_hook(wire, wire_hook)
+
+    @staticmethod
+    def _places(comm: Communicator | None, group: Communicator | None, device_ids: Sequence[int] | None,
+                devices: int | Sequence[int] | None) -> tuple[Communicator, Devices | None]:
+        """What the arguments that name places come to."""
+        if group is not None:
+            if comm is not None and comm is not group:
+                raise ValueError("process_group and comm are two names of one thing: pass one")
+            comm = group
+        if device_ids is not None and len(device_ids):
+            if devices is not None:
+                raise ValueError("pass devices= or device_ids=, not both")
+            devices = device_ids
+        return places(comm, devices)
+
+    def _trained(self) -> list[tuple[str, Any]]:
+        return [(name, p) for name, p in self.module.named_parameters() if p.requires_grad and name not in self.ignored]
+
+    def _make_reducer(self) -> Reducer:
+        return Reducer(self._trained(), self.comm, self.bucket_cap_mb, self.average, delayed=self._delayed,
+                       unused=self._unused)
 
     def _broadcast_buffers(self) -> None:
-        if self.broadcast_buffers and not isinstance(self.comm, Devices):
-            broadcast_tensors(list(self.module.buffers()), self.comm)
+        if self.forward_sync_buffers and not isinstance(self.comm, Devices):
+            broadcast_tensors(self.synchronised_buffers(), self.comm)
 
     def shards(self, *batch: Any) -> Iterator[Any]:
         """With reproducible=V: this rank's rows of the batch, shard by shard; make a loss of each and call backward on it.
@@ -98,18 +147,34 @@ class DataParallel(Module):
             raise RuntimeError("shards() needs DataParallel(..., reproducible=V): this one has no virtual shards")
         return self._virtual.each(batch)
 
-    def _make_reducer(self) -> Reducer:
-        trained = [(name, p) for name, p in self.module.named_parameters() if p.requires_grad]
-        return Reducer(trained, self.comm, self.bucket_cap_mb, self.average)
+    def _needed_reducer(self) -> Reducer | None:
+        """The reducer; on one place it is made when it is first needed. None where gradients are summed in the graph."""
+        if self._virtual is not None:
+            raise NotImplementedError("no_sync, weighted and comm hooks: with reproducible=V gradients do not add up over "
+                                      "calls, and are summed in a tree; pass all rows at once")
+        if self._reducer is None and self.comm.size == 1 and self._trained():
+            self._reducer = self._make_reducer()
+        return self._reducer
+
+    @property
+    def broadcast_buffers(self) -> bool:
+        """PyTorch's older name for forward_sync_buffers."""
+        return self.forward_sync_buffers
+
+    def synchronised_buffers(self) -> list[Tensor]:
+        """The buffers that follow rank 0's."""
+        return self._watch.buffers()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
-        if self._virtual is not None and is_grad_enabled():
-            return self._virtual(args, kwargs)
-        if self._reducer is not None:
-            return self._forward_own(args, kwargs)
-        return self._here(args, kwargs) if isinstance(self.comm, Devices) or self.comm.size == 1 else \
-            self._forward_scattered(args, kwargs)
+        with inside(comm=self.comm, weight=None):
+            if self._virtual is not None and is_grad_enabled():
+                return self._virtual(args, kwargs)
+            if self._reducer is not None:
+                return self._forward_own(args, kwargs)
+            if self.comm.size == 1 or isinstance(self.comm, Devices):
+                return self._here(args, kwargs)
+            return self._forward_scattered(args, kwargs)
 
     def _here(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The module's output for what this process was given, computed on its local devices if it has several."""
@@ -121,10 +186,22 @@ class DataParallel(Module):
         reducer = self._reducer
         if reducer is None or not is_grad_enabled():
             return self._here(args, kwargs)
-        call = ForwardCall(self._rows((args, kwargs)))
-        if self.training and self.broadcast_buffers:
-            broadcast_tensors(list(self.module.buffers()), self.comm)
-        output = self._here(args, kwargs)
+        log, weights, root = reducer.log, reducer.weights, 0
+        log.forward_begins()
+        if reducer.caution is not None:
+            reducer.caution.announce()
+        if reducer.joined is not None:
+            root = reducer.joined.forward_begins()
+        weights.problem = weights.problem or self._watch.look()
+        call = weights.inside if weights.inside is not None else ForwardCall(self._rows((args, kwargs)))
+        if self.training and self.forward_sync_buffers:
+            broadcast_tensors(self.synchronised_buffers(), self.comm, root)
+        with inside(weight=functools.partial(reducer.counts, call)):
+            output = self._here(args, kwargs)
+        if log.sampling:
+            log.forward_ends()
+        if not any(p.requires_grad for _, p in reducer.named):     # all frozen, as a discriminator is in turns
+            return output
         return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
 
@@ -135,7 +212,7 @@ class DataParallel(Module):
         found = tensors(arguments)
         if not found or not found[0].ndim:
             raise ValueError(f"average={self.average!r} counts rows, but forward() got no tensor with a dimension; "
-                             "pass average='ranks'")
+                             "pass average='ranks', or call it inside `with model.weighted(rows):`")
         return float(found[0].shape[self.dim])
 
     def _forward_scattered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -148,17 +225,131 @@ class DataParallel(Module):
     @contextlib.contextmanager
     def no_sync(self, when: bool = True) -> Iterator[None]:
         """Backward passes inside add up gradients on this rank only (if `when`); the next one outside sums them all."""
-        if self._virtual is not None and when:
-            raise NotImplementedError("no_sync: with reproducible=V gradients do not add up over calls; pass all rows "
-                                      "at once")
-        if self._reducer is None:
+        reducer = self._needed_reducer()
+        if reducer is None:
             yield
             return
-        before, self._reducer.enabled = self._reducer.enabled, self._reducer.enabled and not when
+        before, reducer.enabled = reducer.enabled, reducer.enabled and not when
         try:
             yield
         finally:
-            self._reducer.enabled = before
+            reducer.enabled = before
+
+    @contextlib.contextmanager
+    def weighted(self, weight: Any) -> Iterator[None]:
+        """What this rank's loss, a mean, counts in the mean over ranks: its number of tokens, say, in the place of rows.
+
+        backward() leaves sum of w * gradient over sum of w, over all ranks and, after passes inside no_sync(), over all
+        of those: the gradient of one process with everything. Losses are not to be divided by the number of passes. With
+        average="sum", losses are sums, and their gradient is divided by the sum of weights. Put it around forward,
+        backward or both; 0 leaves a rank out, whatever its gradient is. Calls inside one block are one loss.
+
+        A weight that is no finite number of 0 or more is a RuntimeError on all ranks, in backward().
+
+        >>> with model.weighted(mask.sum()):
+        ...     token_loss(model(x), y, mask).backward()
+        """
+        reducer = self._needed_reducer()
+        if reducer is None:
+            raise NotImplementedError("weighted(): with batch='root' (so on local devices) the root's loss is of all rows")
+        weights = reducer.weights
+        value, problem = checked_weight(weight)
+        weights.problem = weights.problem or problem
+        before, weights.inside = weights.inside, ForwardCall(value, True)
+        try:
+            yield
+        finally:
+            weights.inside = before
+
+    def skipping(self, on: type[BaseException] | tuple[type[BaseException], ...] = (MemoryError, FloatingPointError),
+                 nonfinite: bool = True) -> Skipping:
+        """A block around forward and backward of one step: if a rank raises one of `on` inside it, or (nonfinite) if the
+        gradient over all ranks is not finite, all ranks leave the block, without an error, without gradients and with the
+        buffers they had before. Then step.skipped is true, and step.reason says which rank failed and why, on all ranks;
+        model.skipped_steps counts. Other exceptions are a CollectiveError on the other ranks.
+
+        >>> with model.skipping() as step:
+        ...     loss_of(model(x), y).backward()
+        >>> if not step.skipped:
+        ...     optimizer.step()
+        """
+        return Skipping(self, on if isinstance(on, tuple) else (on,), nonfinite)
+
+    # --- uneven numbers of batches --------------------------------------------------------------------------------------
+
+    def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
+             throw_on_early_termination: bool = False) -> Join:
+        """A block around training in which ranks may have different numbers of batches: those that have run out take part
+        in the others' sums with weight 0, and at the end have the final weights. With throw_on_early_termination all
+        ranks raise RuntimeError when the first one runs out.
+
+        divide_by_initial_world_size is for average="ranks": whether ranks that have run out still count in the mean.
+        Where ranks count by rows they have none. Optimiser state is not brought along.
+
+        >>> with model.join():
+        ...     for x, y in loader:
+        ...         loss_of(model(x), y).backward()
+        ...         optimizer.step()
+        """
+        return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """What a rank without batches does; called by Join."""
+        return ModelHook(self, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self) -> str:
+        """The CPU."""
+        return "cpu"
+
+    @property
+    def join_process_group(self) -> Communicator:
+        """The model's communicator."""
+        return self.comm
+
+    @property
+    def _join(self) -> Join | None:
+        return self._inside_join
+
+    @_join.setter
+    def _join(self, join: Join | None) -> None:
+        self._inside_join = join
+        if self._reducer is not None and self.comm.size > 1:
+            self._reducer.joined = None if join is None else JoinedModel(self, join)
+
+    # --- what it did ----------------------------------------------------------------------------------------------------
+
+    def unused_parameters(self) -> list[str]:
+        """The parameters that got no gradient on any rank in the last summed backward pass, by name."""
+        return [] if self._reducer is None else list(self._reducer.unused.everywhere)
+
+    def logging_data(self) -> dict[str, Any]:
+        """What the model did, under PyTorch's names where it has them: sizes of buckets, times of the last step and the
+        average (ns) of forward, backward, communication and their overlap, bytes on the wire, unused parameters. Timed
+        are the first 10 steps, then each 100th."""
+        return logbook.data(self)
+
+    _get_ddp_logging_data = logging_data             # PyTorch's name
+
+    def report(self) -> str:
+        """logging_data() as a table."""
+        return logbook.table(self.logging_data())
+
+    def _set_ddp_runtime_logging_sample_rate(self, sample_rate: int) -> None:
+        """Time each sample_rate-th step after the first ten."""
+        if sample_rate < 1:
+            raise ValueError("DDP runtime logging sample rate should be equal or greater than 1")
+        if self._reducer is not None:
+            self._reducer.log.rate = sample_rate
+
+    def _set_static_graph(self) -> None:
+        """static_graph=True, after construction."""
+        self._unused.static_graph = True
+
+    @staticmethod
+    def _set_params_and_buffers_to_ignore_for_model(module: Module, names: Sequence[str]) -> None:
+        """Mark names of a module that DataParallel, when it wraps it, is to leave to each rank."""
+        module._ddp_params_and_buffers_to_ignore = list(names)  # type: ignore[assignment]
 
     def register_comm_hook(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
         """From now on hook(state, bucket) averages each bucket over ranks; see dparallel.bucket_hook for how to write one.
@@ -169,14 +360,13 @@ class DataParallel(Module):
         >>> model.register_comm_hook(state=None, hook=my_hook)
         """
         comm_hook = CommHook(state, hook)
-        if self.batch != "own" and self.comm.size > 1:
+        reducer = self._needed_reducer()
+        if reducer is None:
             raise NotImplementedError("register_comm_hook: gradients of local devices and of batch='root' are summed in the "
                                       "graph, not in buckets; hooks need batch='own'")
-        if self._reducer is None:
-            self._reducer = self._make_reducer()
-        if self._reducer.hook is not None:
+        if getattr(reducer.transport, "hook", None) is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
-        self._reducer.hook = comm_hook
+        reducer.transport = Hooked(self.comm, reducer.comm, comm_hook)
 
     # --- state under the module's own names -------------------------------------------------------------------------
 
@@ -206,41 +396,3 @@ def places(comm: Communicator | None, devices: int | Sequence[int] | None) -> tu
     if devices is not None:
         local = Devices(devices)
     return (local if isinstance(comm, Devices) and local is not None else comm), local
-
-
-def verify(module: Module, comm: Communicator) -> None:
-    """Raise, on every rank, unless all ranks hold parameters and buffers of the same names, shapes and dtypes."""
-    mine = [(name, tuple(t.shape), t.dtype.str, t.requires_grad) for name, t in
-            [*module.named_parameters(), *module.named_buffers()]]
-    everyone = comm.allgather_object([mine])
-    for rank, theirs in enumerate(everyone):
-        if theirs == everyone[0]:
-            continue
-        if len(theirs) != len(everyone[0]):
-            raise CollectiveError(f"DataParallel expects the same model on all ranks, but rank {rank} has {len(theirs)} "
-                                  f"parameters and buffers, rank 0 has {len(everyone[0])}")
-        a, b = next((a, b) for a, b in zip(everyone[0], theirs, strict=True) if a != b)
-        raise CollectiveError("DataParallel expects the same model on all ranks, but rank 0 has (name, shape, dtype, "
-                              f"requires_grad) {a} where rank {rank} has {b}")
-
-
-def broadcast_state(module: Module, comm: Communicator, root: int = 0) -> None:
-    """Overwrite parameters and buffers with root's."""
-    broadcast_tensors([*module.parameters(), *module.buffers()], comm, root)
-
-
-def broadcast_tensors(values: list[Tensor], comm: Communicator, root: int = 0) -> None:
-    """Overwrite tensors, the same list on every rank, with root's values: one message per dtype."""
-    by_dtype: dict[Any, list[Tensor]] = {}
-    for t in values:
-        by_dtype.setdefault(t.dtype, []).append(t)
-    for group in by_dtype.values():
-        flat = comm.broadcast(np.concatenate([t.array.reshape(-1) for t in group]), root)[0]
-        start = 0
-        for t in group:
-            np.copyto(t.array, flat[start:start + t.array.size].reshape(t.shape))
-            shared_counter(t).value += 1
-            start += t.array.size
-
-
-__all__ = ["DataParallel", "broadcast_state", "broadcast_tensors", "gather", "scatter", "verify"]

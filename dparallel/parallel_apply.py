@@ -8,7 +8,8 @@ from typing import Any
 
 from autograd.lanes import Lane, run_lanes
 
-from .comm import Communicator, Devices
+from .comm import Communicator, Devices, RankFailure
+from .within import Replicas, inside
 
 
 class ReplicaError(RuntimeError):
@@ -42,9 +43,28 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
 
     if len(modules) == 1:                            # nothing to run beside: the caller's thread, and no lane
         return [call(0)]
+    crew = Replicas.crew(len(modules))
     cores = [None] * len(modules) if local is None or local.cores is None else local.cores
     lanes = [Lane.on(number, cores[number]) for number in range(len(modules))]
-    return run_lanes([functools.partial(call, number) for number in range(len(modules))], lanes)
+    try:
+        return run_lanes([functools.partial(_beside_others, replica, call) for replica in crew], lanes)
+    except RankFailure:                              # one that had waited for a replica that failed: raise that failure
+        if crew[0].meeting.failure is None:
+            raise
+        raise crew[0].meeting.failure[1] from None
+
+
+def _beside_others(replica: Replicas, call: Callable[[int], Any]) -> Any:
+    """One replica's call, and word to the others that it has ended: layers may wait for each other's statistics."""
+    failure: BaseException | None = None
+    try:
+        with inside(replicas=replica):
+            return call(replica.number)
+    except BaseException as error:
+        failure = error
+        raise
+    finally:
+        replica.leave(failure)
 
 
 def _named(error: Exception, number: int, place: int) -> Exception:

@@ -4,194 +4,416 @@ Gradients live in buckets. When the last gradient of a bucket is there (and ever
 multiplied by the rank's weight and a non-blocking allreduce starts. At the end of backward the rest leave, with zeros for
 what was not used here; then all are waited for and divided by the sum of the weights. Buckets leave in a fixed order on a
 communicator of their own, whatever order they fill in, and on every rank, whatever that rank's loss depends on.
+
+After the first backward the buckets are filled anew in the order in which rank 0's gradients came. What a rank has to say
+to the others (a mistake, a step that it could not finish) travels in the place of its weight.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from autograd import Function, Tensor, as_tensor
-from autograd.engine import current_pass, queue_callback
+from autograd import Tensor, as_tensor
+from autograd.engine import queue_callback
 from autograd.tensor import ensure_hooks
+from autograd.walk import running
 
-from .bucket_hook import CommHook, GradBucket
-from .buckets import Bucket, assign
+from .buckets import Bucket, assign_all
 from .comm import Communicator
+from .graph_passes import GraphPasses
+from .logbook import Logbook
+from .transport import Hooked, Summed
+from .unused import Unused
+from .weights import ForwardCall, Weights
+
+NO, NESTED, SUMMED, RECORDED = range(4)              # what becomes of a pass: NO: its gradients stay on this rank
+
+MSG_GRAPH = ("{name}.grad has a graph, from backward(create_graph=True) inside no_sync() or from your own hand, and summing "
+             "it over ranks would cut that; set .grad to None first, or use autograd.grad(..., create_graph=True)")
 
 
-class ForwardCall:
-    """One call of the module: how many rows it worked on. Its outputs carry it, so that it counts when, and only when,
-    a backward pass comes from one of them."""
+class StepSkipped(RuntimeError):
+    """A rank could not finish its step. Raised on all ranks by backward(); `with model.skipping()` ends it."""
 
-    def __init__(self, rows: float) -> None:
-        self.rows = rows
+
+class Place:
+    """Where one parameter's gradient lives."""
+
+    __slots__ = ("bucket", "name", "number", "view")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def move(self, bucket: Bucket, number: int) -> None:
+        """Take the place `number` in a bucket."""
+        self.bucket, self.number, self.view = bucket, number, bucket.views[number]
 
 
 class Reducer:
-    """The buckets of one module on one rank. average: what ranks count by, see DataParallel."""
+    """The buckets of one module on one rank. average: what ranks count by, see DataParallel. delayed: names of parameters
+    that leave last, in buckets of their own. rebuild: whether buckets follow the order in which gradients came first."""
 
-    def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float, average: str) -> None:
+    def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float, average: str, *,
+                 delayed: frozenset[str] = frozenset(), rebuild: bool = True, unused: Unused | None = None) -> None:
         self.comm, self.users_comm = comm.duplicate(), comm
-        self.hook: CommHook | None = None
-        self.backwards = 0                           # passes that were summed
-        self.buckets = assign(named, cap_mb * 2**20)
-        self.average = average
+        self.named, self.delayed, self.cap = named, delayed, cap_mb * 2**20
+        self.buckets = assign_all(named, self.cap, delayed)
+        self.weights = Weights(average, comm.size == 1)
+        self.unused = unused or Unused()
+        self.log = Logbook()
         self.enabled = True                          # read when backward begins
-        self.calls: set[ForwardCall] = set()         # whose gradients are in the buckets and not summed yet
-        self._pass: Any = None                       # the backward pass that is being summed
+        self.caution: Any = None                     # of model.skipping(), while inside
+        self.joined: Any = None                      # of model.join(), while inside
+        self.transport: Any = Summed(self.comm) if all(b.buffer.dtype.char != "e" for b in self.buckets) else Hooked(
+            comm, self.comm, None)
+        self.places = {p: Place(name) for name, p in named}
+        self.graph_passes = GraphPasses(self)
+        self._pass: Any = None                       # the backward pass that is running
+        self._kind = NO
         self._next = 0                               # the first bucket that has not left
-        for bucket in self.buckets:
-            for number, (p, view) in enumerate(zip(bucket.params, bucket.views, strict=True)):
-                hooks = ensure_hooks(p)
-                hooks.home = view
-                p.register_post_accumulate_grad_hook(self._arrival(bucket, number))
+        self._late = False                           # buckets wait for the end of the pass
+        self._set_aside: list[tuple[Tensor, Any]] = []    # summed gradients that new ones are added to, after their sum
+        self._restored: list[tuple[Tensor, Any]] = []     # what a pass that counts nothing must leave as it was
+        self._kept: list[tuple[Bucket, int, Any]] = []    # places of unused gradients, with what was there
+        self._arrived: list[Tensor] | None = [] if rebuild and len(self.buckets) > 1 else None
+        self._settle()
+        for p, place in self.places.items():
+            p.register_post_accumulate_grad_hook(self._arrival(place))
 
-    def _arrival(self, bucket: Bucket, number: int) -> Any:
+    def _settle(self) -> None:
+        """Give every parameter its place in the buckets."""
+        self._nbytes = [bucket.buffer.nbytes for bucket in self.buckets]
+        for bucket in self.buckets:
+            for number, p in enumerate(bucket.params):
+                self.places[p].move(bucket, number)
+                ensure_hooks(p).home = bucket.views[number]
+
+    # --- while backward runs ------------------------------------------------------------------------------------------
+
+    def _arrival(self, place: Place) -> Any:
         def arrived(p: Tensor) -> None:
-            if not self.begin():
+            kind = self.begin(None, p)
+            if kind == NO:
                 return
-            if p._grad is not None and p._grad.array is not bucket.views[number]:
-                self._bring_home(p, bucket.views[number])
+            bucket, number = place.bucket, place.number
+            grad = p._grad
+            if kind == RECORDED:
+                bucket.used[number] = 1
+                return
+            if grad is not None and grad.array is not place.view:
+                self._bring_home(p, place)
+            if self._arrived is not None and not bucket.used[number]:
+                self._arrived.append(p)
+            if kind == NESTED:                       # a pass inside the pass may bring more: wait for the end
+                bucket.used[number] = 1
+                return
             bucket.used[number] = 1
             bucket.waiting -= 1
-            if bucket.waiting == 0:
+            if bucket.waiting == 0 and not self._late:
                 self._leave(final=False)
 
         return arrived
 
     @staticmethod
-    def _bring_home(p: Tensor, view: Any) -> None:
-        """A gradient that was set by hand, or made with a graph, moves into the bucket."""
-        grad = p._grad
-        if grad.edge is None:
-            view[...] = grad.array
-            p._grad = as_tensor(view)
-        else:
-            raise RuntimeError("backward(create_graph=True) would put gradients with a graph into .grad, and summing them "
-                               "over ranks would cut it; use autograd.grad(..., create_graph=True) and backward() on "
-                               "what you make of it")
+    def _bring_home(p: Tensor, place: Place) -> None:
+        """A gradient that was set by hand moves into the bucket."""
+        grad: Any = p._grad
+        if grad.edge is not None:
+            raise RuntimeError(MSG_GRAPH.format(name=place.name))
+        np.copyto(place.view, grad.array, casting="same_kind")
+        p._grad = as_tensor(place.view)
 
-    def begin(self, call: ForwardCall | None = None) -> bool:
-        """Called as soon as a backward pass concerns the module: whether this pass is summed over ranks."""
-        walk = current_pass()
-        if walk is None or not walk.accumulate:
-            return False
-        if self._pass is not None and walk is not self._pass:
-            self._pass = None                        # that pass ended in an exception: what it counted is void
-            self.calls.clear()
-        if call is not None:
-            self.calls.add(call)
-        if not self.enabled:
-            return False
+    def begin(self, call: ForwardCall | None = None, arrived: Tensor | None = None) -> int:
+        """Called as soon as a backward pass concerns the module, by an output or an arrived gradient: what becomes of it."""
+        walks = running.walks
+        if not walks:
+            return NO
+        walk = walks[-1]
         if walk is not self._pass:
-            self._pass, self._next = walk, 0
-            for bucket in self.buckets:
-                bucket.waiting, bucket.handle = len(bucket.params), None
-                bucket.used[...] = 0
-            queue_callback(self._finish)
-        return True
+            if not walk.accumulate:
+                self.graph_passes.meet(walk, call)
+                return NO
+            if self._pass is not None and self._pass in walks:
+                if call is not None:
+                    self.weights.calls.add(call)
+                return NESTED if self._kind == SUMMED else NO
+            self._start(walk, call, arrived)
+        elif call is not None:
+            self.weights.calls.add(call)
+        return self._kind
 
-    def _weight(self) -> float:
-        """What this rank's gradients count in the mean."""
-        if self.average != "rows":
-            return 1.0
-        if not self.calls:
-            raise RuntimeError("backward() reached parameters of a DataParallel module, but none of its outputs, so the "
-                               "rows that this loss stands for are unknown; pass average='ranks' or 'sum'")
-        return sum(call.rows for call in self.calls)
+    def _start(self, walk: Any, call: ForwardCall | None, arrived: Tensor | None) -> None:
+        """The first that is seen of a pass."""
+        weights = self.weights
+        if self._pass is not None:                   # that pass ended in an exception: what it counted is void
+            self._pass = None
+            self.transport.drop()
+        weights.calls.clear()
+        if self.caution is not None and self.enabled:
+            self.caution.announce()
+        if call is not None:
+            weights.calls.add(call)
+        self._pass, self._next, self._late = walk, 0, False
+        self._restored, self._kept = [], []
+        if weights.passes or (self._set_aside or not self.enabled or weights.average == "sum"):
+            self._prepare(walk, [(p, g) for p, g in self._held() if p is not arrived])
+        if not self.enabled:
+            self._kind = NO
+            queue_callback(self._end_unsummed)
+            return
+        for bucket in self.buckets:
+            bucket.waiting = len(bucket.params)
+            bucket.used[...] = 0
+        self._kind = RECORDED if walk.create else SUMMED
+        if self.log.sampling:
+            self.log.backward_begins()
+        if self.joined is not None:
+            self.joined.backward_begins(weights.of(weights.calls)[1])
+        if walk.create:
+            self.graph_passes.start()
+            queue_callback(self._finish_recorded)
+        else:
+            queue_callback(self._finish)
+
+    # --- passes that add up -------------------------------------------------------------------------------------------
+
+    def _held(self) -> list[tuple[Tensor, Any]]:
+        """The parameters that have a gradient, with its array."""
+        return [(p, p._grad.array) for _, p in self.named if p._grad is not None]
+
+    def _prepare(self, walk: Any, held: list[tuple[Tensor, Any]]) -> None:
+        """Bring what earlier passes left into proportion with the pass that begins."""
+        weights = self.weights
+        if weights.passes and not any(g.any() for _, g in held):
+            weights.forget()                         # the user dropped them
+            self._set_aside = []
+        if not weights.passes:
+            if held and (not self.enabled or weights.average == "sum"):
+                self._set_aside = [(p, g.copy()) for p, g in held]
+                for p, _ in held:
+                    p._grad = None
+            return
+        weight, given = weights.of(self.graph_passes.calls_in(walk))
+        if weight == 0.0 and (given or weights.average != "sum"):
+            self._restored, self._late = [(p, g.copy()) for p, g in held], True
+        elif weights.average != "sum" and weight != weights.scale:
+            for _, g in held:
+                if weights.scale:
+                    g *= weights.scale / weight
+                else:
+                    g[...] = 0                       # also what is nan
+            weights.scale = weight
+
+    def _restore(self) -> None:
+        """After a pass that counts nothing: the gradients as they were before."""
+        if self._restored or self._late:
+            before = {id(p): array for p, array in self._restored}
+            for p, g in self._held():
+                g[...] = before.get(id(p), 0)
+            self._restored = []
+
+    def _end_unsummed(self) -> None:
+        """The end of a pass inside no_sync()."""
+        self._restore()
+        self.weights.end_of_pass()
+        self._pass = None
+        self.unused.watch_steps(self)
+
+    # --- leaving and coming back --------------------------------------------------------------------------------------
 
     def _leave(self, final: bool) -> None:
         """Start the allreduce of every bucket that may go: full ones in order; at the end all."""
-        weight = 0.0 if self._next == len(self.buckets) else self._weight()
-        if self.hook is not None and self._next == 0:
-            self._agree_on_scale(weight)
+        if self._next == len(self.buckets):
+            return
+        if self._next == 0 and self.log.sampling:
+            self.log.communication_begins()
+        transport = self.transport
+        factor, weight = self.weights.final()
+        if self._next == 0:
+            factor = transport.agree(factor, weight)
+        else:
+            factor = transport.again(factor, weight)
         while self._next < len(self.buckets):
             bucket = self.buckets[self._next]
-            if bucket.waiting > 0 and not final:
-                return
             if bucket.waiting > 0:
-                for p, view, used in zip(bucket.params, bucket.views, bucket.used, strict=True):
-                    if not used and p._grad is None:
-                        view[...] = 0
-                    elif not used and p._grad.array is not view:
-                        self._bring_home(p, view)
-            if weight == 0.0:
+                if not final:
+                    return
+                self._fill(bucket)
+            if factor == 0.0:
                 bucket.gradients[...] = 0            # also what is nan: the mean over no rows
-            if self.hook is not None:
-                self._hand_to_hook(self.hook, bucket)
-            else:
-                if weight not in (0.0, 1.0):
-                    bucket.gradients *= weight
-                bucket.buffer[-1] = weight
-                bucket.handle = self.comm.start_sum_in_place([bucket.buffer])
+            elif factor != 1.0:
+                bucket.gradients *= factor
+            transport.start(bucket, weight, self._next, self._next == len(self.buckets) - 1)
             self._next += 1
+
+    def _fill(self, bucket: Bucket) -> None:
+        """Zeros for what was not used here, or the gradient that was there before, which stays if no rank used it."""
+        for number, (p, view) in enumerate(zip(bucket.params, bucket.views, strict=True)):
+            if bucket.used[number]:
+                continue
+            grad = p._grad
+            if grad is None:
+                view[...] = 0
+            elif self.weights.passes:                # it was used in a pass before
+                bucket.used[number] = 1
+                if grad.array is not view:
+                    self._bring_home(p, self.places[p])
+            elif grad.array is view:
+                self._kept.append((bucket, number, view.copy()))
+            else:
+                np.copyto(view, grad.array, casting="same_kind")
 
     def _finish(self) -> None:
         """The end of backward: all buckets have left, are waited for, and divided."""
+        log = self.log
+        if log.sampling:
+            log.backward_computed()
+        if self._late:
+            self._restore()
         self._leave(final=True)
         self._pass = None
-        self.calls.clear()
-        self.backwards += 1
-        if self.hook is not None:
-            self._receive_from_hook(self.hook)
+        if self.caution is not None:
+            self.caution.announce()
+        self._collect()
+        if self.caution is not None:
+            self.caution.check([bucket.gradients for bucket in self.buckets], self.transport.same_everywhere)
+        size, all_used = float(self.comm.size), True
         for bucket in self.buckets:
-            if self.hook is None:
-                bucket.handle.wait()
-                total = bucket.weight
-                if self.average != "sum" and total not in (0.0, 1.0):
-                    bucket.gradients /= total
-            for p, view, used in zip(bucket.params, bucket.views, bucket.used, strict=True):
+            for p, view, used in zip(bucket.params, bucket.views, bucket.used.tolist(), strict=True):
+                if used < size:
+                    all_used = False
                 if used and (p._grad is None or p._grad.array is not view):
                     p._grad = as_tensor(view)        # used on some rank, though not here; else it stays None
+        for bucket, number, before in self._kept:
+            if not bucket.used[number]:
+                bucket.views[number][...] = before
+        self._kept = []
+        if self._set_aside:
+            self._add_what_was_there()
+        if self.weights.passes:
+            self.unused.forget_steps(self)
+        self.weights.forget()
+        self.weights.calls.clear()
+        log.summed(self.transport.bytes_sent or self._nbytes)
+        if not all_used or self.unused.watches:
+            self.unused.look(self)
+        if self._arrived is not None:
+            self._rebuild()
 
-    # --- with a comm hook -------------------------------------------------------------------------------------------
-
-    def _agree_on_scale(self, weight: float) -> None:
-        """What this rank's gradients are multiplied by, so that their plain mean over ranks is right."""
-        size = float(self.comm.size)
-        total = size if self.average == "ranks" else 1.0 if self.average == "sum" else self.users_comm.total(weight)
-        self._scale = weight * size / total if total else 0.0
-
-    def _hand_to_hook(self, hook: CommHook, bucket: Bucket) -> None:
-        """Scale a bucket and call the hook."""
-        if self._scale not in (0.0, 1.0):
-            bucket.gradients *= self._scale
-        given = GradBucket(bucket, self._next, self._next == len(self.buckets) - 1, self.users_comm)
-        bucket.handle = given, hook.start(given)
-
-    def _receive_from_hook(self, hook: CommHook) -> None:
-        """Wait for all buckets, and sum the flags, which did not travel with them."""
+    def _collect(self) -> None:
+        """Wait for all buckets and divide; raise, on all ranks, what one of them had to say."""
+        worst = 0.0
+        average = self.transport.collect(self.buckets)
         for bucket in self.buckets:
-            given, returned = bucket.handle
-            hook.finish(given, returned, bucket.gradients)
-            bucket.handle = None
-        flags = np.concatenate([bucket.used for bucket in self.buckets]).astype(np.float32)
-        flags = self.users_comm.allreduce([flags])[0]
-        for bucket in self.buckets:
-            bucket.used[...], flags = flags[:len(bucket.params)], flags[len(bucket.params):]
+            total = bucket.weight
+            if not math.isfinite(total):
+                worst = total if not math.isnan(worst) else worst
+            elif average and total not in (0.0, 1.0):
+                bucket.gradients /= total
+        if worst:
+            self.refuse(worst)
+
+    def refuse(self, total: float) -> None:
+        """Weights that are not finite came back, on all ranks: drop the gradients and raise what they stand for."""
+        problem = self.weights.problem
+        self.clear()
+        if math.isnan(total):
+            everyone = self.comm.allgather_object([problem])
+            texts = [f"rank {rank}: {text}" for rank, text in enumerate(everyone) if text]
+            raise RuntimeError("; ".join(texts) or "a rank's weight is not a number")
+        raise StepSkipped("a rank could not finish this step, and all skip it (model.skipping())")
+
+    def clear(self) -> None:
+        """Forget all gradients and what they counted."""
+        self._pass = None
+        self._set_aside, self._restored, self._kept = [], [], []
+        self.weights.forget()
+        self.weights.calls.clear()
+        self.weights.problem = ""
+        self.unused.forget_steps(self)
+        for _, p in self.named:
+            p._grad = None
+
+    def match(self, weight: float) -> None:
+        """Start what is left of the sums of a pass that this rank has no gradients for: zeros, with this weight."""
+        if self._pass is None:
+            self._next = 0
+        for bucket in self.buckets[self._next:]:
+            bucket.buffer[...] = 0
+            bucket.waiting = 0
+        weights, self.weights = self.weights, Weights("rows")
+        self.weights.inside = ForwardCall(weight, True)
+        try:
+            self._leave(final=True)
+        finally:
+            self.weights, self._pass = weights, None
+
+    def shadow(self, weight: float) -> None:
+        """Take part in a pass of the other ranks, with zeros."""
+        self.match(weight)
+        self._collect()
+        if self._arrived is not None:
+            self._rebuild()
+
+    def counts(self, call: ForwardCall) -> float:
+        """What this rank's loss counts in the running pass, for gradients that cross ranks inside the module on their way to
+        parameters; 1 in a pass whose gradients are not averaged."""
+        walk = running.walks[-1]
+        weight = self.weights.of({call})[0] if walk.accumulate or self.graph_passes.averages(walk) else 1.0
+        return weight if math.isfinite(weight) else 0.0
+
+    def is_under_way(self) -> bool:
+        """Whether a summed pass has begun and not ended: some ranks may be waiting for this one."""
+        return self._pass is not None and self._kind == SUMMED
+
+    def drop(self) -> None:
+        """Wait for what is on its way, and forget it and all gradients."""
+        self.transport.drop()
+        self.clear()
+
+    def _add_what_was_there(self) -> None:
+        for p, before in self._set_aside:
+            if p._grad is None:
+                p._grad = as_tensor(before)
+            else:
+                p._grad.array[...] += before
+        self._set_aside = []
+
+    def _finish_recorded(self) -> None:
+        """The end of backward(create_graph=True)."""
+        if self.caution is not None:
+            self.caution.announce()
+        self._pass = None
+        self.graph_passes.finish()
+        if self.caution is not None:
+            self.caution.check([g for _, g in self._held()], True)
+        self.weights.calls.clear()
+        self.log.summed([])
+
+    def _rebuild(self) -> None:
+        """Fill the buckets anew, in the order in which the first gradients came on rank 0."""
+        arrived, self._arrived = self._arrived or [], None
+        if isinstance(self.transport, Hooked):       # hooks keep state by the bucket's number
+            return
+        number = {p: i for i, (_, p) in enumerate(self.named)}
+        seen = set(arrived)
+        here = [number[p] for p in arrived] + [i for i, (_, p) in reversed(list(enumerate(self.named))) if p not in seen]
+        order = self.comm.broadcast(np.array(here, np.int64))[0].tolist()
+        named = [self.named[i] for i in reversed(order)]
+        buckets = assign_all(named, self.cap, self.delayed)
+        if [b.names for b in buckets] == [b.names for b in self.buckets]:
+            return
+        old = {p: self.places[p].view for _, p in self.named}
+        self.buckets = buckets
+        self._settle()
+        for p, view in old.items():
+            if p._grad is not None and p._grad.array is view:
+                np.copyto(self.places[p].view, view)
+                p._grad = as_tensor(self.places[p].view)
+        self.log.rebuilt = True
 
 
-class Sink(Function):
-    """Identity on a module's output: tells the reducer that backward has begun, also on a rank where no parameter
-    gets a gradient. Its backward goes through it again, for passes over the graph of a backward pass."""
-
-    always_runs = True
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, *, reducer: Reducer, call: ForwardCall) -> Tensor:
-        """x."""
-        ctx.reducer, ctx.call = reducer, call
-        return x
-
-    @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Tensor:
-        """g."""
-        ctx.reducer.begin(ctx.call)
-        return Sink.apply(g, reducer=ctx.reducer, call=ctx.call)
-
-    @staticmethod
-    def jvp(ctx: Any, tangent: Any) -> Any:
-        """The tangent: forward mode concerns this rank's rows only."""
-        return tangent
+__all__ = ["Reducer", "StepSkipped"]

@@ -39,12 +39,17 @@ autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
-dparallel.functions dparallel.tree
+dparallel.functions dparallel.tree dparallel.within dparallel.sampling dparallel.metrics dparallel.clipping dparallel.recipes
+dparallel.local_sgd
 dparallel.scatter_gather dparallel.coalesced dparallel.objects dparallel.replicate dparallel.parallel_apply dparallel.buckets
-dparallel.bucket_hook
-dparallel.reducer dparallel.local dparallel.tree_reduce dparallel.batches
-dparallel.virtual_shards
+dparallel.weights dparallel.synchronised dparallel.join dparallel.verification dparallel.arguments dparallel.sync_batch_norm
+dparallel.bucket_hook dparallel.sink dparallel.unused dparallel.logbook dparallel.local dparallel.tree_reduce dparallel.batches
+dparallel.transport dparallel.graph_passes dparallel.join_model dparallel.virtual_shards
+dparallel.hooks
+dparallel.reducer dparallel.wire
+dparallel.skipping
 dparallel.data_parallel dparallel.testing
+dparallel.evaluation
 dparallel
 """
 LAYER = {name: number for number, line in enumerate(LAYERS.splitlines()) for name in line.split()}

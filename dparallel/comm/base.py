@@ -286,6 +286,10 @@ class Communicator(ABC):
         pairs = [_array(x) for x in xs]
         return [x for x, _ in pairs], next((error for _, error in pairs if error), "")
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Communicator:
+        """Itself: a copy of a module that knows its communicator goes on with it."""
+        return self
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.size} places, holding {', '.join(map(str, self.held))}>"
 

@@ -89,8 +89,12 @@ class _BatchNorm(NormBase):
                 factor = 1.0 / float(self.num_batches_tracked)
         use_batch = self.training or (self.running_mean is None and self.running_var is None)
         keep = not self.training or self.track_running_stats
-        return F.batch_norm(input, self.running_mean if keep else None, self.running_var if keep else None, self.weight,
-                            self.bias, use_batch, factor, self.eps)
+        return self.normalize(input, self.running_mean if keep else None, self.running_var if keep else None, use_batch,
+                              factor)
+
+    def normalize(self, input: Any, running_mean: Any, running_var: Any, use_batch: bool, factor: float) -> Any:
+        """Normalise by the batch's own statistics or by the running ones, which move by `factor`."""
+        return F.batch_norm(input, running_mean, running_var, self.weight, self.bias, use_batch, factor, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -118,18 +122,57 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """The name, for imports and isinstance(). NotImplementedError when made: statistics over ranks are not implemented, and
-    those of one rank alone would differ from PyTorch's without a word.
+    """The name, for imports and isinstance(): a layer that works over ranks needs them, and dparallel has it.
+
+    Once dparallel is imported, making one (or converting) gives dparallel.SyncBatchNorm; before, NotImplementedError, for
+    the statistics of one rank alone would differ from PyTorch's without a word.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError("SyncBatchNorm: statistics over ranks are not implemented; use BatchNorm (of each rank's "
-                                  "rows), GroupNorm or LayerNorm")
+    working: type[SyncBatchNorm] | None = None       # the subclass that this name stands for
+
+    def __init_subclass__(cls, working: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if working:
+            SyncBatchNorm.working = cls
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> SyncBatchNorm:
+        return super().__new__(cls._found())
+
+    @classmethod
+    def _found(cls) -> type[SyncBatchNorm]:
+        """The class to make."""
+        if cls is not SyncBatchNorm:
+            return cls
+        if cls.working is None:
+            raise NotImplementedError("SyncBatchNorm: statistics over ranks are dparallel's; import dparallel first, or "
+                                      "use dparallel.SyncBatchNorm")
+        return cls.working
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """Refused like the class itself."""
-        raise NotImplementedError("SyncBatchNorm.convert_sync_batchnorm: statistics over ranks are not implemented")
+        """The module with a SyncBatchNorm in the place of each batch normalisation: the same parameters, buffers, hooks.
+
+        process_group: a dparallel communicator. The module itself is changed, unless it is a batch normalisation: take
+        what is returned.
+        """
+        return _converted(cls._found(), module, process_group, {})
+
+
+def _converted(cls: type[SyncBatchNorm], module: Any, process_group: Any, made: dict[int, Any]) -> Any:
+    """The module, or what comes in its place; one that is used twice is converted once."""
+    if id(module) in made:
+        return made[id(module)]
+    if isinstance(module, _BatchNorm):
+        layer: Any = cls.__new__(cls)
+        layer.__dict__.update(module.__dict__)
+        layer.process_group = process_group
+        made[id(module)] = layer
+        return layer
+    made[id(module)] = module
+    for name, child in list(module._modules.items()):
+        if child is not None:
+            module._modules[name] = _converted(cls, child, process_group, made)
+    return module
 
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]

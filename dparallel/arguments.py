@@ -1,0 +1,96 @@
+"""The arguments that DataParallel shares with PyTorch's DistributedDataParallel, checked."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from autograd.nn import Module
+
+FINDS = (False, True, "error")
+
+
+@dataclass
+class MixedPrecision:
+    """What gradients are on the wire: reduce_dtype is "float16", "bfloat16", "float32" or "float64". PyTorch's param_dtype
+    and buffer_dtype are refused: casting in forward is autograd.amp's."""
+
+    param_dtype: Any = None
+    reduce_dtype: Any = None
+    buffer_dtype: Any = None
+
+
+@dataclass
+class Settled:
+    """Arguments after they were checked."""
+
+    ignored: frozenset[str]
+    delayed: frozenset[str]
+    sync_buffers_in_forward: bool
+    init_buffers: bool
+    bucket_cap_mb: float
+
+
+def settle(module: Module, given: dict[str, Any]) -> Settled:
+    """ValueError, NotImplementedError or a FutureWarning for what can't be."""
+    for name in ("device_mesh", "skip_all_reduce_unused_params", "bucket_cap_mb_list", "batched_grad_copy"):
+        if given[name]:
+            raise NotImplementedError(f"{name}={given[name]!r}: not implemented here")
+    if given["gradient_as_bucket_view"] is False:
+        raise NotImplementedError("gradient_as_bucket_view=False: gradients always are views of their bucket here")
+    if given["check_reduction"]:
+        warnings.warn("The `check_reduction` argument is deprecated and has no effect: sums always end with backward().",
+                      FutureWarning, stacklevel=3)
+    if given["find_unused_parameters"] not in FINDS:
+        raise ValueError(f"find_unused_parameters={given['find_unused_parameters']!r} is one of {FINDS}")
+    cap = 25.0 if given["bucket_cap_mb"] is None else given["bucket_cap_mb"]
+    if not cap > 0:
+        raise ValueError(f"bucket_cap_mb={cap} must be positive")
+    broadcast, forward = given["broadcast_buffers"], given["forward_sync_buffers"]
+    return Settled(ignored(module, given["parameters_to_ignore"]), delayed(module, given), _first(forward, broadcast, True),
+                   forward is not None or _first(broadcast, None, True), cap)
+
+
+def _first(a: Any, b: Any, default: bool) -> bool:
+    return bool(default if a is None and b is None else b if a is None else a)
+
+
+def ignored(module: Module, names: Any) -> frozenset[str]:
+    """The names that are left out of everything: given ones, and those that the module was marked with."""
+    found = frozenset(names or ()) | frozenset(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+    known = {name for name, _ in [*module.named_parameters(), *module.named_buffers()]}
+    if names and not set(names) <= known:
+        raise ValueError(f"parameters_to_ignore: {sorted(set(names) - known)} are no parameters or buffers of the module")
+    return found
+
+
+def delayed(module: Module, given: dict[str, Any]) -> frozenset[str]:
+    """The names of parameters that are summed last, together."""
+    named, trigger = given["delay_all_reduce_named_params"], given["param_to_hook_all_reduce"]
+    if (named is None) != (trigger is None):
+        raise ValueError("delay_all_reduce_named_params and param_to_hook_all_reduce need to be set at the same time.")
+    if named is None:
+        return frozenset()
+    own = dict(module.named_parameters())
+    wrong = [name for name, p in named if own.get(name) is not p]
+    if wrong or not any(p is trigger for p in own.values()):
+        raise ValueError(f"delay_all_reduce_named_params: {wrong or 'param_to_hook_all_reduce'} not in the module: pass "
+                         "pairs of a name and its parameter, as from module.named_parameters()")
+    return frozenset(name for name, _ in named)
+
+
+def wire_dtype(mixed_precision: Any) -> str:
+    """The name of the dtype that gradients have on the wire; empty for their own."""
+    if mixed_precision is None:
+        return ""
+    dtype = mixed_precision
+    if hasattr(mixed_precision, "reduce_dtype"):
+        for name in ("param_dtype", "buffer_dtype"):
+            if getattr(mixed_precision, name, None) is not None:
+                raise NotImplementedError(f"mixed_precision: {name} is not implemented; autograd.amp casts in forward")
+        dtype = mixed_precision.reduce_dtype
+    name = str(getattr(dtype, "name", dtype)).rsplit(".", 1)[-1]
+    if name not in ("float16", "bfloat16", "float32", "float64"):
+        raise ValueError(f"mixed_precision={mixed_precision!r}: gradients travel as float16, bfloat16, float32 or float64")
+    return name

@@ -1,0 +1,55 @@
+"""Clipping by the norm of all gradients, wherever they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from autograd import Tensor, as_tensor
+from autograd.nn.utils import clip_grad_norm_ as clip_here
+from autograd.nn.utils import clip_grads_with_norm_, get_total_norm
+
+from .comm import Communicator
+
+
+def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+                    error_if_nonfinite: bool = False, foreach: bool | None = None, *,
+                    comm: Communicator | None = None) -> Tensor:
+    """Scale the gradients in place so that their norm is at most max_norm; the norm before, the same on every rank.
+
+    Without comm it is nn.utils.clip_grad_norm_: right after DataParallel's backward, for all ranks then have the same
+    gradients, and for the slices of a sharded one. With comm, each rank has other parameters (stages of a pipeline, say, or
+    shards of a layer), and the norm is that of all ranks' gradients: collective; a rank may have none. A parameter that
+    several ranks have counts as often. RuntimeError on every rank if error_if_nonfinite and the norm is nan or infinite.
+
+    >>> loss.backward()
+    >>> clip_grad_norm_(model.parameters(), 1.0)
+    >>> optimizer.step()
+    """
+    if comm is None or len(comm.held) == comm.size:
+        return clip_here(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+    tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    grads = [p.grad for p in tensors if p.grad is not None and p.grad.numel()]
+    total = as_tensor(np.asarray(_over_ranks(grads, float(norm_type), comm)))
+    if error_if_nonfinite and not np.isfinite(total.array):
+        raise RuntimeError(f"clip_grad_norm_: the norm of order {norm_type} of all ranks' gradients is {total.item()}, so "
+                           "they can't be clipped; error_if_nonfinite=False scales them all the same")
+    clip_grads_with_norm_(tensors, max_norm, total, foreach)
+    return total
+
+
+def _over_ranks(grads: list[Tensor], order: float, comm: Communicator) -> float:
+    """The norm of all ranks' gradients, in float64."""
+    wide = [as_tensor(g.array.astype(np.float64)) for g in grads]
+    if order == 0:
+        raise NotImplementedError("clip_grad_norm_: norm_type=0 counts tensors; with comm= it is not defined")
+    if np.isinf(order):
+        none = 0.0 if order > 0 else np.inf
+        here = float(get_total_norm(wide, order)) if wide else none
+        return float(comm.allreduce([np.array(here)], "max" if order > 0 else "min")[0])
+    here = float(get_total_norm(wide, order)) ** order if wide else 0.0
+    return float(np.float64(comm.total(here)) ** (1 / order))
+
+
+__all__ = ["clip_grad_norm_"]

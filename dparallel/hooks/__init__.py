@@ -1,0 +1,28 @@
+"""Comm hooks: other ways than the plain sum to average gradients over ranks, for DataParallel.register_comm_hook().
+
+Each works on one rank and on many, for float16, float32 and float64 parameters, and leaves bitwise the same gradients on
+every rank (but for noop_hook and local SGD, whose purpose it is not to). Each says in bucket.bytes_sent what it sends.
+A state with memory has state_dict() and load_state_dict(); what it remembers belongs to parameters, by name, and not to
+buckets. docs/comm_hooks.md compares them.
+
+>>> from dparallel import hooks
+>>> model.register_comm_hook(hooks.PowerSGDState(matrix_approximation_rank=2, start_powerSGD_iter=100), hooks.powerSGD_hook)
+"""
+
+from .half import bf16_compress_hook, bf16_compress_wrapper, fp16_compress_hook, fp16_compress_wrapper
+from .hierarchical import HierarchicalState, hierarchical_hook
+from .local_sgd import PostLocalSGDState, post_localSGD_hook
+from .plain import allreduce_hook, noop_hook
+from .powersgd import PowerSGDState, batched_powerSGD_hook, powerSGD_hook
+from .quantization import (
+    QuantizationState,
+    quantization_hook,
+    quantization_perchannel_hook,
+    quantization_pertensor_hook,
+)
+from .topk import TopKState, topk_hook
+
+__all__ = ["HierarchicalState", "PostLocalSGDState", "PowerSGDState", "QuantizationState", "TopKState", "allreduce_hook",
+           "batched_powerSGD_hook", "bf16_compress_hook", "bf16_compress_wrapper", "fp16_compress_hook",
+           "fp16_compress_wrapper", "hierarchical_hook", "noop_hook", "post_localSGD_hook", "powerSGD_hook",
+           "quantization_hook", "quantization_perchannel_hook", "quantization_pertensor_hook", "topk_hook"]

@@ -1,0 +1,44 @@
+"""Post-local SGD: plain averages of gradients at first, later each group of ranks by itself (Lin et al. 2020,
+arXiv:1808.07217), with the models averaged every now and then: see dparallel.local_sgd."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..bucket_hook import GradBucket
+from ..comm import Communicator
+from .plain import start_mean
+
+
+class PostLocalSGDState:
+    """For post_localSGD_hook. start_localSGD_iter: steps with averages over all ranks; then, gradients are averaged over
+    `subgroup`, a communicator of some ranks (comm.split), or not at all: where subgroup is None, or
+    post_local_gradient_allreduce is False. (PyTorch's default subgroup is the ranks of a machine.)"""
+
+    def __init__(self, process_group: Communicator | None = None, subgroup: Communicator | None = None,
+                 start_localSGD_iter: int = 1000, post_local_gradient_allreduce: bool = True) -> None:
+        self.process_group, self.subgroup = process_group, subgroup
+        self.start_localSGD_iter = start_localSGD_iter
+        self.post_local_gradient_allreduce = post_local_gradient_allreduce
+        self.iter = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        """The step."""
+        return {"iter": self.iter}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """What state_dict() gave."""
+        self.iter = int(state["iter"])
+
+
+def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Any:
+    """The mean over all ranks, and from step start_localSGD_iter on that over the subgroup. Ranks then have different
+    gradients and weights, until a PeriodicModelAverager averages these."""
+    together = state.iter < state.start_localSGD_iter
+    state.iter += bucket.is_last()
+    if together:
+        return start_mean(state.process_group or bucket.comm, bucket.array)
+    if state.subgroup is None or not state.post_local_gradient_allreduce:
+        bucket.bytes_sent = 0
+        return bucket.buffer()
+    return start_mean(state.subgroup, bucket.array)

@@ -1,0 +1,186 @@
+"""PowerSGD: gradients of matrices as products of two thin ones (Vogels, Karimireddy & Jaggi 2019, arXiv:1905.13727).
+
+For a gradient M and a thin Q: P = mean of M Q, made orthogonal; Q = mean of M'P; P Q' stands for the mean of M. It is one
+step of power iteration, so Q is kept for the next; and each rank keeps M - P Q', to add it to its next gradient.
+"""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..bucket_hook import GradBucket
+from ..comm import Communicator, Handle
+from .feedback import Residuals, wide
+from .plain import start_mean
+
+Array = np.ndarray[Any, Any]
+log = logging.getLogger(__name__)
+
+
+class PowerSGDState:
+    """For powerSGD_hook and batched_powerSGD_hook; arguments and defaults are PyTorch's.
+
+    matrix_approximation_rank: columns of P and Q. The first start_powerSGD_iter steps are plain means; it must be above 1
+    with error feedback or a warm start. A matrix of (n, m) is compressed if (n + m) * rank * min_compression_rate < n * m.
+    warm_start keeps Q from step to step; orthogonalization_epsilon=0 makes P orthogonal by a QR decomposition, a positive
+    one by Gram-Schmidt with it added to each length. random_seed: the same on all ranks. Compression is logged every
+    compression_stats_logging_frequency steps. batch_tensors_with_same_shape changes no result; here there is one way.
+    """
+
+    def __init__(self, process_group: Communicator | None = None, matrix_approximation_rank: int = 1,
+                 start_powerSGD_iter: int = 1000, min_compression_rate: float = 2, use_error_feedback: bool = True,
+                 warm_start: bool = True, orthogonalization_epsilon: float = 0, random_seed: int = 0,
+                 compression_stats_logging_frequency: int = 10000, batch_tensors_with_same_shape: bool = False) -> None:
+        if matrix_approximation_rank < 1:
+            raise ValueError(f"matrix_approximation_rank={matrix_approximation_rank} must be at least 1")
+        if (use_error_feedback or warm_start) and start_powerSGD_iter <= 1:
+            raise ValueError(f"start_powerSGD_iter={start_powerSGD_iter}: Expect `start_powerSGD_iter` > 1 if "
+                             "`use_error_feedback` or `warm_start` is enabled")
+        self.process_group, self.matrix_approximation_rank = process_group, matrix_approximation_rank
+        self.start_powerSGD_iter, self.min_compression_rate = start_powerSGD_iter, min_compression_rate
+        self.use_error_feedback, self.warm_start = use_error_feedback, warm_start
+        self.orthogonalization_epsilon, self.random_seed = orthogonalization_epsilon, random_seed
+        self.compression_stats_logging_frequency = compression_stats_logging_frequency
+        self.batch_tensors_with_same_shape = batch_tensors_with_same_shape
+        self.iter = 0
+        self.residuals = Residuals()
+        self.qs: dict[str, Array] = {}               # the same on all ranks
+        self.total_numel_before_compression = self.total_numel_after_compression = 0
+
+    def compression_stats(self) -> tuple[float, int, int]:
+        """Elements before over elements after compression, and both numbers, up to now."""
+        before, after = self.total_numel_before_compression, self.total_numel_after_compression
+        return (before / after if after else 0.0), before, after
+
+    def count(self, bucket: GradBucket, before: int, after: int) -> None:
+        """Note what a bucket was compressed to."""
+        self.total_numel_before_compression += before
+        self.total_numel_after_compression += after
+        if bucket.is_last() and self.iter % self.compression_stats_logging_frequency == 0:
+            log.info("PowerSGD step %d: %.1f times less, %d elements before and %d after compression", self.iter,
+                     *self.compression_stats())
+
+    def start_of(self, name: str, matrix: Array) -> Array:
+        """An orthogonal Q: last step's, or random numbers that all ranks draw alike, whatever bucket the matrix is in."""
+        shape = matrix.shape[1], min(*matrix.shape, self.matrix_approximation_rank)
+        q = self.qs.get(name) if self.warm_start else None
+        if q is None or q.shape != shape:
+            rng = np.random.default_rng([self.random_seed, zlib.crc32(name.encode()), 0 if self.warm_start else self.iter])
+            q = rng.standard_normal(shape)
+        return orthogonal(q.astype(matrix.dtype), self.orthogonalization_epsilon)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The step, Q's, and what this rank has not sent yet; the last is another on each rank."""
+        return {"iter": self.iter, "qs": {name: q.copy() for name, q in self.qs.items()},
+                "residuals": self.residuals.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """What state_dict() gave on this rank."""
+        self.iter = int(state["iter"])
+        self.qs = {name: np.array(getattr(q, "array", q)) for name, q in state["qs"].items()}
+        self.residuals.load_state_dict(state["residuals"])
+
+
+class Segment(NamedTuple):
+    """Part of a bucket's flat array: one to be compressed, with the shape of its matrix, or one to be sent as it is."""
+
+    name: str
+    start: int
+    stop: int
+    shape: tuple[int, int] | None
+
+    def of(self, x: Array) -> Array:
+        """The vector or matrix; a matrix with room to spare ends in zeros."""
+        part = x[self.start:self.stop]
+        if self.shape is None:
+            return part
+        spare = self.shape[0] * self.shape[1] - part.size
+        return (np.append(part, np.zeros(spare, x.dtype)) if spare else part).reshape(self.shape)
+
+
+def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
+    """The mean over ranks, each weight matrix (dimensions after the first as one) compressed by itself; vectors, and
+    matrices that would not become much smaller, as they are."""
+    segments, start = [], 0
+    for name, p in zip(bucket.names, bucket.parameters(), strict=True):
+        size = p.array.size
+        shape = (p.shape[0], size // p.shape[0]) if p.ndim > 1 and size else None
+        if shape and not sum(shape) * state.matrix_approximation_rank * state.min_compression_rate < size:
+            shape = None
+        segments.append(Segment(name, start, start + size, shape))
+        start += size
+    return _compressed(state, bucket, segments)
+
+
+def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
+    """The mean over ranks, the whole bucket compressed as one square matrix: quicker, and less exact. Its Q is that of a
+    bucket, and begins anew where buckets are rebuilt."""
+    size = bucket.array.size
+    side = int(np.ceil(np.sqrt(size)))
+    return _compressed(state, bucket, [Segment("\n".join(bucket.names), 0, size, (side, side) if size else None)])
+
+
+def _compressed(state: PowerSGDState, bucket: GradBucket, segments: list[Segment]) -> Handle:
+    """What both hooks do: two means, the second one of what is made of the first."""
+    comm, x = state.process_group or bucket.comm, wide(bucket)
+    if state.iter < state.start_powerSGD_iter:
+        state.iter += bucket.is_last()
+        return start_mean(comm, x)
+    if state.use_error_feedback:
+        x = state.residuals.added(bucket, x)
+    rest, thin = [s for s in segments if s.shape is None], [s for s in segments if s.shape is not None]
+    matrices = [s.of(x) for s in thin]
+    qs = [state.start_of(s.name, m) for s, m in zip(thin, matrices, strict=True)]
+    first = [*[s.of(x) for s in rest], *[m @ q for m, q in zip(matrices, qs, strict=True)]]
+    after = sum(a.size for a in [*first, *qs])
+    bucket.bytes_sent = after * x.dtype.itemsize
+    state.count(bucket, x.size, after)
+    state.iter += bucket.is_last()
+
+    def with_ps(handle: Handle) -> Any:
+        means = apart(handle.value(), first)
+        ps = [orthogonal(p, state.orthogonalization_epsilon) for p in means[len(rest):]]
+        second = [m.T @ p for m, p in zip(matrices, ps, strict=True)]
+        start = start_mean(comm, together(second)) if second else Handle(None, value=x[:0])
+        return start.then(lambda found: finished(means[:len(rest)], ps, apart(found.value(), second)))
+
+    def finished(means: list[Array], ps: list[Array], qs: list[Array]) -> Array:
+        out = x.copy()
+        for s, p, q in zip(thin, ps, qs, strict=True):
+            out[s.start:s.stop] = (p @ q.T).reshape(-1)[:s.stop - s.start]
+            if state.warm_start:
+                state.qs[s.name] = q.copy()
+        left = x - out                               # nothing, where nothing is compressed
+        if state.use_error_feedback:
+            state.residuals.keep(bucket, left)
+        for s, mean in zip(rest, means, strict=True):
+            out[s.start:s.stop] = mean
+        return out
+
+    return start_mean(comm, together(first)).then(with_ps)
+
+
+def together(arrays: list[Array]) -> Array:
+    """All elements end to end."""
+    return np.concatenate([a.reshape(-1) for a in arrays])
+
+
+def apart(flat: Array, like: list[Array]) -> list[Array]:
+    """Together's inverse: arrays of the shapes of `like`."""
+    ends = np.cumsum([0, *[a.size for a in like]])
+    return [flat[i:j].reshape(a.shape) for i, j, a in zip(ends[:-1], ends[1:], like, strict=True)]
+
+
+def orthogonal(columns: Array, epsilon: float = 0) -> Array:
+    """Orthonormal columns of the same span; zeros, or columns that depend on others, become any that fit."""
+    if epsilon == 0:
+        return np.ascontiguousarray(np.linalg.qr(columns)[0])
+    out = columns.copy()
+    for i in range(out.shape[1]):
+        out[:, i] /= np.sqrt((out[:, i] ** 2).sum()) + epsilon
+        out[:, i + 1:] -= np.outer(out[:, i], out[:, i] @ out[:, i + 1:])
+    return out

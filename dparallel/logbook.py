@@ -1,0 +1,110 @@
+"""What a DataParallel model did: sizes, times and bytes, as a dict and as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter_ns
+from typing import Any
+
+ALWAYS = 10                          # steps that are timed before only each RATE-th is (PyTorch's figures)
+RATE = 100
+PHASES = ("forward_compute", "backward_compute", "backward_comm", "backward_compute_comm_overlap")
+
+
+class Logbook:
+    """Times of the steps that are sampled, in ns, and bytes on the wire of all."""
+
+    def __init__(self) -> None:
+        self.sampling = True
+        self.rate = RATE
+        self.iteration = self.sampled = self.passes = 0
+        self.rebuilt = False
+        self.bytes_sent = self.last_bytes = self.skipped = 0
+        self.sums = dict.fromkeys(PHASES, 0)
+        self.last = dict.fromkeys(PHASES, 0)
+        self._forward = self._backward = self._computed = self._communication = 0
+        self._bytes_of: Any = None
+
+    def forward_begins(self) -> None:
+        """A new step."""
+        self.iteration += 1
+        self.sampling = self.iteration <= ALWAYS or self.iteration % self.rate == 0
+        if self.sampling:
+            self._communication = self._computed = 0
+            self._forward = perf_counter_ns()
+
+    def forward_ends(self) -> None:
+        """The module's output is there."""
+        self.last["forward_compute"] = perf_counter_ns() - self._forward
+
+    def backward_begins(self) -> None:
+        """A pass has reached the module."""
+        self._backward = perf_counter_ns()
+
+    def communication_begins(self) -> None:
+        """The first bucket leaves."""
+        self._communication = perf_counter_ns()
+
+    def backward_computed(self) -> None:
+        """All gradients of this rank are there."""
+        self._computed = perf_counter_ns()
+
+    def summed(self, sent: Sequence[int]) -> None:
+        """A pass has ended, and all buckets, of so many bytes each, are back."""
+        self.passes += 1
+        self.last_bytes = sum(sent)
+        self.bytes_sent += self.last_bytes
+        if not self.sampling or not sent:
+            return
+        now = perf_counter_ns()
+        start, computed = self._communication or self._computed, self._computed
+        self.last.update(backward_compute=computed - self._backward, backward_comm=now - start,
+                         backward_compute_comm_overlap=max(0, computed - start))
+        self.sampled += 1
+        for phase in PHASES:
+            self.sums[phase] += self.last[phase]
+
+    def times(self) -> dict[str, int]:
+        """The last and the average times of the phases, in ns, under PyTorch's names."""
+        out = {f"{phase}_time": self.last[phase] for phase in PHASES}
+        return out | {f"avg_{phase}_time": self.sums[phase] // max(self.sampled, 1) for phase in PHASES}
+
+
+def data(model: Any) -> dict[str, Any]:
+    """What model.logging_data() gives."""
+    reducer, comm, module = model._reducer, model.comm, model.module
+    params = list(module.parameters())
+    known: dict[str, Any] = {
+        "world_size": comm.size, "rank": comm.rank, "module_name": type(module).__name__, "backend_name": comm.kind,
+        "batch": model.batch, "average": model.average, "num_parameter_tensors": len(params),
+        "total_parameter_size_bytes": sum(p.array.nbytes for p in params),
+        "dtypes": ", ".join(sorted({str(p.array.dtype) for p in params})),
+        "broadcast_buffers": model.forward_sync_buffers, "bucket_cap_bytes": int(model.bucket_cap_mb * 2**20)}
+    if reducer is None:
+        return known
+    log, unused = reducer.log, reducer.unused
+    sizes = [bucket.gradients.nbytes for bucket in reducer.buckets]
+    hook = getattr(reducer.transport, "hook", None)
+    by_name = {name: p.array.nbytes for name, p in reducer.named}
+    return known | {
+        "iteration": log.iteration, "backward_passes_summed": log.passes, "num_buckets_reduced": len(sizes),
+        "bucket_sizes": sizes, "has_rebuilt_buckets": log.rebuilt, "rebuilt_bucket_sizes": sizes if log.rebuilt else [],
+        "bucket_parameters": [list(bucket.names) for bucket in reducer.buckets],
+        "comm_hook": hook.name if hook is not None else "", "gradient_as_bucket_view": True,
+        "find_unused_parameters": unused.find, "static_graph": unused.static_graph,
+        "unused_parameters": list(unused.everywhere), "partly_used_parameters": dict(unused.somewhere),
+        "unused_parameter_size": sum(by_name[name] for name in unused.everywhere),
+        "bytes_sent": log.bytes_sent, "bytes_sent_last": log.last_bytes, "skipped_steps": log.skipped, **log.times()}
+
+
+def table(known: dict[str, Any]) -> str:
+    """One line each, times in ms."""
+    lines = []
+    for key, value in known.items():
+        if key.endswith("_time"):
+            value, key = f"{value / 1e6:.3f} ms", key.removesuffix("_time").replace("_", " ")
+        elif isinstance(value, (list, tuple)):
+            value = ", ".join(str(v) for v in value) or "none"
+        lines.append((key.replace("_", " "), str(value)))
+    width = max(len(key) for key, _ in lines)
+    return "\n".join(f"{key:{width}}  {value}" for key, value in lines)

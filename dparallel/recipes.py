@@ -1,0 +1,42 @@
+"""Recipes for large batches (Goyal et al. 2017, "Accurate, Large Minibatch SGD", arXiv:1706.02677)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autograd.optim.lr_scheduler import ConstantLR, LinearLR, LRScheduler
+
+
+def linear_scaling(optimizer: Any, size: float, warmup_steps: int = 0) -> LRScheduler:
+    """The linear scaling rule with gradual warm-up: when the minibatch is multiplied by k, multiply the learning rate by k.
+
+    size: k, the whole batch over that which the optimiser's rate was found for; comm.size, where each rank keeps its batch.
+    Every group's rate becomes k times itself. In the first warmup_steps steps it goes there from the old rate, by as much
+    at each step (the paper: over 5 epochs): call step() of the scheduler that is returned after each of the optimiser's.
+    It goes together with others, in ChainedScheduler or SequentialLR. ValueError if k is not positive and finite.
+
+    >>> optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    >>> warmup = linear_scaling(optimizer, comm.size, warmup_steps=5 * len(loader))
+    >>> for x, y in loader:
+    ...     ...
+    ...     optimizer.step()
+    ...     warmup.step()
+    """
+    if not 0 < size < math.inf:
+        raise ValueError(f"linear_scaling: size={size} is how many times larger the batch is, a positive number")
+    if warmup_steps < 0:
+        raise ValueError(f"linear_scaling: warmup_steps={warmup_steps} is 0 or more")
+    for group in optimizer.param_groups:
+        if isinstance(group["lr"], (int, float)):
+            group["lr"] = group["lr"] * size
+        else:
+            group["lr"].array[...] *= size
+        if "initial_lr" in group:
+            group["initial_lr"] = group["initial_lr"] * size
+    if size <= 1 or not warmup_steps:
+        return ConstantLR(optimizer, factor=1.0, total_iters=1)
+    return LinearLR(optimizer, start_factor=1 / size, total_iters=warmup_steps)
+
+
+__all__ = ["linear_scaling"]

@@ -1,0 +1,38 @@
+"""Sink: how a reducer learns, on every rank, that a backward pass comes from its module's outputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograd import Function, Tensor
+
+from .weights import ForwardCall
+
+
+class Sink(Function):
+    """Identity on a module's output: tells the reducer that backward has begun, also on a rank where no parameter
+    gets a gradient. Its backward goes through it again, for passes over the graph of a backward pass."""
+
+    always_runs = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, *, reducer: Any, call: ForwardCall) -> Tensor:
+        """x."""
+        ctx.reducer, ctx.call = reducer, call
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Tensor:
+        """g."""
+        ctx.reducer.begin(ctx.call)
+        return Sink.apply(g, reducer=ctx.reducer, call=ctx.call)
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any) -> Any:
+        """The tangent: forward mode concerns this rank's rows only."""
+        return tangent
+
+
+def calls_in(walk: Any, reducer: Any) -> set[ForwardCall]:
+    """The calls of the reducer's module that a backward pass comes from, before they are reached."""
+    return {node.call for node in walk.order if getattr(node, "reducer", None) is reducer}

@@ -1,0 +1,165 @@
+"""autograd.grad() and create_graph through DataParallel: averaged over ranks, and right to second order."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import autograd as ag
+from autograd import nn, optim
+from dparallel import DataParallel
+
+warnings.filterwarnings("ignore", message="Using backward")
+FEATURES = 3
+
+
+def make():
+    net = nn.Sequential(nn.Linear(FEATURES, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    for number, p in enumerate(net.parameters()):
+        p.data = ag.tensor(np.random.default_rng(number).standard_normal(p.shape))
+    return net
+
+
+def rows_of(rank, size, average):
+    """Unequal rows where they count; one rank has none."""
+    return 2 if average != "rows" else 0 if rank == 0 and size > 1 else rank + 1
+
+
+def piece(rank, rows):
+    return ag.from_numpy(np.random.default_rng(rank).standard_normal((rows, FEATURES)))
+
+
+def loss_of(net, x, average):
+    total = (net(x) ** 2).sum()
+    return total if average == "sum" else total / max(len(x), 1)
+
+
+def objective(net, size, average):
+    """What all ranks train on, in one process."""
+    rows = [rows_of(r, size, average) for r in range(size)]
+    if average == "rows":
+        return loss_of(net, ag.cat([piece(r, n) for r, n in enumerate(rows)]), average)
+    return sum(loss_of(net, piece(r, n), average) for r, n in enumerate(rows)) / (size if average == "ranks" else 1)
+
+
+def same(found, expected, rtol=1e-12):
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("average", ["rows", "ranks", "sum"])
+def test_grad_is_averaged(on_ranks, average):
+    def check(comm):
+        model, one = DataParallel(make(), comm=comm, batch="own", average=average), make()
+        x = piece(comm.rank, rows_of(comm.rank, comm.size, average))
+        params = list(model.parameters())
+        same(ag.grad(loss_of(model, x, average), params), ag.grad(objective(one, comm.size, average), list(one.parameters())))
+        some = ag.grad(loss_of(model, x, average), {"w": params[2]})
+        same([some["w"]], ag.grad(objective(one, comm.size, average), list(one.parameters())[2:3]))
+        assert all(p.grad is None for p in params)
+        loss_of(model, x, average).backward()
+        one.zero_grad()
+        objective(one, comm.size, average).backward()
+        same([p.grad for p in params], [p.grad for p in one.parameters()])
+
+    on_ranks(check)
+
+
+def penalty(gs):
+    return sum((g ** 2).sum() for g in gs)
+
+
+@pytest.mark.parametrize("average", ["rows", "ranks"])
+@pytest.mark.parametrize("way", ["grad", "backward"])
+def test_second_order(on_ranks, average, way):
+    """A penalty on the gradient with respect to parameters: its own gradient, and a third derivative."""
+    def check(comm):
+        model, one = DataParallel(make(), comm=comm, batch="own", average=average), make()
+        x = piece(comm.rank, rows_of(comm.rank, comm.size, average))
+
+        def once(net, loss):
+            params = list(net.parameters())
+            if way == "grad":
+                first = ag.grad(loss, params, create_graph=True)
+            else:
+                loss.backward(create_graph=True)
+                first = [p.grad for p in params]
+                net.zero_grad()
+            return params, first
+
+        params, first = once(model, loss_of(model, x, average))
+        others, expected = once(one, objective(one, comm.size, average))
+        same(first, expected)
+        second = ag.grad(penalty(first), params, create_graph=True)
+        second_expected = ag.grad(penalty(expected), others, create_graph=True)
+        same(second, second_expected, 1e-11)
+        penalty(second).backward()
+        penalty(second_expected).backward()
+        same([p.grad for p in params], [p.grad for p in others], 1e-10)
+
+    on_ranks(check)
+
+
+def test_five_steps_with_a_penalty_on_the_weights_gradient(on_ranks):
+    """The loss itself and the penalty in one backward: rank-dependent losses, not replicated ones."""
+    def check(comm):
+        model, one = DataParallel(make(), comm=comm, batch="own"), make()
+        x = piece(comm.rank, rows_of(comm.rank, comm.size, "rows"))
+        for net, loss in ((model, lambda: loss_of(model, x, "rows")), (one, lambda: objective(one, comm.size, "rows"))):
+            optimizer = optim.SGD(net.parameters(), lr=0.01)
+            for _ in range(5):
+                optimizer.zero_grad()
+                value = loss()
+                first = ag.grad(value, list(net.parameters()), create_graph=True)
+                (value + 0.1 * penalty(first)).backward()
+                optimizer.step()
+        same(list(model.parameters()), list(one.parameters()), 1e-11)
+
+    on_ranks(check)
+
+
+def test_recorded_gradients_add_to_what_is_there(on_ranks):
+    def check(comm):
+        model = DataParallel(make(), comm=comm, batch="own")
+        x = piece(comm.rank, rows_of(comm.rank, comm.size, "rows"))
+        loss_of(model, x, "rows").backward()
+        once = [p.grad.numpy().copy() for p in model.parameters()]
+        loss_of(model, x, "rows").backward(create_graph=True)
+        for p, g in zip(model.parameters(), once, strict=True):
+            np.testing.assert_allclose(p.grad.detach().numpy(), 2 * g, rtol=1e-12)
+
+    on_ranks(check)
+
+
+def test_grad_inside_no_sync_and_of_inputs_stays_here(on_ranks):
+    def check(comm):
+        model, one = DataParallel(make(), comm=comm, batch="own"), make()
+        x = piece(comm.rank, comm.rank + 1).requires_grad_()
+        with model.no_sync():
+            mine = ag.grad(loss_of(model, x, "rows"), list(model.parameters()))
+        same(mine, ag.grad(loss_of(one, x, "rows"), list(one.parameters())))
+        same(ag.grad(loss_of(model, x, "rows"), x), ag.grad(loss_of(one, x, "rows"), x))
+
+    on_ranks(check)
+
+
+def test_parameters_that_some_ranks_do_not_use(on_ranks):
+    class Branches(nn.Module):
+        def __init__(self):
+            self.a, self.b, self.c = (nn.Linear(FEATURES, 1).double() for _ in range(3))
+            for number, p in enumerate(self.parameters()):
+                p.data = ag.tensor(np.random.default_rng(number).standard_normal(p.shape))
+
+        def forward(self, x, both):
+            return self.a(x) + self.b(x) if both else self.a(x)
+
+    def check(comm):
+        model, one = DataParallel(Branches(), comm=comm, average="ranks", batch="own"), Branches()
+        params = list(model.parameters())
+        found = ag.grad(model(piece(comm.rank, 2), comm.rank == 0).sum(), params, allow_unused=True)
+        total = sum(one(piece(r, 2), r == 0).sum() for r in range(comm.size)) / comm.size
+        expected = ag.grad(total, list(one.parameters()), allow_unused=True)
+        assert [g is None for g in found] == [g is None for g in expected] == [False] * 4 + [True] * 2
+        same(found[:4], expected[:4])
+
+    on_ranks(check)
