@@ -142,17 +142,14 @@ class DataParallel(Module, Joinable):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
+        if self._reducer is not None and is_grad_enabled():
+            return self._forward_own(self._reducer, args, kwargs)
         with inside(comm=self.comm, weight=None):
-            if self._reducer is not None:
-                return self._forward_own(args, kwargs)
-            if self.comm.size == 1:
+            if self._reducer is not None or self.comm.size == 1:
                 return self.module(*args, **kwargs)
             return self._forward_scattered(args, kwargs)
 
-    def _forward_own(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        reducer = self._reducer
-        if reducer is None or not is_grad_enabled():
-            return self.module(*args, **kwargs)
+    def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         log, weights, root = reducer.log, reducer.weights, 0
         log.forward_begins()
         if reducer.caution is not None:
@@ -163,7 +160,7 @@ class DataParallel(Module, Joinable):
         call = weights.inside if weights.inside is not None else ForwardCall(self._rows((args, kwargs)))
         if self.training and self.forward_sync_buffers:
             broadcast_tensors(self.synchronised_buffers(), self.comm, root)
-        with inside(weight=functools.partial(reducer.counts, call)):
+        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
             output = self.module(*args, **kwargs)
         if log.sampling:
             log.forward_ends()
