@@ -167,12 +167,12 @@ class DataParallel(Module, Joinable):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
+        if self._reducer is not None and is_grad_enabled():
+            return self._forward_own(self._reducer, args, kwargs)
         with inside(comm=self.comm, weight=None):
             if self._virtual is not None and is_grad_enabled():
                 return self._virtual(args, kwargs)
-            if self._reducer is not None:
-                return self._forward_own(args, kwargs)
-            if self.comm.size == 1 or isinstance(self.comm, Devices):
+            if self._reducer is not None or self.comm.size == 1 or isinstance(self.comm, Devices):
                 return self._here(args, kwargs)
             return self._forward_scattered(args, kwargs)
 
@@ -182,10 +182,7 @@ class DataParallel(Module, Joinable):
             return self.module(*args, **kwargs)
         return on_devices(self.module, args, kwargs, self.devices, self.output_place, self.dim)
 
-    def _forward_own(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        reducer = self._reducer
-        if reducer is None or not is_grad_enabled():
-            return self._here(args, kwargs)
+    def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         log, weights, root = reducer.log, reducer.weights, 0
         log.forward_begins()
         if reducer.caution is not None:
@@ -196,7 +193,7 @@ class DataParallel(Module, Joinable):
         call = weights.inside if weights.inside is not None else ForwardCall(self._rows((args, kwargs)))
         if self.training and self.forward_sync_buffers:
             broadcast_tensors(self.synchronised_buffers(), self.comm, root)
-        with inside(weight=functools.partial(reducer.counts, call)):
+        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
             output = self._here(args, kwargs)
         if log.sampling:
             log.forward_ends()
