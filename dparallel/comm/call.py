@@ -22,10 +22,12 @@ CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
 OPS = ["sum", "prod", "max", "min"]
 NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier",
          "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place"]
+NAMES += ["send", "permute", "scan", "exscan", "reverse_scan", "reverse_exscan"]
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
 ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object"}
 FROM_ROOT = {"broadcast", "scatter", "broadcast_object"}
-REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place"}
+SCANS = {"scan", "exscan", "reverse_scan", "reverse_exscan"}
+REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place"} | SCANS
 JOINING = {"gather", "allgather", "alltoall", "alltoall_sizes"}
 CUTTING = {"scatter", "reduce_scatter", "alltoall"}
 MAX_DIMS = 8
@@ -78,6 +80,8 @@ class Call:
             return f"arrays have at most {MAX_DIMS} dimensions here, not {len(self.shape)}"
         if self.dtype.kind == "c" and self.op in ("max", "min") and self.name in REDUCTIONS:
             return f"complex numbers have no {self.op}"
+        if self.name in SCANS and self.op not in ("sum", "prod", "max", "min"):
+            return f"{self.name} has no op {self.op!r}"
         return ""
 
     def _wrong_sizes(self, size: int, sizes: Any) -> str:
@@ -126,7 +130,10 @@ class Call:
     def __str__(self) -> str:
         settings = [f"op={self.op!r}"] if self.name in REDUCTIONS else []
         settings += [f"root={self.root!r}"] if self.name in ROOTED else []
-        settings += [f"sizes={list(self.sizes)}"] if self.given and self.sizes else []
+        settings += [f"sizes={list(self.sizes)}"] if self.given and self.sizes and self.name != "permute" else []
+        settings += [f"pairs={list(zip(self.sizes[::2], self.sizes[1::2], strict=True))}"] \
+            if self.name == "permute" and self.sizes is not None else []
+        settings += [f"dest={self.root}"] if self.name == "send" else []
         array = "" if self.dtype is None else f" of {self.dtype} {self.shape}"
         return f"{self.name}({', '.join(settings)}){array}" + (f": {self.error}" if self.error else "")
 
@@ -171,6 +178,8 @@ def verdict(calls: Sequence[Call]) -> str:
             return "the dtypes differ"
         if any(call.shape[1:] != lead.shape[1:] or len(call.shape) != len(lead.shape) for call in full):
             return "the shapes differ beyond the first dimension"
+    if first.name == "permute" and any(call.given != first.given for call in calls):
+        return "the places name different pairs"
     return _sizes_verdict(calls)
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import functools
 import math
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from mpi4py import MPI
 
 from .base import Array, Communicator, Handle
 from .call import DTYPES, FROM_ROOT, HEADER, VALUE_AT, VALUED, Call, CollectiveError, even_split, explain, leader, verdict
+from .definition import neutral
+from .mpi_messages import KINDS, MpiMessages
 from .ordered import decoded, encoded
 
 OPS = {"sum": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
@@ -50,7 +53,7 @@ class MpiHandle(Handle):
         return None if self._rest is None else self._rest()
 
 
-class MpiComm(Communicator):
+class MpiComm(MpiMessages, Communicator):
     """One rank of an MPI communicator, duplicated: our messages never meet the user's. Default: COMM_WORLD.
 
     Collective: all ranks of `comm` make it together. More than `max_count` elements (MPI 3 counts in C ints) go in
@@ -70,16 +73,32 @@ class MpiComm(Communicator):
         self._received: list[float] = []             # the numbers of the last any() or total()
         self._seen: dict[bytes, Agreed] = {}         # headers of all ranks that fitted
         self._pending: dict[int, Any] = {}           # what MPI is working on
+        self._abandoned: list[Any] = []              # requests of messages that nobody received
+        self.waiting: Any = None                     # what this rank waits in
         self._row_types: dict[Any, Any] = {}
+        self._backwards: Any = None                  # the same ranks in reverse order, for reverse scans
+        self.max_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
         atexit.register(self._outlive)               # also keeps this, and so the buffers, when nobody else does
 
     def free(self) -> None:
-        """Complete what is under way and give the duplicated communicator back. Collective."""
+        """Complete what is under way and give the duplicated communicator back; again: nothing. Collective.
+
+        CollectiveError on all ranks if a message was never received.
+        """
+        if self.comm == MPI.COMM_NULL:
+            return
+        self.free_groups()
+        lost = self.comm.allgather(self._lost_messages())
         for request, *_ in self._pending.values():
             request.Wait()
         self._pending.clear()
         atexit.unregister(self._outlive)
-        self.comm.Free()
+        for comm in (self._backwards, self.comm):
+            if comm is not None:
+                comm.Free()
+        if any(lost):
+            raise CollectiveError("free(): messages were never received: " + "; ".join(
+                f"place {place}: {text}" for place, texts in enumerate(lost) for text in texts))
 
     def _outlive(self) -> None:
         """Python's end comes before MPI's: what MPI still works on must never be freed (seen: a segmentation fault). To
@@ -197,6 +216,24 @@ class MpiComm(Communicator):
         return self._go(now, "Alltoallv", ([x, (send * unit).tolist(), None, kind],
                                            [out, (receive * unit).tolist(), None, kind]), lambda: [out], x, out)
 
+    def _scan(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        name, comm, first = call.name.removeprefix("reverse_").capitalize(), self.comm, 0
+        if call.name.startswith("reverse"):
+            if self._backwards is None:
+                self._backwards = self.comm.Split(0, -self.rank)
+            comm, first = self._backwards, self.size - 1
+        sent, op, back = reducible(x, call.op)
+        out = np.empty_like(sent)
+
+        def result() -> list[Array]:
+            return [neutral(x, call.op) if name == "Exscan" and self.rank == first else back(out)]
+
+        if not now and x.size <= self.max_count:
+            return MpiHandle(self, getattr(comm, "I" + name.lower())(_spec(sent), _spec(out), op), result, (sent, out))
+        for source, target in zip(self._pieces(sent), self._pieces(out), strict=True):
+            getattr(comm, name)(_spec(source), _spec(target), op)
+        return Handle(None, value=result())
+
     # --- beneath them -------------------------------------------------------------------------------------------------
 
     def _go(self, now: bool, name: str, args: Any, finish: Callable[[], Any], *buffers: Any) -> Handle:
@@ -218,6 +255,10 @@ class MpiComm(Communicator):
             self._row_types[key] = TYPES[agreed.dtype].Create_contiguous(agreed.width).Commit()
         return self._row_types[key], 1
 
+    def spec(self, x: Array) -> list[Any]:
+        """x as mpi4py takes it without looking it up."""
+        return _spec(x)
+
     def _pieces(self, x: Array) -> list[Array]:
         flat = x.reshape(-1)
         return [flat[start:start + self.max_count] for start in range(0, flat.size, self.max_count)]
@@ -228,11 +269,12 @@ class MpiComm(Communicator):
         for source, target in zip(pieces, targets, strict=True):
             self.comm.Reduce(_spec(source), None if target is None else _spec(target), op, root)
 
-    def keep(self, request: Any, buffers: Any) -> None:
-        """Hold what MPI reads and writes until release(), or until a request that nobody waited for is complete."""
+    def keep(self, request: Any, buffers: Any, message: str | None = None) -> None:
+        """Hold what MPI reads and writes until release(), or until a request that nobody waited for is complete.
+        `message` is what it sends to one rank, empty where it receives."""
         if len(self._pending) >= MAX_PENDING:
             self._pending = {key: item for key, item in self._pending.items() if not item[0].Test()}
-        self._pending[id(request)] = (request, buffers)
+        self._pending[id(request)] = (request, buffers, message)
 
     def release(self, request: Any) -> None:
         """Let go of a complete request's buffers."""
@@ -260,6 +302,15 @@ class MpiComm(Communicator):
         """MPI_Comm_dup."""
         return MpiComm(self.comm)
 
+    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
+        number = mine[0]
+        return [_owned(self.comm.Split(MPI.UNDEFINED if number is None else number,
+                                       0 if number is None else groups[number].index(self.rank)))]
+
+    def split_node(self) -> Any:
+        """The ranks that share memory with this one, by MPI_Comm_split_type."""
+        return _owned(self.comm.Split_type(MPI.COMM_TYPE_SHARED, self.rank))
+
     def abort(self, message: str) -> None:
         """MPI_Abort."""
         sys.stderr.write(f"rank {self.rank} of {self.size}: {message}\n")
@@ -271,7 +322,8 @@ METHODS = {
     "broadcast": MpiComm._broadcast, "reduce": MpiComm._reduce, "scatter": MpiComm._scatter, "gather": MpiComm._gather,
     "allreduce": MpiComm._allreduce, "allgather": MpiComm._allgather, "reduce_scatter": MpiComm._reduce_scatter,
     "alltoall": MpiComm._alltoall, "alltoall_sizes": MpiComm._allgather, "broadcast_object": MpiComm._broadcast,
-    "allgather_object": MpiComm._allgather}
+    "allgather_object": MpiComm._allgather, "permute": MpiComm._permute_arrays,
+    "scan": MpiComm._scan, "exscan": MpiComm._scan, "reverse_scan": MpiComm._scan, "reverse_exscan": MpiComm._scan}
 
 
 def _agreed(calls: list[Call]) -> Agreed:
@@ -298,6 +350,32 @@ def reducible(x: Array, op: str) -> tuple[Array, Any, Callable[[Array], Array]]:
     if dtype.char == "e":
         return x.astype(np.float32), OPS[op], lambda out: out.astype(np.float16)
     return x, (BOOL_OPS if dtype.kind == "b" else OPS)[op], lambda out: out
+
+
+def _owned(comm: Any) -> MpiComm | None:
+    """An MpiComm in place of a raw communicator made here; None where this rank is no member."""
+    if comm == MPI.COMM_NULL:
+        return None
+    group = MpiComm(comm)
+    comm.Free()
+    return group
+
+
+def adopted(comm: Any) -> MpiComm:
+    """The MpiComm that stands for a user's communicator: a duplicate, made once (collectively) and freed with it."""
+    if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
+        raise TypeError(f"{comm!r} is no communicator of this rank: pass an MPI.Intracomm such as MPI.COMM_WORLD")
+    found: Any = comm.Get_attr(_keyval())
+    if found is None:
+        found = MpiComm(comm)
+        comm.Set_attr(_keyval(), found)
+    return cast(MpiComm, found)
+
+
+@functools.cache
+def _keyval() -> int:
+    """Where a user's communicator keeps its MpiComm; that is freed with it."""
+    return MPI.Comm.Create_keyval(delete_fn=lambda comm, keyval, found: found.free())
 
 
 def mpi_size() -> int:
