@@ -11,7 +11,7 @@ import numpy as np
 
 from .base import Array, Communicator, Handle
 from .call import Call, CollectiveError, check
-from .definition import combined, results
+from .definition import combined, is_half, results
 
 
 class Devices(Communicator):
@@ -39,7 +39,7 @@ class Devices(Communicator):
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum in place order, copied to all."""
         first = arrays[0]
-        if first.dtype == np.float16:
+        if is_half(first.dtype):
             first[...] = combined(arrays, "sum")
         else:
             for array in arrays[1:]:

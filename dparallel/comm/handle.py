@@ -32,7 +32,7 @@ class Handle:
         return self._value
 
     def then(self, function: Callable[[Any], Any]) -> Handle:
-        """A Handle of function(result)."""
+        """A handle of function(result), with the same state."""
         return Handle(lambda: function(self.wait()), self.done)
 
     def done(self) -> bool:

@@ -6,18 +6,22 @@ collective is a linear map, and its backward is the adjoint under the inner prod
 
     Broadcast <-> Reduce    Scatter <-> Gather    AllGather <-> ReduceScatter    AllReduce and AllToAll <-> themselves
 
-so gradients are those of the SUM of all places' losses. DataParallel is the only code that divides.
+(Reduce, AllReduce and ReduceScatter also of means, products, maxima and minima, see reductions.py). So gradients are those
+of the SUM of all places' losses; DataParallel is the only code that divides.
+
+`F.start(...)` is `F.apply(...)` without waiting: it returns a Pending, whose wait() is recorded; see partnered.py.
+`dim` is the dimension of the rows (negative: from the end) and, like root, op and dtype, the same on all places.
 
 Arguments and results that belong to places (`*xs`, pieces, copies) come one for each place held here: a bare Tensor
 where the process holds one place, a tuple where it holds several. `comm` defaults to dparallel.world().
 """
 
-from .allgather_reducescatter import AllGather, ReduceScatter
-from .allreduce import AllReduce
 from .alltoall import AllToAll
 from .broadcast_reduce import Broadcast, Reduce
 from .collective import Collective, as_tuple
+from .partnered import Pending
+from .reductions import AllGather, AllReduce, ReduceScatter
 from .scatter_gather import Gather, Scatter
 
-__all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "Gather", "Reduce", "ReduceScatter", "Scatter",
-           "as_tuple"]
+__all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "Gather", "Pending", "Reduce", "ReduceScatter",
+           "Scatter", "as_tuple"]

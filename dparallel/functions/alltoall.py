@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autograd import Tensor
 
-from ..comm import Communicator, even_split
-from .collective import Collective, one_per_place, rows_first, shaped
+from ..comm import Communicator, Handle, even_split
+from .collective import arrays_of, rows_of, shaped, shapes_of
+from .partnered import Partnered
 
 
-class AllToAll(Collective):
+class AllToAll(Partnered):
     """x of every place, cut along dim: piece p goes to place p -> what each place got, in place order along dim.
 
     sizes: for the held place the rows that it sends to each (a list of lists where several are held); even by default.
@@ -19,17 +22,34 @@ class AllToAll(Collective):
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Any = None, dim: int = 0) -> Any:
         """comm.alltoall."""
-        rows = rows_first(xs, dim)
-        if sizes is None:
-            sizes = [even_split(len(x) if x.ndim else 0, comm.size) for x in rows]
-        elif len(comm.held) == 1 and not (len(sizes) and isinstance(sizes[0], (list, tuple))):
-            sizes = [sizes]
-        out = comm.alltoall(rows, sizes)                  # first: it refuses bad sizes on every rank
-        ctx.settings = {"comm": comm, "sizes": comm.alltoall_sizes(sizes), "dim": dim}
-        ctx.shapes = [x.shape for x in xs]
-        return one_per_place(out, dim)
+        return ctx.function.run(ctx, xs, comm=comm, sizes=sizes, dim=dim)
 
     @staticmethod
-    def backward(ctx: Any, *gs: Tensor) -> Any:
+    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Any = None, dim: int = 0) -> Handle:
+        """comm.alltoall."""
+        sizes = per_place(sizes, comm)
+        handle = comm.start("alltoall", arrays_of(xs), now=now, sizes=sizes, dim=dim)     # refuses bad sizes everywhere
+        if ctx.agreed:
+            if sizes is None:
+                sizes = [even_split(rows_of(x, dim), comm.size) for x in arrays_of(xs)]
+            ctx.partner = {"comm": comm, "sizes": comm.alltoall_sizes(sizes), "dim": dim}
+            ctx.shapes = shapes_of(xs)
+        return handle
+
+    @staticmethod
+    def adjoint(ctx: Any) -> Any:
         """AllToAll, with the sizes that were received."""
-        return shaped(AllToAll.apply(*gs, **ctx.settings), ctx.shapes)
+        return AllToAll, ctx.partner
+
+    @staticmethod
+    def finish(ctx: Any, grads: Any) -> Any:
+        """In the inputs' shapes."""
+        return shaped(grads, ctx.shapes)
+
+
+def per_place(sizes: Any, comm: Communicator) -> Any:
+    """A list of sizes for each place held: one place's may come bare."""
+    if sizes is None or not isinstance(sizes, (list, tuple, np.ndarray)):
+        return sizes
+    nested = len(sizes) > 0 and all(isinstance(cut, (list, tuple, np.ndarray)) and np.ndim(cut) == 1 for cut in sizes)
+    return list(sizes) if nested or len(comm.held) > 1 else [sizes]

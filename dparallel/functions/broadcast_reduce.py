@@ -1,16 +1,18 @@
-"""Broadcast and Reduce: from one place to all, and their sum on one."""
+"""Broadcast and Reduce: from one place to all, and all places' tensors combined on one."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from autograd import Tensor, as_tensor
+from autograd import Tensor
 
-from ..comm import Communicator
-from .collective import Collective, one_per_place, shaped
+from ..comm import Communicator, Handle
+from .collective import array_of, shaped, shapes_of
+from .partnered import Partnered
+from .reductions import Reduction
 
 
-class Broadcast(Collective):
+class Broadcast(Partnered):
     """root's x -> a copy for every place.
 
     >>> y = Broadcast.apply(x, comm=comm, root=0)          # y is x on every rank; x.grad is the sum of all y.grad
@@ -19,25 +21,40 @@ class Broadcast(Collective):
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> Any:
         """comm.broadcast."""
-        ctx.settings, ctx.shapes = {"comm": comm, "root": root}, [x.shape]
-        return one_per_place(comm.broadcast(x.array, root))
+        return ctx.function.run(ctx, (x,), comm=comm, root=root)
 
     @staticmethod
-    def backward(ctx: Any, *gs: Tensor) -> Any:
+    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0) -> Handle:
+        """comm.broadcast."""
+        ctx.shapes = shapes_of(xs)
+        return comm.start("broadcast", array_of(*xs), now=now, root=root)
+
+    @staticmethod
+    def adjoint(ctx: Any) -> Any:
         """Reduce."""
-        return shaped(Reduce.apply(*gs, **ctx.settings), ctx.shapes)
-
-
-class Reduce(Collective):
-    """x of every place -> their sum on root, an empty tensor elsewhere."""
+        return Reduce, ctx.settings
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0) -> Tensor:
+    def finish(ctx: Any, grads: Any) -> Any:
+        """root's alone."""
+        return shaped(grads, ctx.shapes)
+
+
+class Reduce(Reduction):
+    """x of every place -> their sum (or `op`, see Reduction) on root, an empty tensor elsewhere."""
+
+    @staticmethod
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0, op: str = "sum", ties: str = "split") -> Tensor:
         """comm.reduce."""
-        ctx.settings = {"comm": comm, "root": root}
-        return as_tensor(comm.reduce([x.array for x in xs], root))
+        return ctx.function.run(ctx, xs, comm=comm, root=root, op=op, ties=ties)
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
+    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0, op: str = "sum",
+              ties: str = "split") -> Handle:
+        """comm.reduce."""
+        return Reduction.combine(ctx, "reduce", now, xs, comm, op, ties, root=root).then(lambda array: [array])
+
+    @staticmethod
+    def adjoint(ctx: Any) -> Any:
         """Broadcast."""
-        return Broadcast.apply(g, **ctx.settings)
+        return Broadcast, {"comm": ctx.settings["comm"], "root": ctx.settings.get("root", 0)}
