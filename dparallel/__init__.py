@@ -1,7 +1,7 @@
 """Data-parallel training on NumPy and MPI. Importing it does not start MPI; world() does, under an MPI launcher."""
 
 from .comm import CollectiveError, Communicator, Devices, Handle, RankFailure, run_ranks, stall_limit, world
-from .data_parallel import DataParallel, gather, scatter
+from .data_parallel import DataParallel
 from .functions import (
     AllGather,
     AllReduce,
@@ -15,6 +15,7 @@ from .functions import (
 )
 from .parallel_apply import parallel_apply
 from .replicate import replicate
+from .scatter_gather import gather, scatter
 from .testing import assert_same_everywhere, check_adjoint
 
 __version__ = "0.1.0"

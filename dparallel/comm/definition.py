@@ -14,7 +14,7 @@ from .call import Call, leader
 
 Array = np.ndarray[Any, Any]
 Places = Sequence[int]
-UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+UFUNCS: dict[str, Any] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
 def results(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
@@ -23,13 +23,20 @@ def results(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[
 
 
 def combined(xs: Sequence[Array], op: str) -> Array:
-    """The arrays combined in place order, float16 in float32 and rounded once."""
+    """The arrays combined in place order, float16 and bfloat16 in float32 and rounded once."""
     dtype = xs[0].dtype
-    half = dtype == np.float16
+    half = is_half(dtype)
     total = np.array(xs[0], np.float32 if half else dtype, order="C")
     for x in xs[1:]:
-        UFUNCS[op](total, x, out=total)
-    return total.astype(np.float16) if half else total
+        UFUNCS[op](total, x.astype(np.float32) if half else x, out=total)
+    if op == "mean":
+        total /= len(xs)
+    return total.astype(dtype) if half else total
+
+
+def is_half(dtype: Any) -> bool:
+    """Whether it is float16 or bfloat16, in which nothing is added up."""
+    return dtype.itemsize == 2 and dtype.kind in "fV"
 
 
 def _copies(x: Array, places: Places) -> list[Array]:
@@ -93,7 +100,35 @@ def _alltoall(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> lis
     return [np.ascontiguousarray(np.concatenate([_cut(x, sizes, place) for x, sizes in full])) for place in places]
 
 
+def _permute(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    flat: Any = calls[0].sizes
+    sources = dict(zip(flat[1::2], flat[::2], strict=True))
+    return [np.array(xs[sources[place]], order="C") if place in sources else np.empty(0, xs[place].dtype)
+            for place in places]
+
+
+def _scan(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    """Each place gets what the places before it, and it itself unless "exscan", combine to."""
+    name, op, n = calls[0].name, calls[0].op, len(xs)
+    own, backwards = "exscan" not in name, name.startswith("reverse")
+    out = []
+    for place in places:
+        part = [xs[i] for i in (range(n - 1, place - own, -1) if backwards else range(place + own))]
+        out.append(combined(part, op) if part else neutral(xs[place], op))
+    return out
+
+
+def neutral(x: Array, op: str) -> Array:
+    """An array like x of what changes nothing under op: 0, 1, or the lowest or highest number."""
+    if op in ("sum", "prod"):
+        return np.full(x.shape, op == "prod", x.dtype)
+    if x.dtype.kind in "iu":
+        return np.full(x.shape, getattr(np.iinfo(x.dtype), "min" if op == "max" else "max"), x.dtype)
+    return np.full(x.shape, op == "min" if x.dtype.kind == "b" else np.inf if op == "min" else -np.inf, x.dtype)
+
+
 DEFINITIONS: dict[str, Callable[[Sequence[Call], Sequence[Array], Places], list[Array]]] = {
     "broadcast": _broadcast, "reduce": _reduce, "scatter": _scatter, "gather": _gather, "allreduce": _allreduce,
     "allgather": _allgather, "reduce_scatter": _reduce_scatter, "alltoall": _alltoall, "alltoall_sizes": _allgather,
-    "broadcast_object": _broadcast, "allgather_object": _allgather}
+    "broadcast_object": _broadcast, "allgather_object": _allgather, "permute": _permute,
+    "scan": _scan, "exscan": _scan, "reverse_scan": _scan, "reverse_exscan": _scan}

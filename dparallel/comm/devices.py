@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .base import Array, Communicator, Handle
-from .call import Call, check
-from .definition import combined, results
+from .call import Call, CollectiveError, check
+from .definition import combined, is_half, results
 
 
 class Devices(Communicator):
@@ -23,6 +24,8 @@ class Devices(Communicator):
             raise ValueError(f"Devices({size!r}): a whole number of places, at least one")
         self.size = int(size)
         self.held = tuple(range(size))
+        self._mail: dict[Any, Any] = {}              # (dest, source, tag) and the message's place in the line -> message
+        self._lines: Counter[Any] = Counter()
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         check(calls)
@@ -36,7 +39,7 @@ class Devices(Communicator):
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum in place order, copied to all."""
         first = arrays[0]
-        if first.dtype == np.float16:
+        if is_half(first.dtype):
             first[...] = combined(arrays, "sum")
         else:
             for array in arrays[1:]:
@@ -45,12 +48,37 @@ class Devices(Communicator):
             array[...] = first
         return Handle(None)
 
+    def _deliver(self, here: int, there: int, tag: int, call: Call, x: Array) -> Handle:
+        way = ("sent", there, here, tag)
+        self._mail[way[1:], self._lines[way]] = call, x.copy()
+        self._lines[way] += 1
+        return Handle(None)
+
+    def _collect(self, here: int, there: int, tag: int, what: str) -> Handle:
+        way = ("received", here, there, tag)
+        key = way[1:], self._lines[way]
+        self._lines[way] += 1
+
+        def take() -> Any:
+            if key not in self._mail:
+                raise CollectiveError(f"{what} at place {here}: nothing has been sent. One process holds all places, so a "
+                                      "message must be sent before it is received")
+            return self._mail.pop(key)
+
+        return Handle(take, lambda: key in self._mail)
+
+    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
+        made = [Devices(len(group)) for group in groups]
+        return [None if number is None else made[number] for number in mine]
+
     def duplicate(self) -> Devices:
-        """Itself: it keeps no messages."""
-        return self
+        """Other places, as many."""
+        return Devices(self.size)
 
     def free(self) -> None:
-        """Nothing to do."""
+        """Forget messages that nobody received."""
+        self._mail.clear()
+        self.free_groups()
 
     def abort(self, message: str) -> None:
         """End this process, by SystemExit."""

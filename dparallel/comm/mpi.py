@@ -7,25 +7,40 @@ import ctypes
 import functools
 import itertools
 import math
-import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from mpi4py import MPI
 
+from . import rounds
 from .base import Array, Communicator, Handle
-from .board import Board
-from .call import DTYPES, FROM_ROOT, HEADER, VALUE_AT, VALUED, Call, CollectiveError, even_split, explain, leader, verdict
+from .call import (
+    DTYPES,
+    FROM_ROOT,
+    HEADER,
+    REDUCTIONS,
+    VALUE_AT,
+    VALUED,
+    Call,
+    CollectiveError,
+    even_split,
+    explain,
+    leader,
+    verdict,
+)
+from .definition import is_half, neutral
 from .history import History, parted
+from .mpi_messages import KINDS, MpiMessages
 from .ordered import decoded, encoded
 from .site import at, here
-from .stall import Watch, members_of, told
+from .stall import members_of, told, watch
 
-OPS = {"sum": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
+OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
 BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND}
-CARRIED = {np.dtype(np.float16): np.dtype(np.uint16)}           # MPI has no half floats: they travel as integers
+BITS = np.dtype(np.uint16)
+CARRIED = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no half floats: they travel as integers
 TYPES = {dtype: MPI.Datatype.fromcode(CARRIED.get(dtype, dtype).char) for dtype in DTYPES}
 MAX_SEEN = 512
 MAX_PENDING = 64
@@ -67,11 +82,11 @@ class MpiHandle(Handle):
         return None if self._rest is None else self._rest()
 
 
-class MpiComm(Communicator):
+class MpiComm(MpiMessages, Communicator):
     """One rank of an MPI communicator, duplicated: our messages never meet the user's. Default: COMM_WORLD.
 
     Collective: all ranks of `comm` make it together. More than `max_count` elements (MPI 3 counts in C ints) go in
-    pieces or as whole rows; more rows than that are refused.
+    pieces, as whole rows, or in rounds; what goes in pieces or rounds is complete when it has been started.
     """
 
     kind = "mpi"
@@ -80,7 +95,7 @@ class MpiComm(Communicator):
         base = MPI.COMM_WORLD if comm is None else comm
         self.entered = 0                             # collectives so far
         self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
-        self.watch, self.key, self.members = watch(), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
+        self.watch, self.key, self.members = watch(MPI), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
         self.watch.join(self)
         self.comm = base.Dup()
         self.size: int = self.comm.size
@@ -93,25 +108,40 @@ class MpiComm(Communicator):
         self._seen: dict[bytes, Agreed] = {}         # headers of all ranks that fitted
         self._pending: dict[int, Any] = {}           # what MPI is working on
         self._history = History()                    # in check mode
+        self._abandoned: list[Any] = []              # requests of messages that nobody received
         self._row_types: dict[Any, Any] = {}
+        self._backwards: Any = None                  # the same ranks in reverse order, for reverse scans
+        self.max_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
         atexit.register(self._outlive)               # also keeps this, and so the buffers, when nobody else does
         key, self.check = self.comm.bcast((f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check))
-        if self.watch.board is None and 1 < self.size == self.watch.size:
-            self.watch.board = _board()
+        if 1 < self.size == self.watch.size:
+            self.watch.share(MPI)
         self.watch.part(self)
         self.waiting, self.key = None, key           # the same on all its ranks
         self.watch.join(self)
 
     def free(self) -> None:
-        """Complete what is under way and give the duplicated communicator back. Collective."""
+        """Complete what is under way and give the duplicated communicator back; again: nothing. Collective.
+
+        CollectiveError on all ranks if a message was never received.
+        """
+        if self.comm == MPI.COMM_NULL:
+            return
         self.entered, self.waiting = self.entered + 1, "free()"
+        self.free_groups()
+        lost = self.comm.allgather(self._lost_messages())
         for request, *_ in self._pending.values():
             request.Wait()
         self._pending.clear()
         atexit.unregister(self._outlive)
-        self.comm.Free()
+        for comm in (self._backwards, self.comm):
+            if comm is not None:
+                comm.Free()
         self.waiting = None
         self.watch.part(self)
+        if any(lost):
+            raise CollectiveError("free(): messages were never received: " + "; ".join(
+                f"place {place}: {text}" for place, texts in enumerate(lost) for text in texts))
 
     def _outlive(self) -> None:
         """Python's end comes before MPI's: what MPI still works on must never be freed (seen: a segmentation fault). To
@@ -163,6 +193,10 @@ class MpiComm(Communicator):
             agreed, x = self._agree(calls[0]), xs[0]
             if not x.flags.c_contiguous:
                 x = np.array(x, order="C")
+            if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS:      # bfloat16, of which buffers know nothing
+                dtype, agreed = agreed.dtype, agreed._replace(dtype=BITS)
+                return METHODS[calls[0].name](self, calls[0], agreed, x.view(BITS), now).then(
+                    lambda out: [y.view(dtype) for y in out] if isinstance(out, list) else out.view(dtype))
             return METHODS[calls[0].name](self, calls[0], agreed, x, now)
         finally:
             self.waiting = None
@@ -178,7 +212,7 @@ class MpiComm(Communicator):
         return self._go(now, "Bcast", (_spec(out), call.root), lambda: [out], out)
 
     def _reduce(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
-        sent, op, back = reducible(x, call.op)
+        sent, op, back = reducible(x, call.op, self.size)
         out = np.empty_like(sent) if self.rank == call.root else None
         if x.size > self.max_count:
             self._reduce_pieces(sent, out, op, call.root)
@@ -187,7 +221,7 @@ class MpiComm(Communicator):
                         lambda: np.empty(0, x.dtype) if out is None else back(out), sent, out)
 
     def _allreduce(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
-        sent, op, back = reducible(x, call.op)
+        sent, op, back = reducible(x, call.op, self.size)
         out = np.empty_like(sent)
         if x.size > self.max_count:
             for source, target in zip(self._pieces(sent), self._pieces(out), strict=True):
@@ -201,11 +235,17 @@ class MpiComm(Communicator):
         if source.given:
             self.comm.Bcast(sizes, call.root)
         out = np.empty((int(sizes[self.rank]), *agreed.shape[1:]), agreed.dtype)
+        if sizes.sum() > self.max_count:
+            counts = (sizes * agreed.width).tolist()
+            rounds.scatter(self.comm, x.reshape(-1), out.reshape(-1), counts, TYPES[agreed.dtype], self.max_count, call.root)
+            return Handle(None, value=[out])
         kind, unit = self._row_type(agreed, agreed.shape[0])
         sent = [x, (sizes * unit).tolist(), None, kind] if self.rank == call.root else None
         return self._go(now, "Scatterv", (sent, [out, int(sizes[self.rank]) * unit, kind], call.root), lambda: [out], x, out)
 
     def _gather(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        if sum(agreed.rows) > self.max_count:
+            return self._join_in_rounds(agreed, x, call.root)
         kind, unit = self._row_type(agreed, sum(agreed.rows))
         sent = [x, agreed.rows[self.rank] * unit, kind]
         if self.rank != call.root:
@@ -215,6 +255,8 @@ class MpiComm(Communicator):
         return self._go(now, "Gatherv", (sent, received, call.root), lambda: out, x, out)
 
     def _allgather(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        if sum(agreed.rows) > self.max_count:
+            return self._join_in_rounds(agreed, x, None)
         kind, unit = self._row_type(agreed, sum(agreed.rows))
         out = np.empty((sum(agreed.rows), *agreed.shape[1:]), agreed.dtype)
         return self._go(now, "Allgatherv", ([x, agreed.rows[self.rank] * unit, kind],
@@ -222,7 +264,7 @@ class MpiComm(Communicator):
 
     def _reduce_scatter(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
         sizes: Any = call.sizes
-        sent, op, back = reducible(x, call.op)
+        sent, op, back = reducible(x, call.op, self.size)
         out = np.empty((sizes[self.rank], *x.shape[1:]), sent.dtype)
         if x.size > self.max_count:
             start = 0
@@ -237,10 +279,32 @@ class MpiComm(Communicator):
     def _alltoall(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
         send, receive = np.array(call.sizes, np.int64), np.empty(self.size, np.int64)
         self.comm.Alltoall(send, receive)
-        kind, unit = self._row_type(agreed, sum(agreed.rows))
         out = np.empty((int(receive.sum()), *agreed.shape[1:]), agreed.dtype)
+        if sum(agreed.rows) > self.max_count:
+            rounds.alltoall(self.comm, x.reshape(-1), out.reshape(-1), (send * agreed.width).tolist(),
+                            (receive * agreed.width).tolist(), TYPES[agreed.dtype], self.max_count)
+            return Handle(None, value=[out])
+        kind, unit = self._row_type(agreed, sum(agreed.rows))
         return self._go(now, "Alltoallv", ([x, (send * unit).tolist(), None, kind],
                                            [out, (receive * unit).tolist(), None, kind]), lambda: [out], x, out)
+
+    def _scan(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        name, comm, first = call.name.removeprefix("reverse_").capitalize(), self.comm, 0
+        if call.name.startswith("reverse"):
+            if self._backwards is None:
+                self._backwards = self.comm.Split(0, -self.rank)
+            comm, first = self._backwards, self.size - 1
+        sent, op, back = reducible(x, call.op, self.size)
+        out = np.empty_like(sent)
+
+        def result() -> list[Array]:
+            return [neutral(x, call.op) if name == "Exscan" and self.rank == first else back(out)]
+
+        if not now and x.size <= self.max_count:
+            return MpiHandle(self, getattr(comm, "I" + name.lower())(_spec(sent), _spec(out), op), result, (sent, out))
+        for source, target in zip(self._pieces(sent), self._pieces(out), strict=True):
+            getattr(comm, name)(_spec(source), _spec(target), op)
+        return Handle(None, value=result())
 
     # --- beneath them -------------------------------------------------------------------------------------------------
 
@@ -255,13 +319,22 @@ class MpiComm(Communicator):
         """MPI's type to count in, and how many of it make a row: elements, or whole rows where those are too many."""
         if rows * agreed.width <= self.max_count:
             return TYPES[agreed.dtype], agreed.width
-        if rows > self.max_count:
-            raise CollectiveError(f"{agreed.calls[0].name}: {rows} rows in all are too many for one collective (at most "
-                                  f"{self.max_count}); send pieces")
         key = agreed.dtype, agreed.width
         if key not in self._row_types:
             self._row_types[key] = TYPES[agreed.dtype].Create_contiguous(agreed.width).Commit()
         return self._row_types[key], 1
+
+    def spec(self, x: Array) -> list[Any]:
+        """x as mpi4py takes it without looking it up."""
+        return _spec(x)
+
+    def _join_in_rounds(self, agreed: Agreed, x: Array, root: int | None) -> Handle:
+        """gather on root, or (None) allgather, of more rows than MPI can count."""
+        here = root in (None, self.rank)
+        out = np.empty((sum(agreed.rows), *agreed.shape[1:]) if here else 0, agreed.dtype)
+        rounds.gather(self.comm, x.reshape(-1).astype(agreed.dtype, copy=False), out.reshape(-1),
+                      [n * agreed.width for n in agreed.rows], TYPES[agreed.dtype], self.max_count, root)
+        return Handle(None, value=[out] if root is None else out)
 
     def _pieces(self, x: Array) -> list[Array]:
         flat = x.reshape(-1)
@@ -273,11 +346,12 @@ class MpiComm(Communicator):
         for source, target in zip(pieces, targets, strict=True):
             self.comm.Reduce(_spec(source), None if target is None else _spec(target), op, root)
 
-    def keep(self, request: Any, buffers: Any) -> None:
-        """Hold what MPI reads and writes until release(), or until a request that nobody waited for is complete."""
+    def keep(self, request: Any, buffers: Any, message: str | None = None) -> None:
+        """Hold what MPI reads and writes until release(), or until a request that nobody waited for is complete.
+        `message` is what it sends to one rank, empty where it receives."""
         if len(self._pending) >= MAX_PENDING:
             self._pending = {key: item for key, item in self._pending.items() if not item[0].Test()}
-        self._pending[id(request)] = (request, buffers)
+        self._pending[id(request)] = (request, buffers, message)
 
     def release(self, request: Any) -> None:
         """Let go of a complete request's buffers."""
@@ -286,21 +360,21 @@ class MpiComm(Communicator):
     # --- without checks -----------------------------------------------------------------------------------------------
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """Iallreduce in place; float16 by way of float32."""
+        """Iallreduce in place; float16 and bfloat16 by way of float32."""
         array = arrays[0]
         self._sums(array)
         try:
-            if array.dtype.char == "e":
+            if is_half(array.dtype):
                 wide = array.astype(np.float32)
                 return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, wide),
-                                 lambda: np.copyto(array, wide, casting="same_kind"), wide)
+                                 lambda: np.copyto(array, wide, casting="unsafe"), wide)
             return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, array), None, array)
         finally:
             self.waiting = None
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
         """The blocking allreduce, which MPI does faster than starting and waiting."""
-        if arrays[0].dtype.char == "e":
+        if is_half(arrays[0].dtype):
             self.start_sum_in_place(arrays).wait()
             return
         self._sums(arrays[0])
@@ -317,6 +391,15 @@ class MpiComm(Communicator):
             return MpiComm(self.comm)
         finally:
             self.waiting = None
+
+    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
+        number = mine[0]
+        return [_owned(self.comm.Split(MPI.UNDEFINED if number is None else number,
+                                       0 if number is None else groups[number].index(self.rank)))]
+
+    def split_node(self) -> Any:
+        """The ranks that share memory with this one, by MPI_Comm_split_type."""
+        return _owned(self.comm.Split_type(MPI.COMM_TYPE_SHARED, self.rank))
 
     def abort(self, message: str) -> None:
         """MPI_Abort."""
@@ -349,7 +432,8 @@ METHODS = {
     "broadcast": MpiComm._broadcast, "reduce": MpiComm._reduce, "scatter": MpiComm._scatter, "gather": MpiComm._gather,
     "allreduce": MpiComm._allreduce, "allgather": MpiComm._allgather, "reduce_scatter": MpiComm._reduce_scatter,
     "alltoall": MpiComm._alltoall, "alltoall_sizes": MpiComm._allgather, "broadcast_object": MpiComm._broadcast,
-    "allgather_object": MpiComm._allgather}
+    "allgather_object": MpiComm._allgather, "permute": MpiComm._permute_arrays,
+    "scan": MpiComm._scan, "exscan": MpiComm._scan, "reverse_scan": MpiComm._scan, "reverse_exscan": MpiComm._scan}
 
 
 def _agreed(calls: list[Call]) -> Agreed:
@@ -368,35 +452,44 @@ def _spec(x: Array) -> list[Any]:
     return [x, x.size, TYPES[x.dtype]]
 
 
-def reducible(x: Array, op: str) -> tuple[Array, Any, Callable[[Array], Array]]:
-    """x as MPI can reduce it, MPI's operation, and what makes the result of it."""
+def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array], Array]]:
+    """x as MPI can reduce it, MPI's operation, and what makes the result, over `size` places, of it."""
     dtype = x.dtype
-    if dtype.kind == "f" and op in ("max", "min"):
-        return encoded(x, op), OPS[op], lambda out: decoded(out, dtype)
-    if dtype.char == "e":
-        return x.astype(np.float32), OPS[op], lambda out: out.astype(np.float16)
+    if dtype.kind in "fV" and op in ("max", "min"):
+        wide = x.astype(np.float32) if dtype.kind == "V" else x
+        return encoded(wide, op), OPS[op], lambda out: decoded(out, wide.dtype).astype(dtype, copy=False)
+    if op == "mean":
+        return (x.astype(np.float32) if is_half(dtype) else x, OPS[op],
+                lambda out: np.divide(out, size, out=out).astype(dtype, copy=False))
+    if is_half(dtype):
+        return x.astype(np.float32), OPS[op], lambda out: out.astype(dtype)
     return x, (BOOL_OPS if dtype.kind == "b" else OPS)[op], lambda out: out
 
 
+def _owned(comm: Any) -> MpiComm | None:
+    """An MpiComm in place of a raw communicator made here; None where this rank is no member."""
+    if comm == MPI.COMM_NULL:
+        return None
+    group = MpiComm(comm)
+    comm.Free()
+    return group
+
+
+def adopted(comm: Any) -> MpiComm:
+    """The MpiComm that stands for a user's communicator: a duplicate, made once (collectively) and freed with it."""
+    if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
+        raise TypeError(f"{comm!r} is no communicator of this rank: pass an MPI.Intracomm such as MPI.COMM_WORLD")
+    found: Any = comm.Get_attr(_keyval())
+    if found is None:
+        found = MpiComm(comm)
+        comm.Set_attr(_keyval(), found)
+    return cast(MpiComm, found)
+
+
 @functools.cache
-def watch() -> Watch:
-    """This process's watchdog; its thread starts with the first communicator of several ranks."""
-    return Watch(MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size, _end)
-
-
-def _end(code: int) -> None:
-    """End the job from the watchdog's thread, while the main one is blocked in MPI."""
-    if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
-        MPI.COMM_WORLD.Abort(code)
-    os._exit(code)
-
-
-def _board() -> Board | None:
-    """The board of this host. Collective over all ranks."""
-    node = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED)
-    board = Board.shared(node, members_of(node, MPI.COMM_WORLD))
-    node.Free()
-    return board
+def _keyval() -> int:
+    """Where a user's communicator keeps its MpiComm; that is freed with it."""
+    return MPI.Comm.Create_keyval(delete_fn=lambda comm, keyval, found: found.free())
 
 
 def mpi_size() -> int:
