@@ -1,17 +1,27 @@
 """Data-parallel training on NumPy and MPI. Importing it does not start MPI; world() does, under an MPI launcher."""
 
-from .comm import CollectiveError, Communicator, Devices, Handle, RankFailure, run_ranks, world
+from .comm import CollectiveError, Communicator, Devices, Handle, RankFailure, from_mpi, run_ranks, world
 from .data_parallel import DataParallel
 from .functions import (
     AllGather,
     AllReduce,
     AllToAll,
+    Barrier,
     Broadcast,
     Collective,
     Gather,
+    Irecv,
+    Isend,
+    Permute,
+    Recv,
     Reduce,
     ReduceScatter,
+    Scan,
     Scatter,
+    Send,
+    SendRecv,
+    Wait,
+    join,
 )
 from .parallel_apply import parallel_apply
 from .replicate import replicate
@@ -19,7 +29,8 @@ from .scatter_gather import gather, scatter
 from .testing import assert_same_everywhere, check_adjoint
 
 __version__ = "0.1.0"
-__all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "CollectiveError", "Communicator",
-           "DataParallel", "Devices", "Gather", "Handle", "RankFailure", "Reduce", "ReduceScatter", "Scatter",
-           "assert_same_everywhere", "check_adjoint", "gather", "parallel_apply", "replicate", "run_ranks", "scatter",
+__all__ = ["AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Collective", "CollectiveError", "Communicator",
+           "DataParallel", "Devices", "Gather", "Handle", "Irecv", "Isend", "Permute", "RankFailure", "Recv", "Reduce",
+           "ReduceScatter", "Scan", "Scatter", "Send", "SendRecv", "Wait", "assert_same_everywhere", "check_adjoint",
+           "from_mpi", "gather", "join", "parallel_apply", "replicate", "run_ranks", "scatter",
            "world"]

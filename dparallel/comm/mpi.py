@@ -154,7 +154,7 @@ class MpiComm(MpiMessages, Communicator):
         agreed, x = self._agree(calls[0]), xs[0]
         if not x.flags.c_contiguous:
             x = np.array(x, order="C")
-        if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS:      # bfloat16, of which buffers know nothing
+        if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS | {"permute"}:      # bfloat16: buffers don't know it
             dtype, agreed = agreed.dtype, agreed._replace(dtype=BITS)
             return METHODS[calls[0].name](self, calls[0], agreed, x.view(BITS), now).then(
                 lambda out: [y.view(dtype) for y in out] if isinstance(out, list) else out.view(dtype))
@@ -284,8 +284,8 @@ class MpiComm(MpiMessages, Communicator):
         return self._row_types[key], 1
 
     def spec(self, x: Array) -> list[Any]:
-        """x as mpi4py takes it without looking it up."""
-        return _spec(x)
+        """x as mpi4py takes it without looking it up; bfloat16, of which buffers know nothing, as bits."""
+        return _spec(x.view(BITS) if x.dtype.kind == "V" else x)
 
     def _join_in_rounds(self, agreed: Agreed, x: Array, root: int | None) -> Handle:
         """gather on root, or (None) allgather, of more rows than MPI can count."""
