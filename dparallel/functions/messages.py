@@ -172,12 +172,12 @@ class Post(Function):
         return tracked & GRAD
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *links: Tensor, message: Sent, tag: int, copy: bool, note: float = 0.0) -> Tensor:
+    def forward(ctx: Any, x: Any, *links: Tensor, message: Sent, tag: int, note: float = 0.0) -> Tensor:
         """comm.post."""
         ctx.message = message
         array = x.array if isinstance(x, Tensor) else x
-        array = array.copy(order="C") if copy and type(array) is np.ndarray else array
-        message.number, message.coming = message.comm.post(array, message.other, tag, note, message.place)
+        array = array.copy(order="C") if type(array) is np.ndarray else array
+        message.number = message.comm.post(array, message.other, tag, note, message.place)[0]
         return as_tensor(np.zeros(0))
 
     @staticmethod
@@ -199,16 +199,15 @@ def link(node: Any) -> Tensor:
     return tensor
 
 
-def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None, copy: bool,
-           *links: Tensor) -> tuple[Tensor, Sent, Any]:
-    """Send x; Post's tensor, the message, and the Handle of its delivery."""
+def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
+           *links: Tensor) -> tuple[Tensor, Sent]:
+    """Send x; Post's tensor, and the message."""
     message = Sent(comm, place, dest)
-    tensor = Post.apply(x, *links, message=message, tag=tag, copy=copy)
-    delivery, message.coming = message.coming, None
+    tensor = Post.apply(x, *links, message=message, tag=tag)
     if tensor.edge is not None:
         message.root = tensor.edge
         waiting.add(message)
-    return tensor, message, delivery
+    return tensor, message
 
 
 class Send(Function):
@@ -228,8 +227,7 @@ class Send(Function):
               place: int | None = None) -> Any:
         """Send x."""
         comm = communicator(comm)
-        tensor, message, _ = posted(x, comm, dest, comm.user_tag(tag), place, True)
-        return cls.token(tensor, message)
+        return cls.token(*posted(x, comm, dest, comm.user_tag(tag), place))
 
     @classmethod
     def token(cls, tensor: Tensor, message: Sent) -> Tensor:
@@ -308,15 +306,15 @@ class Recv(Function):
         message = ctx.message
         message.check("Recv", "from")
         message.run()
-        posted(g, message.comm, message.other, -1 - message.number, message.place, True,
+        posted(g, message.comm, message.other, -1 - message.number, message.place,
                *[link(ctx)] if g.tracked else [])
 
 
 class Isend:
-    """Send without a copy: apply() returns a handle whose wait() returns the token once x has been taken.
+    """Send in two parts: apply() sends (a copy of) x and returns a handle whose wait() returns the token.
 
-    x must not be written to before wait(). In backward, wait's part begins to receive the gradient and Isend's part waits
-    for it, so what was computed in between overlaps with both messages.
+    In backward, wait's part begins to receive the gradient and Isend's part waits for it, so what was computed in between
+    overlaps with the message in both directions.
 
     >>> handle = Isend.apply(x, dest=1)
     >>> y = work(z)
@@ -325,15 +323,10 @@ class Isend:
 
     @staticmethod
     def apply(x: Any, *, dest: int, comm: Any = None, tag: int = 0, place: int | None = None) -> Handle:
-        """Start to send x."""
+        """Send x."""
         comm = communicator(comm)
-        tensor, message, delivery = posted(x, comm, dest, comm.user_tag(tag), place, False)
-
-        def finish() -> Tensor:
-            delivery.wait()
-            return Send.token(tensor, message)
-
-        return Handle(finish, delivery.done)
+        tensor, message = posted(x, comm, dest, comm.user_tag(tag), place)
+        return Handle(lambda: Send.token(tensor, message), lambda: True)
 
 
 class Irecv:
