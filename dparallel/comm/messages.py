@@ -111,15 +111,12 @@ class Messages(ABC):
         what = call_text("recv", "source", there, tag)
         return self._collect(here, there, tag, what).then(functools.partial(_opened, what, there))
 
-    @functools.cached_property
-    def _counted(self) -> list[int]:
-        return [0]
-
     def _numbered(self, call: Call) -> Call:
         """The call with a number that no other message of this process on this communicator has."""
-        call.given = self._counted[0]
-        self._counted[0] += 1
+        call.given, self._messages = self._messages, self._messages + 1
         return call
+
+    _messages = 0                                    # sent so far
 
     def user_tag(self, tag: Any) -> int:
         """A user's tag as a number; ValueError if it is none of 0 to max_tag."""

@@ -406,10 +406,15 @@ def adopted(comm: Any) -> MpiComm:
     if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
         raise TypeError(f"{comm!r} is no communicator of this rank: pass an MPI.Intracomm such as MPI.COMM_WORLD")
     found: Any = comm.Get_attr(_keyval())
-    if found is None:
+    if found is None or found.comm == MPI.COMM_NULL:
         found = MpiComm(comm)
         comm.Set_attr(_keyval(), found)
     return cast(MpiComm, found)
+
+
+def is_world(comm: Any) -> bool:
+    """Whether this is COMM_WORLD itself."""
+    return isinstance(comm, MPI.Intracomm) and comm == MPI.COMM_WORLD
 
 
 @functools.cache
