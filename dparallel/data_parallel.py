@@ -12,7 +12,7 @@ from autograd import Tensor, is_grad_enabled
 from autograd.graph import shared_counter
 from autograd.nn import Module
 
-from .comm import CollectiveError, Communicator, Devices, world
+from .comm import CollectiveError, Communicator, Devices, communicator
 from .parallel_apply import parallel_apply
 from .reducer import ForwardCall, Reducer, Sink
 from .replicate import replicate
@@ -54,7 +54,7 @@ class DataParallel(Module):
         if devices is not None and comm is not None:
             raise ValueError("pass devices=n or comm=, not both")
         self.module = module
-        self.comm = (Devices(devices) if devices is not None else world()) if comm is None else comm
+        self.comm = Devices(devices) if devices is not None else communicator(comm)
         local = len(self.comm.held) > 1 or isinstance(self.comm, Devices)
         self.batch = batch or ("root" if local else "own")
         if self.batch not in BATCHES or average not in AVERAGES:

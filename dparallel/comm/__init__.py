@@ -9,6 +9,7 @@ from typing import Any
 from .base import Communicator, Handle
 from .call import CollectiveError, even_split
 from .devices import Devices
+from .hierarchy import Hierarchical, choose_allreduce
 from .stall import stall_limit
 from .threads import RankFailure, run_ranks
 
@@ -72,9 +73,9 @@ def communicator(comm: Any) -> Communicator:
         return comm
     if not hasattr(comm, "Dup"):
         raise TypeError(f"comm={comm!r} is neither a Communicator nor an mpi4py communicator")
-    from .mpi import adopted
-    return adopted(comm)
+    from .mpi import adopted, is_world
+    return world() if is_world(comm) else adopted(comm)
 
 
-__all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "RankFailure", "communicator", "even_split", "from_mpi",
-           "launched_size", "run_ranks", "stall_limit", "world"]
+__all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "Hierarchical", "RankFailure", "choose_allreduce",
+           "communicator", "even_split", "from_mpi", "launched_size", "run_ranks", "stall_limit", "world"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -47,27 +46,27 @@ class Groups(ABC):
 
     def node(self) -> Any:
         """split_node(), made once and freed with this communicator."""
+        if self._node is None:
+            self._node = self.split_node()
         return self._node
 
     def leaders(self) -> Any:
         """A communicator of the first place of every host, None on all others; made once, freed with this one."""
+        if self._leaders == ():
+            if len(self.held) > 1:                   # local devices: one host
+                self._leaders = self.split([0] + [None] * (len(self.held) - 1))[0]
+            else:
+                self._leaders = self.split(0 if self.node().rank == 0 else None)
         return self._leaders
 
-    @functools.cached_property
-    def _node(self) -> Any:
-        return self.split_node()
-
-    @functools.cached_property
-    def _leaders(self) -> Any:
-        if len(self.held) > 1:                       # local devices: one host
-            return self.split([0] + [None] * (len(self.held) - 1))[0]
-        return self.split(0 if self.node().rank == 0 else None)
+    _node: Any = None
+    _leaders: Any = ()                               # not made yet
 
     def free_groups(self) -> None:
         """Free what node() and leaders() made."""
-        for name in ("_leaders", "_node"):
-            group = self.__dict__.pop(name, None)
-            if group is not None and group is not self:
+        made, self._leaders, self._node = (self._leaders, self._node), (), None
+        for group in made:
+            if isinstance(group, Groups):
                 group.free()
 
     @abstractmethod

@@ -47,7 +47,7 @@ class Messages(ABC):
 
         CollectiveError here and at the receiver if x can't be sent; ValueError if dest or tag is none.
         """
-        self.post(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self._tag(tag), place=place)
+        self.post(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self.user_tag(tag), place=place)
 
     def recv(self, source: int, tag: int = 0, *, like: Any = None, place: int | None = None) -> Array:
         """The next message from place `source` with this tag, of any dtype and shape, or of those of the array `like`:
@@ -56,11 +56,11 @@ class Messages(ABC):
 
     def start_send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> Handle:
         """send, without a copy: x must not be changed before wait(), which waits until the receiver takes the message."""
-        return self.post(x, dest, self._tag(tag), place=place)[1]
+        return self.post(x, dest, self.user_tag(tag), place=place)[1]
 
     def start_recv(self, source: int, tag: int = 0, *, like: Any = None, place: int | None = None) -> Handle:
         """recv, not waited for. Receives of one source and tag get its messages in the order in which they were started."""
-        return received(self.fetch(source, self._tag(tag), place=place), like, source, tag)
+        return received(self.fetch(source, self.user_tag(tag), place=place), like, source, tag)
 
     def sendrecv(self, x: Array, dest: int, source: int, sendtag: int = 0, recvtag: int = 0, *, like: Any = None,
                  place: int | None = None) -> Array:
@@ -111,18 +111,15 @@ class Messages(ABC):
         what = call_text("recv", "source", there, tag)
         return self._collect(here, there, tag, what).then(functools.partial(_opened, what, there))
 
-    @functools.cached_property
-    def _counted(self) -> list[int]:
-        return [0]
-
     def _numbered(self, call: Call) -> Call:
         """The call with a number that no other message of this process on this communicator has."""
-        call.given = self._counted[0]
-        self._counted[0] += 1
+        call.given, self._messages = self._messages, self._messages + 1
         return call
 
-    def _tag(self, tag: Any) -> int:
-        """A user's tag."""
+    _messages = 0                                    # sent so far
+
+    def user_tag(self, tag: Any) -> int:
+        """A user's tag as a number; ValueError if it is none of 0 to max_tag."""
         try:
             number = operator.index(tag)
         except TypeError:

@@ -193,7 +193,7 @@ class MpiComm(MpiMessages, Communicator):
             agreed, x = self._agree(calls[0]), xs[0]
             if not x.flags.c_contiguous:
                 x = np.array(x, order="C")
-            if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS:      # bfloat16, of which buffers know nothing
+            if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS | {"permute"}:   # bfloat16: unknown to buffers
                 dtype, agreed = agreed.dtype, agreed._replace(dtype=BITS)
                 return METHODS[calls[0].name](self, calls[0], agreed, x.view(BITS), now).then(
                     lambda out: [y.view(dtype) for y in out] if isinstance(out, list) else out.view(dtype))
@@ -325,8 +325,8 @@ class MpiComm(MpiMessages, Communicator):
         return self._row_types[key], 1
 
     def spec(self, x: Array) -> list[Any]:
-        """x as mpi4py takes it without looking it up."""
-        return _spec(x)
+        """x as mpi4py takes it without looking it up; bfloat16, of which buffers know nothing, as bits."""
+        return _spec(x.view(BITS) if x.dtype.kind == "V" else x)
 
     def _join_in_rounds(self, agreed: Agreed, x: Array, root: int | None) -> Handle:
         """gather on root, or (None) allgather, of more rows than MPI can count."""
@@ -362,8 +362,8 @@ class MpiComm(MpiMessages, Communicator):
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """Iallreduce in place; float16 and bfloat16 by way of float32."""
         array = arrays[0]
-        self._sums(array)
         try:
+            self._sums(array)
             if is_half(array.dtype):
                 wide = array.astype(np.float32)
                 return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, wide),
@@ -377,8 +377,8 @@ class MpiComm(MpiMessages, Communicator):
         if is_half(arrays[0].dtype):
             self.start_sum_in_place(arrays).wait()
             return
-        self._sums(arrays[0])
         try:
+            self._sums(arrays[0])
             self.comm.Allreduce(MPI.IN_PLACE, arrays[0])
         finally:
             self.waiting = None
@@ -386,11 +386,7 @@ class MpiComm(MpiMessages, Communicator):
     def duplicate(self) -> MpiComm:
         """MPI_Comm_dup."""
         self._exchange([Call("duplicate", self.size)])
-        self.entered, self.waiting = self.entered + 1, "duplicate()"
-        try:
-            return MpiComm(self.comm)
-        finally:
-            self.waiting = None
+        return MpiComm(self.comm)
 
     def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
         number = mine[0]
@@ -412,11 +408,7 @@ class MpiComm(MpiMessages, Communicator):
     def _sums(self, array: Array) -> None:
         """Enter a sum in place; compared with the other ranks' calls in check mode only."""
         if self.check:
-            try:
-                self._agree(Call("sum_in_place", self.size, array))
-            except CollectiveError:
-                self.waiting = None
-                raise
+            self._agree(Call("sum_in_place", self.size, array))
         else:
             self.entered += 1
             self.waiting, self.watch.latest = array, "sum_in_place"
@@ -480,10 +472,15 @@ def adopted(comm: Any) -> MpiComm:
     if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
         raise TypeError(f"{comm!r} is no communicator of this rank: pass an MPI.Intracomm such as MPI.COMM_WORLD")
     found: Any = comm.Get_attr(_keyval())
-    if found is None:
+    if found is None or found.comm == MPI.COMM_NULL:
         found = MpiComm(comm)
         comm.Set_attr(_keyval(), found)
     return cast(MpiComm, found)
+
+
+def is_world(comm: Any) -> bool:
+    """Whether this is COMM_WORLD itself."""
+    return isinstance(comm, MPI.Intracomm) and comm == MPI.COMM_WORLD
 
 
 @functools.cache
