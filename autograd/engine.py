@@ -72,6 +72,10 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
     if running.walks and _deep():
         return _deeper(lambda: run_backward(roots, seeds, keep, create, targets, accumulate, since))
     order, uses = survey(roots, since)
+    if running.joining is not None and not running.walks and not since:
+        joined = running.joining(order, targets, keep)
+        if joined:
+            order, uses = survey([*roots, *joined])
     tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
     walk = Walk(tensors, keep, uses)
     walk.accumulate = accumulate

@@ -21,6 +21,8 @@ class _Running(threading.local):
 
     def __init__(self) -> None:
         self.walks: list[Walk] = []
+        # (nodes in order, targets, keep) -> further edges to begin with: messages that no path of the graph leads to
+        self.joining: Callable[[list[Node], Any, bool], list[Any]] | None = None
 
 
 running = _Running()

@@ -13,7 +13,7 @@ from autograd.nn import Module
 from . import logbook
 from .arguments import settle, wire_dtype
 from .bucket_hook import CommHook, GradBucket
-from .comm import Communicator, Devices, root_of, world
+from .comm import Communicator, Devices, communicator, root_of
 from .join import Join, Joinable, JoinHook
 from .join_model import JoinedModel, ModelHook
 from .local import on_devices
@@ -383,10 +383,9 @@ class DataParallel(Module, Joinable):
         return self.module.load_state_dict(state_dict if set(state_dict) & set(own) else bare, strict, assign)
 
 
-def places(comm: Communicator | None, devices: int | Sequence[int] | None) -> tuple[Communicator, Devices | None]:
+def places(comm: Any, devices: int | Sequence[int] | None) -> tuple[Communicator, Devices | None]:
     """The places that ranks or devices are, and the local devices under each rank, if any."""
-    if comm is None:
-        comm = world()
+    comm = communicator(comm)
     if isinstance(comm, Devices) and comm.size > 1 and devices is not None:
         raise ValueError("pass devices=n or comm=Devices(n), not both")
     local = comm if isinstance(comm, Devices) else None

@@ -69,8 +69,9 @@ class Replicas:
 
     def _exchange(self, item: Any, what: str) -> list[Any]:
         self._met += 1
+        size = self.meeting.size
         self.meeting.bring(self._met, self.number, item)
-        return self.meeting.collect(self._met, self.number, what)
+        return self.meeting.collect(self._met, self.number, what, range(size), size)
 
     def leave(self, error: BaseException | None = None) -> None:
         """Say that this replica has ended, and how: nobody needs to wait for it."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import os
+from typing import Any
 
 from .base import Communicator, Handle
 from .call import CollectiveError, even_split
 from .devices import Devices, local_devices, root_of
+from .hierarchy import Hierarchical, choose_allreduce
 from .stall import stall_limit
 from .threads import RankFailure, run_ranks
 
@@ -49,5 +51,32 @@ def world() -> Communicator:
     return MpiComm()
 
 
-__all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "RankFailure", "even_split", "launched_size",
-           "local_devices", "root_of", "run_ranks", "stall_limit", "world"]
+def from_mpi(comm: Any) -> Communicator:
+    """A communicator of the ranks of an mpi4py communicator (MPI.Intracomm), which is duplicated: its own messages never
+    meet ours. Collective over these ranks. To be freed by free().
+
+    >>> from mpi4py import MPI
+    >>> comm = from_mpi(MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2))
+    """
+    if not hasattr(comm, "Dup"):
+        raise TypeError(f"from_mpi() takes an mpi4py communicator, not {type(comm).__name__}")
+    from .mpi import MpiComm
+    return MpiComm(comm)
+
+
+def communicator(comm: Any) -> Communicator:
+    """What a `comm` argument stands for: None is world(); an mpi4py communicator is one of ours of the same ranks, made
+    once, at its first use (collectively), and freed with it."""
+    if comm is None:
+        return world()
+    if isinstance(comm, Communicator):
+        return comm
+    if not hasattr(comm, "Dup"):
+        raise TypeError(f"comm={comm!r} is neither a Communicator nor an mpi4py communicator")
+    from .mpi import adopted, is_world
+    return world() if is_world(comm) else adopted(comm)
+
+
+__all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "Hierarchical", "RankFailure", "choose_allreduce",
+           "communicator", "even_split", "from_mpi", "launched_size", "local_devices", "root_of", "run_ranks", "stall_limit",
+           "world"]

@@ -15,7 +15,7 @@ from __future__ import annotations
 import io
 import operator
 import pickle
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,12 +23,14 @@ import numpy as np
 
 from .call import CUTTING, FROM_ROOT, Call
 from .definition import Array
+from .groups import Groups
 from .handle import Handle
+from .messages import Messages
 
 Sizes = Sequence[int] | None
 
 
-class Communicator(ABC):
+class Communicator(Messages, Groups):
     """The collectives that every kind of communicator has. Reductions: op is "sum", "prod", "max", "min" or
     "mean" (also "avg"; of floats and complex numbers).
 
@@ -112,6 +114,23 @@ class Communicator(ABC):
     def start_alltoall(self, xs: Sequence[Array], sizes: Sequence[Sequence[int]] | None = None) -> Handle:
         """alltoall, not waited for."""
         return self._from_all("alltoall", xs, False, sizes=sizes)
+
+    def scan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> list[Array]:
+        """All arrays, of one shape, of the places up to and with each one (reverse: from it on) combined."""
+        return self._from_all("reverse_scan" if reverse else "scan", xs, True, op=op).wait()
+
+    def start_scan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> Handle:
+        """scan, not waited for."""
+        return self._from_all("reverse_scan" if reverse else "scan", xs, False, op=op)
+
+    def exscan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> list[Array]:
+        """scan without each place's own array. The first place (reverse: the last) gets what changes nothing: zeros for
+        sum, ones for prod, the lowest number of the dtype for max, the highest for min."""
+        return self._from_all("reverse_exscan" if reverse else "exscan", xs, True, op=op).wait()
+
+    def start_exscan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> Handle:
+        """exscan, not waited for."""
+        return self._from_all("reverse_exscan" if reverse else "exscan", xs, False, op=op)
 
     def start(self, name: str, xs: Any, *, now: bool = False, root: Any = 0, op: Any = "sum", sizes: Any = None,
               dim: Any = 0, ties: str = "split") -> Handle:

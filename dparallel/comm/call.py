@@ -27,10 +27,12 @@ TIES = ["split", "first"]             # who has the gradient of a max or min, se
 NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier",
          "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree",
          "gather_object", "scatter_object", "duplicate"]
+NAMES += ["send", "permute", "scan", "exscan", "reverse_scan", "reverse_exscan"]
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
 ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object", "gather_object", "scatter_object"}
 FROM_ROOT = {"broadcast", "scatter", "broadcast_object", "scatter_object"}
-REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place"}
+SCANS = {"scan", "exscan", "reverse_scan", "reverse_exscan"}
+REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place"} | SCANS
 JOINING = {"gather", "allgather", "alltoall", "alltoall_sizes", "gather_object"}
 CUTTING = {"scatter", "reduce_scatter", "alltoall", "scatter_object"}
 ONE_RESULT = {"reduce", "gather", "gather_object"}     # root's; others give a list, an array for each place held
@@ -39,7 +41,7 @@ MAX_DIMS = 8
 # Name, root, op, dtype, ndim, checksum of given sizes, error; a number, or dim and ties; the shape.
 HEADER = struct.Struct(f"=7qd{MAX_DIMS}q")
 VALUE_AT = 7 * 8                     # where the number is, in bytes
-VALUED = {"any", "total", "agree"}   # the calls that bring one
+VALUED = {"any", "total", "agree", "send"}      # the calls that bring one
 
 
 class CollectiveError(ValueError):
@@ -100,6 +102,8 @@ class Call:
             return f"arrays have at most {MAX_DIMS} dimensions here, not {len(self.shape)}"
         if self.dtype.kind == "c" and self.op in ("max", "min") and self.name in REDUCTIONS:
             return f"complex numbers have no {self.op}"
+        if self.name in SCANS and self.op not in ("sum", "prod", "max", "min"):
+            return f"{self.name} has no op {self.op!r}"
         if self.dtype.kind in "biu" and self.op == "mean" and self.name in REDUCTIONS:
             return f"the mean of {self.dtype} is no {self.dtype}; convert to floats first"
         return ""
@@ -153,7 +157,10 @@ class Call:
     def __str__(self) -> str:
         settings = [f"op={self.op!r}"] if self.name in REDUCTIONS else []
         settings += [f"root={self.root!r}"] if self.name in ROOTED else []
-        settings += [f"sizes={list(self.sizes)}"] if self.given and self.sizes else []
+        settings += [f"sizes={list(self.sizes)}"] if self.given and self.sizes and self.name != "permute" else []
+        settings += [f"pairs={list(zip(self.sizes[::2], self.sizes[1::2], strict=True))}"] \
+            if self.name == "permute" and self.sizes is not None else []
+        settings += [f"dest={self.root}"] if self.name == "send" else []
         settings += [f"dim={self.dim!r}"] if self.dim.__class__ is not int or self.dim else []
         settings += [f"ties={self.ties!r}"] if self.ties != "split" else []
         array = "" if self.dtype is None else f" of {self.dtype} {self.shape}"
@@ -206,6 +213,8 @@ def verdict(calls: Sequence[Call]) -> str:
             return "the dtypes differ"
         if any(call.shape[1:] != lead.shape[1:] or len(call.shape) != len(lead.shape) for call in full):
             return "the shapes differ beyond the first dimension"
+    if first.name == "permute" and any(call.given != first.given for call in calls):
+        return "the places name different pairs"
     return _sizes_verdict(calls)
 
 

@@ -103,7 +103,35 @@ def _alltoall(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> lis
     return [np.ascontiguousarray(np.concatenate([_cut(x, sizes, place) for x, sizes in full])) for place in places]
 
 
+def _permute(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    flat: Any = calls[0].sizes
+    sources = dict(zip(flat[1::2], flat[::2], strict=True))
+    return [np.array(xs[sources[place]], order="C") if place in sources else np.empty(0, xs[place].dtype)
+            for place in places]
+
+
+def _scan(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    """Each place gets what the places before it, and it itself unless "exscan", combine to."""
+    name, op, n = calls[0].name, calls[0].op, len(xs)
+    own, backwards = "exscan" not in name, name.startswith("reverse")
+    out = []
+    for place in places:
+        part = [xs[i] for i in (range(n - 1, place - own, -1) if backwards else range(place + own))]
+        out.append(combined(part, op) if part else neutral(xs[place], op))
+    return out
+
+
+def neutral(x: Array, op: str) -> Array:
+    """An array like x of what changes nothing under op: 0, 1, or the lowest or highest number."""
+    if op in ("sum", "prod"):
+        return np.full(x.shape, op == "prod", x.dtype)
+    if x.dtype.kind in "iu":
+        return np.full(x.shape, getattr(np.iinfo(x.dtype), "min" if op == "max" else "max"), x.dtype)
+    return np.full(x.shape, op == "min" if x.dtype.kind == "b" else np.inf if op == "min" else -np.inf, x.dtype)
+
+
 DEFINITIONS: dict[str, Callable[[Sequence[Call], Sequence[Array], Places], list[Array]]] = {
     "broadcast": _broadcast, "reduce": _reduce, "scatter": _scatter, "gather": _gather, "allreduce": _allreduce,
     "allgather": _allgather, "reduce_scatter": _reduce_scatter, "alltoall": _alltoall, "alltoall_sizes": _allgather,
-    "broadcast_object": _broadcast, "allgather_object": _allgather, "gather_object": _gather, "scatter_object": _scatter}
+    "broadcast_object": _broadcast, "allgather_object": _allgather, "gather_object": _gather, "scatter_object": _scatter,
+    "permute": _permute, "scan": _scan, "exscan": _scan, "reverse_scan": _scan, "reverse_exscan": _scan}

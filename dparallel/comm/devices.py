@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from .base import Array, Communicator, Handle
-from .call import ONE_RESULT, Call, check
+from .call import ONE_RESULT, Call, CollectiveError, check
 from .definition import combined, is_half, results
 
 
@@ -36,10 +37,15 @@ class Devices(Communicator):
         self.held = tuple(range(self.size))
         self.names = tuple(int(name) for name in names)
         self.cores = None if cores is None else [_cores(cores, place, self.size) for place in self.held]
+        self._mail: dict[Any, Any] = {}              # (dest, source, tag) and the message's place in the line -> message
+        self._lines: Counter[Any] = Counter()
 
     def first(self, count: int) -> Devices:
         """The first `count` of these places, as a communicator of their own."""
-        return self if count == self.size else Devices(self.names[:count], self.cores and self.cores[:count])
+        return self if count == self.size else self._of(range(count))
+
+    def _of(self, places: Sequence[int]) -> Devices:
+        return Devices([self.names[p] for p in places], self.cores and [self.cores[p] for p in places])
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         check(calls)
@@ -62,12 +68,37 @@ class Devices(Communicator):
             array[...] = first
         return Handle(None)
 
+    def _deliver(self, here: int, there: int, tag: int, call: Call, x: Array) -> Handle:
+        way = ("sent", there, here, tag)
+        self._mail[way[1:], self._lines[way]] = call, x.copy()
+        self._lines[way] += 1
+        return Handle(None)
+
+    def _collect(self, here: int, there: int, tag: int, what: str) -> Handle:
+        way = ("received", here, there, tag)
+        key = way[1:], self._lines[way]
+        self._lines[way] += 1
+
+        def take() -> Any:
+            if key not in self._mail:
+                raise CollectiveError(f"{what} at place {here}: nothing has been sent. One process holds all places, so a "
+                                      "message must be sent before it is received")
+            return self._mail.pop(key)
+
+        return Handle(take, lambda: key in self._mail)
+
+    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
+        made = [self._of(group) for group in groups]
+        return [None if number is None else made[number] for number in mine]
+
     def duplicate(self) -> Devices:
-        """Itself: it keeps no messages."""
-        return self
+        """Other places, as many."""
+        return self._of(self.held)
 
     def free(self) -> None:
-        """Nothing to do."""
+        """Forget messages that nobody received."""
+        self._mail.clear()
+        self.free_groups()
 
     def abort(self, message: str) -> None:
         """End this process, by SystemExit."""

@@ -7,17 +7,15 @@ import ctypes
 import functools
 import itertools
 import math
-import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from mpi4py import MPI
 
 from . import rounds
 from .base import Array, Communicator, Handle
-from .board import Board
 from .call import (
     DTYPES,
     FROM_ROOT,
@@ -32,11 +30,12 @@ from .call import (
     leader,
     verdict,
 )
-from .definition import is_half
+from .definition import is_half, neutral
 from .history import History, parted
+from .mpi_messages import KINDS, MpiMessages
 from .ordered import decoded, encoded
 from .site import at, here
-from .stall import Watch, members_of, told
+from .stall import members_of, told, watch
 
 OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
 BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND}
@@ -83,7 +82,7 @@ class MpiHandle(Handle):
         return None if self._rest is None else self._rest()
 
 
-class MpiComm(Communicator):
+class MpiComm(MpiMessages, Communicator):
     """One rank of an MPI communicator, duplicated: our messages never meet the user's. Default: COMM_WORLD.
 
     Collective: all ranks of `comm` make it together. More than `max_count` elements (MPI 3 counts in C ints) go in
@@ -96,7 +95,7 @@ class MpiComm(Communicator):
         base = MPI.COMM_WORLD if comm is None else comm
         self.entered = 0                             # collectives so far
         self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
-        self.watch, self.key, self.members = watch(), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
+        self.watch, self.key, self.members = watch(MPI), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
         self.watch.join(self)
         self.comm = base.Dup()
         self.size: int = self.comm.size
@@ -109,25 +108,40 @@ class MpiComm(Communicator):
         self._seen: dict[bytes, Agreed] = {}         # headers of all ranks that fitted
         self._pending: dict[int, Any] = {}           # what MPI is working on
         self._history = History()                    # in check mode
+        self._abandoned: list[Any] = []              # requests of messages that nobody received
         self._row_types: dict[Any, Any] = {}
+        self._backwards: Any = None                  # the same ranks in reverse order, for reverse scans
+        self.max_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
         atexit.register(self._outlive)               # also keeps this, and so the buffers, when nobody else does
         key, self.check = self.comm.bcast((f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check))
-        if self.watch.board is None and 1 < self.size == self.watch.size:
-            self.watch.board = _board()
+        if 1 < self.size == self.watch.size:
+            self.watch.share(MPI)
         self.watch.part(self)
         self.waiting, self.key = None, key           # the same on all its ranks
         self.watch.join(self)
 
     def free(self) -> None:
-        """Complete what is under way and give the duplicated communicator back. Collective."""
+        """Complete what is under way and give the duplicated communicator back; again: nothing. Collective.
+
+        CollectiveError on all ranks if a message was never received.
+        """
+        if self.comm == MPI.COMM_NULL:
+            return
         self.entered, self.waiting = self.entered + 1, "free()"
+        self.free_groups()
+        lost = self.comm.allgather(self._lost_messages())
         for request, *_ in self._pending.values():
             request.Wait()
         self._pending.clear()
         atexit.unregister(self._outlive)
-        self.comm.Free()
+        for comm in (self._backwards, self.comm):
+            if comm is not None:
+                comm.Free()
         self.waiting = None
         self.watch.part(self)
+        if any(lost):
+            raise CollectiveError("free(): messages were never received: " + "; ".join(
+                f"place {place}: {text}" for place, texts in enumerate(lost) for text in texts))
 
     def _outlive(self) -> None:
         """Python's end comes before MPI's: what MPI still works on must never be freed (seen: a segmentation fault). To
@@ -179,7 +193,7 @@ class MpiComm(Communicator):
             agreed, x = self._agree(calls[0]), xs[0]
             if not x.flags.c_contiguous:
                 x = np.array(x, order="C")
-            if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS:      # bfloat16, of which buffers know nothing
+            if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS | {"permute"}:   # bfloat16: unknown to buffers
                 dtype, agreed = agreed.dtype, agreed._replace(dtype=BITS)
                 return METHODS[calls[0].name](self, calls[0], agreed, x.view(BITS), now).then(
                     lambda h: [y.view(dtype) for y in h.value()] if isinstance(h.value(), list) else h.value().view(dtype))
@@ -274,6 +288,24 @@ class MpiComm(Communicator):
         return self._go(now, "Alltoallv", ([x, (send * unit).tolist(), None, kind],
                                            [out, (receive * unit).tolist(), None, kind]), lambda: [out], x, out)
 
+    def _scan(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        name, comm, first = call.name.removeprefix("reverse_").capitalize(), self.comm, 0
+        if call.name.startswith("reverse"):
+            if self._backwards is None:
+                self._backwards = self.comm.Split(0, -self.rank)
+            comm, first = self._backwards, self.size - 1
+        sent, op, back = reducible(x, call.op, self.size)
+        out = np.empty_like(sent)
+
+        def result() -> list[Array]:
+            return [neutral(x, call.op) if name == "Exscan" and self.rank == first else back(out)]
+
+        if not now and x.size <= self.max_count:
+            return MpiHandle(self, getattr(comm, "I" + name.lower())(_spec(sent), _spec(out), op), result, (sent, out))
+        for source, target in zip(self._pieces(sent), self._pieces(out), strict=True):
+            getattr(comm, name)(_spec(source), _spec(target), op)
+        return Handle(None, value=result())
+
     # --- beneath them -------------------------------------------------------------------------------------------------
 
     def _go(self, now: bool, name: str, args: Any, finish: Callable[[], Any], *buffers: Any) -> Handle:
@@ -291,6 +323,10 @@ class MpiComm(Communicator):
         if key not in self._row_types:
             self._row_types[key] = TYPES[agreed.dtype].Create_contiguous(agreed.width).Commit()
         return self._row_types[key], 1
+
+    def spec(self, x: Array) -> list[Any]:
+        """x as mpi4py takes it without looking it up; bfloat16, of which buffers know nothing, as bits."""
+        return _spec(x.view(BITS) if x.dtype.kind == "V" else x)
 
     def _join_in_rounds(self, agreed: Agreed, x: Array, root: int | None) -> Handle:
         """gather on root, or (None) allgather, of more rows than MPI can count."""
@@ -310,11 +346,12 @@ class MpiComm(Communicator):
         for source, target in zip(pieces, targets, strict=True):
             self.comm.Reduce(_spec(source), None if target is None else _spec(target), op, root)
 
-    def keep(self, request: Any, buffers: Any) -> None:
-        """Hold what MPI reads and writes until release(), or until a request that nobody waited for is complete."""
+    def keep(self, request: Any, buffers: Any, message: str | None = None) -> None:
+        """Hold what MPI reads and writes until release(), or until a request that nobody waited for is complete.
+        `message` is what it sends to one rank, empty where it receives."""
         if len(self._pending) >= MAX_PENDING:
             self._pending = {key: item for key, item in self._pending.items() if not item[0].Test()}
-        self._pending[id(request)] = (request, buffers)
+        self._pending[id(request)] = (request, buffers, message)
 
     def release(self, request: Any) -> None:
         """Let go of a complete request's buffers."""
@@ -325,8 +362,8 @@ class MpiComm(Communicator):
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """Iallreduce in place; float16 and bfloat16 by way of float32."""
         array = arrays[0]
-        self._sums(array)
         try:
+            self._sums(array)
             if is_half(array.dtype):
                 wide = array.astype(np.float32)
                 return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, wide),
@@ -340,8 +377,8 @@ class MpiComm(Communicator):
         if is_half(arrays[0].dtype):
             self.start_sum_in_place(arrays).wait()
             return
-        self._sums(arrays[0])
         try:
+            self._sums(arrays[0])
             self.comm.Allreduce(MPI.IN_PLACE, arrays[0])
         finally:
             self.waiting = None
@@ -349,11 +386,16 @@ class MpiComm(Communicator):
     def duplicate(self) -> MpiComm:
         """MPI_Comm_dup."""
         self._exchange([Call("duplicate", self.size)])
-        self.entered, self.waiting = self.entered + 1, "duplicate()"
-        try:
-            return MpiComm(self.comm)
-        finally:
-            self.waiting = None
+        return MpiComm(self.comm)
+
+    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
+        number = mine[0]
+        return [_owned(self.comm.Split(MPI.UNDEFINED if number is None else number,
+                                       0 if number is None else groups[number].index(self.rank)))]
+
+    def split_node(self) -> Any:
+        """The ranks that share memory with this one, by MPI_Comm_split_type."""
+        return _owned(self.comm.Split_type(MPI.COMM_TYPE_SHARED, self.rank))
 
     def abort(self, message: str) -> None:
         """MPI_Abort."""
@@ -366,11 +408,7 @@ class MpiComm(Communicator):
     def _sums(self, array: Array) -> None:
         """Enter a sum in place; compared with the other ranks' calls in check mode only."""
         if self.check:
-            try:
-                self._agree(Call("sum_in_place", self.size, array))
-            except CollectiveError:
-                self.waiting = None
-                raise
+            self._agree(Call("sum_in_place", self.size, array))
         else:
             self.entered += 1
             self.waiting, self.watch.latest = array, "sum_in_place"
@@ -386,7 +424,9 @@ METHODS = {
     "broadcast": MpiComm._broadcast, "reduce": MpiComm._reduce, "scatter": MpiComm._scatter, "gather": MpiComm._gather,
     "allreduce": MpiComm._allreduce, "allgather": MpiComm._allgather, "reduce_scatter": MpiComm._reduce_scatter,
     "alltoall": MpiComm._alltoall, "alltoall_sizes": MpiComm._allgather, "broadcast_object": MpiComm._broadcast,
-    "allgather_object": MpiComm._allgather, "gather_object": MpiComm._gather, "scatter_object": MpiComm._scatter}
+    "allgather_object": MpiComm._allgather, "gather_object": MpiComm._gather, "scatter_object": MpiComm._scatter,
+    "permute": MpiComm._permute_arrays, "scan": MpiComm._scan, "exscan": MpiComm._scan, "reverse_scan": MpiComm._scan,
+    "reverse_exscan": MpiComm._scan}
 
 
 def _agreed(calls: list[Call]) -> Agreed:
@@ -419,25 +459,35 @@ def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array
     return x, (BOOL_OPS if dtype.kind == "b" else OPS)[op], lambda out: out
 
 
+def _owned(comm: Any) -> MpiComm | None:
+    """An MpiComm in place of a raw communicator made here; None where this rank is no member."""
+    if comm == MPI.COMM_NULL:
+        return None
+    group = MpiComm(comm)
+    comm.Free()
+    return group
+
+
+def adopted(comm: Any) -> MpiComm:
+    """The MpiComm that stands for a user's communicator: a duplicate, made once (collectively) and freed with it."""
+    if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
+        raise TypeError(f"{comm!r} is no communicator of this rank: pass an MPI.Intracomm such as MPI.COMM_WORLD")
+    found: Any = comm.Get_attr(_keyval())
+    if found is None or found.comm == MPI.COMM_NULL:
+        found = MpiComm(comm)
+        comm.Set_attr(_keyval(), found)
+    return cast(MpiComm, found)
+
+
+def is_world(comm: Any) -> bool:
+    """Whether this is COMM_WORLD itself."""
+    return isinstance(comm, MPI.Intracomm) and comm == MPI.COMM_WORLD
+
+
 @functools.cache
-def watch() -> Watch:
-    """This process's watchdog; its thread starts with the first communicator of several ranks."""
-    return Watch(MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size, _end)
-
-
-def _end(code: int) -> None:
-    """End the job from the watchdog's thread, while the main one is blocked in MPI."""
-    if MPI.Query_thread() == MPI.THREAD_MULTIPLE:
-        MPI.COMM_WORLD.Abort(code)
-    os._exit(code)
-
-
-def _board() -> Board | None:
-    """The board of this host. Collective over all ranks."""
-    node = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED)
-    board = Board.shared(node, members_of(node, MPI.COMM_WORLD))
-    node.Free()
-    return board
+def _keyval() -> int:
+    """Where a user's communicator keeps its MpiComm; that is freed with it."""
+    return MPI.Comm.Create_keyval(delete_fn=lambda comm, keyval, found: found.free())
 
 
 def mpi_size() -> int:

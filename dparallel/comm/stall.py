@@ -114,6 +114,7 @@ class Watch:
         self.rank, self.size, self._end = rank, size, end
         self.settings = stall_settings()
         self.board: Board | None = None
+        self._shared = False
         self.latest: Any = None                      # the last collective that was entered, and where in check mode
         self.latest_site: Any = None
         self._comms: dict[str, Any] = {}
@@ -133,6 +134,14 @@ class Watch:
     def part(self, comm: Any) -> None:
         """Forget a communicator that is not used any more."""
         self._comms.pop(comm.key, None)
+
+    def share(self, mpi: Any) -> None:
+        """Let the ranks of this host see each other's states. Collective over all ranks; again: nothing."""
+        if not self._shared:                         # not: no board, which may be so on some ranks only
+            self._shared = True
+            node = mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED)
+            self.board = Board.shared(node, members_of(node, mpi.COMM_WORLD))
+            node.Free()
 
     # --- the thread ---------------------------------------------------------------------------------------------------
 
@@ -218,6 +227,17 @@ class Watch:
         state.left = f"has left its script after {type(error).__name__}: {error}" if error else "has left its script"
         with contextlib.suppress(ValueError, OSError):
             self._publish(state)
+
+
+@functools.cache
+def watch(mpi: Any) -> Watch:
+    """This process's watchdog, given the module mpi4py.MPI; its thread starts with the first communicator."""
+    def end(code: int) -> None:                      # from the watchdog's thread, while the main one is blocked in MPI
+        if mpi.Query_thread() == mpi.THREAD_MULTIPLE:
+            mpi.COMM_WORLD.Abort(code)
+        os._exit(code)
+
+    return Watch(mpi.COMM_WORLD.rank, mpi.COMM_WORLD.size, end)
 
 
 def told(waiting: Any) -> str:

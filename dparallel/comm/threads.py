@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from .definition import combined, results
 from .site import Site, at, here
 
 SETTLED = 3.0                        # seconds without a change after which ranks that all wait will wait for ever
+MESSAGE = "message"                  # keys of what one rank brings for one other begin with it
 GRACE = 5.0                          # seconds that the other ranks get to end after one has failed
 
 
@@ -35,7 +37,8 @@ class Meeting:
         self.change = threading.Condition()
         self.brought: dict[Any, dict[int, Any]] = {}
         self.taken: dict[Any, int] = {}
-        self.waiting: dict[int, tuple[Any, str, Site | None]] = {}       # rank -> the collective that it waits in, where
+        # rank -> the number of the collective that it waits in, its text, the user's line, how many ranks must come
+        self.waiting: dict[int, tuple[Any, str, Site | None, int]] = {}
         self.left: set[int] = set()
         self.failure: tuple[int | None, BaseException] | None = None
 
@@ -45,18 +48,19 @@ class Meeting:
             self.brought.setdefault(number, {})[rank] = item
             self.change.notify_all()
 
-    def complete(self, number: Any) -> bool:
-        """Whether all ranks have brought theirs."""
+    def complete(self, number: Any, ranks: Sequence[int]) -> bool:
+        """Whether these ranks have brought theirs."""
         with self.change:
-            return len(self.brought.get(number, ())) == self.size
+            return len(self.brought.get(number, ())) == len(ranks)
 
-    def collect(self, number: Any, rank: int, what: str) -> list[Any]:
-        """What all ranks brought, once they have. RankFailure if one can't come any more, or time runs out."""
+    def collect(self, number: Any, rank: int, what: str, ranks: Sequence[int], readers: int) -> list[Any]:
+        """What these ranks brought, once they have; forgotten when `readers` ranks have asked for it. RankFailure if one
+        can't come any more, or time runs out."""
         deadline = time.monotonic() + self.timeout
         with self.change:
-            self.waiting[rank] = (number, what, here())
-            while len(self.brought[number]) < self.size:
-                self._check(number, rank, what)
+            self.waiting[rank] = (number, what, here(), len(ranks))
+            while len(self.brought.get(number, ())) < len(ranks):
+                self._check(number, rank, what, ranks)
                 if self.change.wait(min(SETTLED, max(0.0, deadline - time.monotonic()))):
                     continue
                 if time.monotonic() >= deadline:
@@ -64,29 +68,29 @@ class Meeting:
                 if self._stuck():
                     raise RankFailure(f"deadlock: every rank waits for another: {self.whereabouts()}")
             self.waiting.pop(rank, None)
-            items = [self.brought[number][place] for place in range(self.size)]
+            items = [self.brought[number][place] for place in ranks]
             self.taken[number] = self.taken.get(number, 0) + 1
-            if self.taken[number] == self.size:
+            if self.taken[number] == readers:
                 del self.brought[number], self.taken[number]
             return items
 
-    def _check(self, number: Any, rank: int, what: str) -> None:
+    def _check(self, number: Any, rank: int, what: str, ranks: Sequence[int]) -> None:
         if self.failure is not None:
             failed, error = self.failure
             raise RankFailure(f"rank {rank} was in {what} when rank {failed} failed: {error!r}", failed)
-        missing = sorted(place for place in self.left if place not in self.brought[number])
+        missing = sorted(place for place in self.left if place in ranks and place not in self.brought.get(number, ()))
         if missing:
             raise RankFailure(f"rank {rank} waits in {what}, but rank {missing[0]} has returned and will never come: "
                               f"{self.whereabouts()}", missing[0])
 
     def _stuck(self) -> bool:
         """Whether all ranks wait, none of them for what is complete."""
-        return len(self.waiting) == self.size and not any(
-            len(self.brought.get(number, ())) == self.size for number, _, _ in self.waiting.values())
+        return len(self.waiting) == self.size and all(
+            len(self.brought.get(number, ())) < wanted for number, _, _, wanted in self.waiting.values())
 
     def whereabouts(self) -> str:
         """Where each rank is."""
-        told = {place: f"waits in {what}{at(site)}" for place, (_, what, site) in self.waiting.items()}
+        told = {place: f"waits in {what}{at(site)}" for place, (_, what, site, _) in self.waiting.items()}
         told.update(dict.fromkeys(self.left, "has returned"))
         return "; ".join(f"rank {place} {told.get(place, 'is not in a collective')}" for place in range(self.size))
 
@@ -98,6 +102,14 @@ class Meeting:
             if error is not None and self.failure is None:
                 self.failure = (rank, error)
             self.change.notify_all()
+
+    def check_messages(self) -> None:
+        """RankFailure if a message was never received; for when all ranks have ended."""
+        lost = [f"rank {rank}: {call} to its group's place {number[3]}, tag {number[4]}" if number[4] >= 0 else
+                f"rank {rank}: the gradient of a message, to its group's place {number[3]}"
+                for number, brought in self.brought.items() if number[0] == MESSAGE for rank, (call, _) in brought.items()]
+        if lost:
+            raise RankFailure("messages were sent and never received: " + "; ".join(lost[:8]))
 
     def ended(self) -> list[int]:
         """Wait until all ranks have ended, or GRACE seconds after a failure; the ranks that have not."""
@@ -113,30 +125,33 @@ class Meeting:
 
 
 class ThreadComm(Communicator):
-    """One rank of a Meeting."""
+    """One rank of a Meeting, or of a group of its ranks."""
 
     kind = "threads"
 
-    def __init__(self, meeting: Meeting, rank: int, channel: tuple[int, ...] = ()) -> None:
-        self.size, self.held = meeting.size, (rank,)
-        self._meeting, self._channel = meeting, channel
+    def __init__(self, meeting: Meeting, rank: int, channel: tuple[int, ...] = (),
+                 ranks: Sequence[int] | None = None) -> None:
+        self._ranks = range(meeting.size) if ranks is None else ranks        # the meeting's, in this communicator's order
+        self.size, self.held = len(self._ranks), (self._ranks.index(rank),)
+        self._meeting, self._channel, self._me = meeting, channel, rank
         self._number = self._duplicates = 0
+        self._lines: Counter[Any] = Counter()        # messages so far, by way and tag
 
     def _bring(self, call: Call, item: Any) -> tuple[Callable[[], tuple[list[Call], list[Any]]], Callable[[], bool]]:
         """Bring a call and an item to the next collective; functions to collect all ranks', and to test for them."""
-        number, rank, meeting = (self._channel, self._number), self.rank, self._meeting
+        number, rank, meeting, ranks = (self._channel, self._number), self._me, self._meeting, self._ranks
         self._number += 1
         meeting.bring(number, rank, (call, item, here()))
 
         def collect() -> tuple[list[Call], list[Any]]:
-            brought = meeting.collect(number, rank, str(call))
+            brought = meeting.collect(number, rank, str(call), ranks, len(ranks))
             calls = [call for call, _, _ in brought]
             reason = verdict(calls)
             if reason:
                 raise explain(reason, [f"{call}{at(site)}" for call, _, site in brought])
             return calls, [item for _, item, _ in brought]
 
-        return collect, lambda: meeting.complete(number)
+        return collect, lambda: meeting.complete(number, ranks)
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         return self._bring(calls[0], None)[0]()[0]
@@ -159,7 +174,30 @@ class ThreadComm(Communicator):
     def duplicate(self) -> ThreadComm:
         """The same meeting, with collectives numbered apart."""
         self._duplicates += 1
-        return ThreadComm(self._meeting, self.rank, (*self._channel, self._duplicates))
+        return ThreadComm(self._meeting, self._me, (*self._channel, self._duplicates), self._ranks)
+
+    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
+        self._duplicates += 1
+        number = mine[0]
+        return [None if number is None else ThreadComm(self._meeting, self._me, (*self._channel, self._duplicates, number),
+                                                       [self._ranks[place] for place in groups[number]])]
+
+    # a message is brought by its sender alone, and collected by its receiver alone
+
+    def _deliver(self, here: int, there: int, tag: int, call: Call, x: Array) -> Handle:
+        key = self._line("send", here, there, tag)
+        self._meeting.bring(key, self._me, (call, x.copy()))
+        return Handle(None)
+
+    def _collect(self, here: int, there: int, tag: int, what: str) -> Handle:
+        key, ranks = self._line("recv", there, here, tag), [self._ranks[there]]
+        return Handle(lambda: self._meeting.collect(key, self._me, what, ranks, 1)[0],
+                      lambda: self._meeting.complete(key, ranks))
+
+    def _line(self, what: str, source: int, dest: int, tag: int) -> Any:
+        """The key of the next message that is sent or received on a way with a tag."""
+        self._lines[what, source, dest, tag] += 1
+        return MESSAGE, self._channel, source, dest, tag, self._lines[what, source, dest, tag]
 
     def free(self) -> None:
         """Nothing to do: what it holds goes with the meeting."""
@@ -203,6 +241,7 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
         failed, first = meeting.failure
         note(first, f"rank {failed} of {size} failed" + (f"; ranks {late} had not ended {GRACE:g} s later" if late else ""))
         raise first
+    meeting.check_messages()
     return values
 
 

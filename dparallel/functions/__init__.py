@@ -19,9 +19,12 @@ where the process holds one place, a tuple where it holds several. `comm` defaul
 from .alltoall import AllToAll
 from .broadcast_reduce import Broadcast, Reduce
 from .collective import Collective, as_tuple
+from .messages import Irecv, Isend, Recv, Send, Wait, join
 from .partnered import Pending
+from .permute import Barrier, Permute, SendRecv
 from .reductions import AllGather, AllReduce, ReduceScatter
+from .scan import Scan
 from .scatter_gather import Gather, Scatter
 
-__all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "Gather", "Pending", "Reduce", "ReduceScatter",
-           "Scatter", "as_tuple"]
+__all__ = ["AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Collective", "Gather", "Irecv", "Isend", "Pending",
+           "Permute", "Recv", "Reduce", "ReduceScatter", "Scan", "Scatter", "Send", "SendRecv", "Wait", "as_tuple", "join"]

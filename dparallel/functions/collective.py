@@ -10,7 +10,7 @@ import numpy as np
 from autograd import Function, Tensor, as_tensor
 from autograd.mode import DUAL, GRAD, modes
 
-from ..comm import CollectiveError, Communicator, world
+from ..comm import CollectiveError, Communicator, communicator, world
 
 NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
 NO_PART.flags.writeable = False
@@ -44,7 +44,7 @@ class Collective(Function):
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
         """Run on every rank; None as an input stands for having no part."""
-        return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=comm or world(), **settings)
+        return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=communicator(comm), **settings)
 
 
 def one_per_place(arrays: Sequence[Any]) -> Any:

@@ -20,7 +20,7 @@ import numpy as np
 
 from autograd import Function, Tensor, as_tensor, is_grad_enabled
 
-from ..comm import Communicator, Handle, world
+from ..comm import Communicator, Handle, communicator
 from .collective import NO_PART, Collective, one_per_place
 
 
@@ -76,7 +76,7 @@ class Partnered(Collective):
         >>> y = work(z)
         >>> total = h.wait() + y
         """
-        comm = comm or world()
+        comm = communicator(comm)
         flight = Flight(cls)
         token = Start.apply(*args, comm=comm, flight=flight, settings=settings)
         return Pending(token, flight)

@@ -180,11 +180,11 @@ def test_unchecked_sums(script):
 
 
 def test_ranks_that_all_wait_for_a_message(script):
-    """A message waits as a text that names its sender."""
     dprun(3, script("""
 source = (comm.rank + 1) % 3
-comm.waiting = f"recv(source={source}, tag=3)"
-comm.comm.Recv(x[0], source)
+comm.barrier()
+comm.recv(source, 3)
+comm.send(x[0], source)
 """), "--stall", 1).shows("deadlock: rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0; the job is ended",
                           *[rf"rank {r} has waited .* in recv\(source={(r + 1) % 3}, tag=3\) at \S*train.py:11" for r in range(3)])
 

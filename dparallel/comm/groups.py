@@ -1,0 +1,89 @@
+"""Process groups: communicators of some of the places."""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from .call import CollectiveError
+
+
+class Groups(ABC):
+    """Parts of a communicator. All of these are collective: every place calls them, in the same order."""
+
+    size: int
+    held: tuple[int, ...]
+
+    def split(self, color: Any, key: Any = 0) -> Any:
+        """A communicator of the places with this place's color, numbered by key, then by their number here.
+
+        color is a whole number, or None: not a member of any group, which gets None. Where several places are held here
+        (local devices) color may be a list, one for each held place (key too); then the result is a list: the group of
+        each held place, one and the same object for all of one color. Groups can be split again. The group is to be
+        freed by free(), or lives as long as the process.
+
+        >>> pair = comm.split(comm.rank // 2)
+        """
+        several = isinstance(color, (list, tuple))
+        colors = list(color) if several else [color] * len(self.held)
+        keys = list(key) if isinstance(key, (list, tuple)) else [key] * len(colors)
+        fits = len(colors) == len(keys)
+        table = self.allgather_object(list(zip(colors, keys, strict=True)) if fits else [])
+        members: dict[int, list[tuple[int, int]]] = {}
+        for place, (group, order) in enumerate(table):
+            if group is not None:
+                members.setdefault(_whole(group, "color", place), []).append((_whole(order, "key", place), place))
+        groups = [[place for _, place in sorted(members[group])] for group in sorted(members)]
+        mine = [next((n for n, group in enumerate(groups) if place in group), None) for place in self.held]
+        made = self._groups(groups, mine)
+        return made if several else made[0]
+
+    def split_node(self) -> Any:
+        """A communicator of the places on this host (that share memory), in their order here. To be freed by free()."""
+        return self.split(0)
+
+    def node(self) -> Any:
+        """split_node(), made once and freed with this communicator."""
+        if self._node is None:
+            self._node = self.split_node()
+        return self._node
+
+    def leaders(self) -> Any:
+        """A communicator of the first place of every host, None on all others; made once, freed with this one."""
+        if self._leaders == ():
+            if len(self.held) > 1:                   # local devices: one host
+                self._leaders = self.split([0] + [None] * (len(self.held) - 1))[0]
+            else:
+                self._leaders = self.split(0 if self.node().rank == 0 else None)
+        return self._leaders
+
+    _node: Any = None
+    _leaders: Any = ()                               # not made yet
+
+    def free_groups(self) -> None:
+        """Free what node() and leaders() made."""
+        made, self._leaders, self._node = (self._leaders, self._node), (), None
+        for group in made:
+            if isinstance(group, Groups):
+                group.free()
+
+    @abstractmethod
+    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
+        """The groups, lists of places, as communicators: for each held place its own, of number mine[i], or None."""
+
+    @abstractmethod
+    def allgather_object(self, objects: Sequence[Any]) -> list[Any]: ...
+
+    @abstractmethod
+    def free(self) -> None: ...
+
+
+def _whole(value: Any, name: str, place: int) -> int:
+    """A number; else the same error on all places, for all look at the same table."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise CollectiveError(f"split: the {name} of place {place} is {value!r}, not a whole number"
+                              + (" or None" if name == "color" else "")) from None

@@ -1,0 +1,236 @@
+"""Messages from one place to another: send, recv, sendrecv; and permute, shift: all places at once.
+
+A message is a header (a Call, as collectives have: dtype, shape, number) and its data, so that the receiver need not know
+what comes. Messages from one place to another with one tag arrive in the order in which they were sent. A send never
+waits for its receiver, so two places that both send first do not block each other; until the receiver has taken it, a
+message occupies memory.
+
+send and recv concern one place. A process that holds several (local devices) says which one by `place=`, and must send
+before it receives. permute and shift are collectives: checked, the same on every kind of communicator.
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .call import Call, CollectiveError, checksum
+from .handle import Handle
+
+Array = np.ndarray[Any, Any]
+BAD = -1.0                           # the note of a message that only says why there is none
+
+
+class Message(NamedTuple):
+    """What a receiver gets: the array, the message's number on its way, and the note that came with it."""
+
+    array: Array
+    number: int
+    note: float
+
+
+class Messages(ABC):
+    """Point-to-point messages of a communicator."""
+
+    size: int
+    held: tuple[int, ...]
+
+    # --- one message --------------------------------------------------------------------------------------------------
+
+    def send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> None:
+        """Send a copy of x to place `dest`; does not wait until it is received.
+
+        CollectiveError here and at the receiver if x can't be sent; ValueError if dest or tag is none.
+        """
+        self.post(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self.user_tag(tag), place=place)
+
+    def recv(self, source: int, tag: int = 0, *, like: Any = None, place: int | None = None) -> Array:
+        """The next message from place `source` with this tag, of any dtype and shape, or of those of the array `like`:
+        else CollectiveError."""
+        return self.start_recv(source, tag, like=like, place=place).wait()
+
+    def start_send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> Handle:
+        """send, without a copy: x must not be changed before wait(), which waits until the receiver takes the message."""
+        return self.post(x, dest, self.user_tag(tag), place=place)[1]
+
+    def start_recv(self, source: int, tag: int = 0, *, like: Any = None, place: int | None = None) -> Handle:
+        """recv, not waited for. Receives of one source and tag get its messages in the order in which they were started."""
+        return received(self.fetch(source, self.user_tag(tag), place=place), like, source, tag)
+
+    def sendrecv(self, x: Array, dest: int, source: int, sendtag: int = 0, recvtag: int = 0, *, like: Any = None,
+                 place: int | None = None) -> Array:
+        """Send x to `dest` and receive from `source`."""
+        self.send(x, dest, sendtag, place=place)
+        return self.recv(source, recvtag, like=like, place=place)
+
+    # --- all places at once -------------------------------------------------------------------------------------------
+
+    def permute(self, xs: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> list[Array]:
+        """For each pair (source, dest), the source's array to dest: no place is a source twice, nor a dest twice.
+
+        A place that is no dest gets an empty array of shape (0,). Arrays may have any dtypes and shapes. All places
+        name the same pairs.
+        """
+        return self._permute(xs, pairs, True).wait()
+
+    def start_permute(self, xs: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> Handle:
+        """permute, not waited for."""
+        return self._permute(xs, pairs, False)
+
+    def shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> list[Array]:
+        """Each place's array to the place `by` further on: round the ring, or (ring=False) over the ends into nothing."""
+        return self.permute(xs, shift_pairs(self.size, by, ring))
+
+    def start_shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> Handle:
+        """shift, not waited for."""
+        return self.start_permute(xs, shift_pairs(self.size, by, ring))
+
+    # --- with numbers and notes, for the Functions --------------------------------------------------------------------
+
+    def post(self, x: Any, dest: Any, tag: int, note: float = 0.0, place: int | None = None) -> tuple[int, Handle]:
+        """Send x, uncopied, with a note; the message's number, and a Handle. Tags below 0 are replies: -1 - the number
+        of the message that is replied to."""
+        here, there = self._held_place(place), self._place_number(dest, "dest")
+        array, problem = sendable(x)
+        call = Call("send", self.size, array, root=there, value=note, error=problem)
+        if call.error:                               # the receiver hears of it too, and does not wait for ever
+            text = np.frombuffer(call.error.encode(), np.uint8)
+            self._deliver(here, there, tag, self._numbered(Call("send", self.size, text, root=there, value=BAD)), text)
+            raise CollectiveError(f"place {here}: {call_text('send', 'dest', there, tag)}: {call.error}")
+        self._numbered(call)
+        return call.given, self._deliver(here, there, tag, call, array)
+
+    def fetch(self, source: Any, tag: int, place: int | None = None) -> Handle:
+        """A Handle of the next Message from source with this tag."""
+        here, there = self._held_place(place), self._place_number(source, "source")
+        what = call_text("recv", "source", there, tag)
+        return self._collect(here, there, tag, what).then(lambda h: _opened(what, there, h.value()))
+
+    def _numbered(self, call: Call) -> Call:
+        """The call with a number that no other message of this process on this communicator has."""
+        call.given, self._messages = self._messages, self._messages + 1
+        return call
+
+    _messages = 0                                    # sent so far
+
+    def user_tag(self, tag: Any) -> int:
+        """A user's tag as a number; ValueError if it is none of 0 to max_tag."""
+        try:
+            number = operator.index(tag)
+        except TypeError:
+            raise ValueError(f"tag={tag!r} is a whole number of at least 0") from None
+        if not 0 <= number <= self.max_tag:
+            raise ValueError(f"tag={number} is not one of 0 to {self.max_tag}")
+        return number
+
+    def _place_number(self, place: Any, name: str) -> int:
+        try:
+            number = operator.index(place)
+        except TypeError:
+            raise ValueError(f"{name}={place!r} is the number of a place") from None
+        if not 0 <= number < self.size:
+            raise ValueError(f"{name}={number} is not one of the places 0 to {self.size - 1}")
+        return number
+
+    def _held_place(self, place: int | None) -> int:
+        """The place here that sends or receives."""
+        if place is None and len(self.held) > 1:
+            raise ValueError(f"this process holds places {self.held[0]} to {self.held[-1]}: say by place= which of them "
+                             "sends or receives, or use permute or shift, which take one array for each")
+        number = self.held[0] if place is None else self._place_number(place, "place")
+        if number not in self.held:
+            raise ValueError(f"place={number} is not held here, but {', '.join(map(str, self.held))}")
+        return number
+
+    def _permute(self, xs: Any, pairs: Any, now: bool) -> Handle:
+        arrays, error = self._listed(xs)
+        flat, problem = flat_pairs(pairs, self.size)
+        calls = [Call("permute", self.size, x, error=error or problem) for x in arrays]
+        for call in calls:
+            call.sizes, call.given = flat, checksum(flat)
+        return self._start(calls, arrays, now)
+
+    # --- what a kind of communicator brings ---------------------------------------------------------------------------
+
+    max_tag = 2**20 - 1                              # at least this much everywhere
+
+    @abstractmethod
+    def _deliver(self, here: int, there: int, tag: int, call: Call, x: Array) -> Handle:
+        """Send call and x, contiguous, from `here` to `there`; x is not copied where a copy can be avoided."""
+
+    @abstractmethod
+    def _collect(self, here: int, there: int, tag: int, what: str) -> Handle:
+        """A Handle of the (call, array) that comes next to `here` from `there`."""
+
+    @abstractmethod
+    def _listed(self, xs: Any) -> tuple[list[Array], str]: ...
+
+    @abstractmethod
+    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle: ...
+
+
+def _opened(what: str, source: int, pair: tuple[Call, Array]) -> Message:
+    call, array = pair
+    if call.value == BAD:
+        raise CollectiveError(f"{what}: place {source} could not send it: {array.tobytes().decode()}")
+    return Message(array, call.given, call.value)
+
+
+def received(handle: Handle, like: Any, source: int, tag: int) -> Handle:
+    """A Handle of the array of a Message, refused if it is not of the dtype and shape of `like`."""
+    def checked(handle: Handle) -> Array:
+        array: Array = handle.value().array
+        check_like(array, like, call_text("recv", "source", source, tag))
+        return array
+
+    return handle.then(checked)
+
+
+def check_like(array: Array, like: Any, what: str) -> None:
+    """CollectiveError unless the array is of the dtype and shape of `like` (an array, a Tensor, or None: any)."""
+    if like is not None and (array.dtype, array.shape) != (np.dtype(like.dtype), tuple(like.shape)):
+        raise CollectiveError(f"{what}: {array.dtype} {array.shape} came, where like= asks for {np.dtype(like.dtype)} "
+                              f"{tuple(like.shape)}; sender and receiver must agree")
+
+
+def call_text(name: str, end: str, place: int, tag: int) -> str:
+    """A message in words."""
+    return f"{name}({end}={place}, tag={tag})" if tag >= 0 else f"{name}({end}={place}, gradient of message {-1 - tag})"
+
+
+def sendable(x: Any) -> tuple[Array, str]:
+    """x as a contiguous array, and why it is none."""
+    if x is None or isinstance(x, np.ma.MaskedArray):
+        return np.empty(0), "None instead of an array" if x is None else "masked arrays can't be sent"
+    try:
+        return np.asarray(x, order="C"), ""
+    except Exception as error:                       # converting runs the object's own code: the receiver must hear of it
+        return np.empty(0), f"not an array: {error}"
+
+
+def shift_pairs(size: int, by: Any, ring: bool = True) -> list[tuple[int, int]]:
+    """(place, place + by) for all places; without a ring only those that lie inside."""
+    try:
+        step = operator.index(by)
+    except TypeError:
+        return [(-1, -1)]                            # refused on all places, by permute
+    if ring:
+        return [(place, (place + step) % size) for place in range(size)]
+    return [(place, place + step) for place in range(size) if 0 <= place + step < size]
+
+
+def flat_pairs(pairs: Any, size: int) -> tuple[tuple[int, ...], str]:
+    """Pairs one after the other, and what is wrong with them."""
+    try:
+        flat = tuple(operator.index(n) for source, dest in pairs for n in (source, dest))
+    except Exception:                                # converting runs the object's own code: all ranks must hear of it
+        return (), f"pairs are (source, dest) of places, not {pairs!r}"
+    if any(not 0 <= n < size for n in flat):
+        return (), f"pairs {list(pairs)!r}: places are 0 to {size - 1}, a shift is by a whole number"
+    if len(set(flat[::2])) < len(flat) // 2 or len(set(flat[1::2])) < len(flat) // 2:
+        return (), f"pairs {list(pairs)!r}: a place is a source once and a dest once"
+    return flat, ""

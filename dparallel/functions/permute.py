@@ -1,0 +1,100 @@
+"""Permute and SendRecv: tensors from place to place, all places at once; and Barrier. Their adjoints go the way back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autograd import Tensor
+
+from ..comm import Communicator, Handle
+from .collective import Collective, arrays_of, shaped, shapes_of
+from .partnered import Partnered
+
+
+class Permute(Partnered):
+    """x of every place -> for each pair (source, dest) the source's x at dest, an empty tensor where there is no source.
+
+    No place is a source twice, nor a dest twice; tensors may have any shapes. The adjoint is the permutation back: where x
+    went nowhere its gradient is zero. All places name the same pairs.
+
+    >>> y = Permute.apply(x, comm=comm, pairs=[(0, 1), (1, 0)])          # two ranks swap
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, pairs: Sequence[tuple[int, int]]) -> Any:
+        """comm.permute."""
+        return ctx.function.run(ctx, xs, comm=comm, pairs=pairs)
+
+    @staticmethod
+    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, pairs: Any) -> Handle:
+        """comm.permute."""
+        ctx.shapes = shapes_of(xs)
+        return completed(comm.start_permute(arrays_of(xs), pairs), now)
+
+    @staticmethod
+    def adjoint(ctx: Any) -> Any:
+        """Permute, with the pairs turned round."""
+        pairs = [(dest, source) for source, dest in ctx.settings["pairs"]]
+        return Permute, {"comm": ctx.settings["comm"], "pairs": pairs}
+
+    @staticmethod
+    def finish(ctx: Any, grads: Any) -> Any:
+        """In the inputs' shapes: zeros where x went nowhere."""
+        return shaped(grads, ctx.shapes)
+
+
+class SendRecv(Partnered):
+    """x of every place -> the x of the place `by` before it: round the ring, or (ring=False) nothing, an empty tensor,
+    where there is no such place. The adjoint is a shift by -by.
+
+    >>> left = SendRecv.apply(x, comm=comm)                  # rank r gets the x of rank r - 1, rank 0 that of the last
+    >>> right = SendRecv.apply(x, comm=comm, by=-1, ring=False)
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, by: int = 1, ring: bool = True) -> Any:
+        """comm.shift."""
+        return ctx.function.run(ctx, xs, comm=comm, by=by, ring=ring)
+
+    @staticmethod
+    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, by: int = 1, ring: bool = True) -> Handle:
+        """comm.shift."""
+        ctx.shapes = shapes_of(xs)
+        return completed(comm.start_shift(arrays_of(xs), by, ring=ring), now)
+
+    @staticmethod
+    def adjoint(ctx: Any) -> Any:
+        """SendRecv the other way."""
+        return SendRecv, ctx.settings | {"by": -ctx.settings.get("by", 1)}
+
+    @staticmethod
+    def finish(ctx: Any, grads: Any) -> Any:
+        """In the inputs' shapes: zeros where x went over the end."""
+        return shaped(grads, ctx.shapes)
+
+
+class Barrier(Collective):
+    """Tensors as they are, once all places are here; also backward, before their gradients go on. Without a tensor: None.
+
+    >>> x = Barrier.apply(x, comm=comm)
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> Any:
+        """comm.barrier."""
+        ctx.comm = comm
+        comm.barrier()
+        return xs if len(xs) > 1 else xs[0] if xs else None
+
+    @staticmethod
+    def backward(ctx: Any, *gs: Tensor) -> Any:
+        """Barrier."""
+        return Barrier.apply(*gs, comm=ctx.comm)
+
+
+def completed(handle: Handle, now: bool) -> Handle:
+    """The handle, waited for if `now`: mistakes are told there."""
+    if now:
+        handle.wait()
+    return handle

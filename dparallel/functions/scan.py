@@ -1,0 +1,40 @@
+"""Scan: sums over the places up to each one. The adjoint sums over the places from each one on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograd import Tensor
+
+from ..comm import Communicator, Handle
+from .collective import arrays_of
+from .partnered import Partnered
+from .permute import completed
+
+
+class Scan(Partnered):
+    """x of every place, of one shape -> at each place the sum over the places before it and itself.
+
+    reverse: over itself and those after it. exclusive: without itself (zeros at the first place, in reverse at the last).
+    The adjoint of y_p = sum of x_q over q <= p is x'_q = sum of u_p over p >= q: the same in reverse, computed as that sum
+    and not as a difference.
+
+    >>> first_row = Scan.apply(rows_here, comm=comm, exclusive=True)     # where this rank's rows begin
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, reverse: bool = False, exclusive: bool = False) -> Any:
+        """comm.scan or comm.exscan."""
+        return ctx.function.run(ctx, xs, comm=comm, reverse=reverse, exclusive=exclusive)
+
+    @staticmethod
+    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, reverse: bool = False,
+              exclusive: bool = False) -> Handle:
+        """comm.scan or comm.exscan."""
+        start = comm.start_exscan if exclusive else comm.start_scan
+        return completed(start(arrays_of(xs), reverse=reverse), now)
+
+    @staticmethod
+    def adjoint(ctx: Any) -> Any:
+        """Scan from the other end."""
+        return Scan, ctx.settings | {"reverse": not ctx.settings.get("reverse", False)}

@@ -1,0 +1,315 @@
+"""Send, Recv and the rest: exact adjoints, to second order, in all directions; unused results neither hang nor lose gradients."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import autograd as ag
+from dparallel import (
+    AllReduce,
+    Barrier,
+    CollectiveError,
+    Devices,
+    Irecv,
+    Isend,
+    Permute,
+    RankFailure,
+    Recv,
+    Scan,
+    Send,
+    SendRecv,
+    Wait,
+    check_adjoint,
+    join,
+    run_ranks,
+)
+from dparallel.functions import messages
+
+
+def rng_of(comm, case=0):
+    return np.random.default_rng([comm.rank, case, comm.size])
+
+
+def tuple_of(y):
+    return y if isinstance(y, tuple) else (y,)
+
+
+def halves(comm):
+    """Pairs that leave some places out."""
+    return [(place, (place + 1) % comm.size) for place in range(0, comm.size, 2)]
+
+
+COLLECTIVES = {
+    "ring": lambda c, by: lambda *xs: SendRecv.apply(*xs, comm=c, by=by),
+    "line": lambda c, by: lambda *xs: SendRecv.apply(*xs, comm=c, by=by, ring=False),
+    "line, started": lambda c, by: lambda *xs: SendRecv.start(*xs, comm=c, by=by, ring=False).wait(),
+    "permute": lambda c, by: lambda *xs: Permute.apply(*xs, comm=c, pairs=[(p, (by - p) % c.size) for p in range((c.size + 1) // 2)]),
+    "permute, halves": lambda c, by: lambda *xs: Permute.apply(*xs, comm=c, pairs=halves(c)),
+    "scan": lambda c, by: lambda *xs: Scan.apply(*xs, comm=c, reverse=by < 0, exclusive=bool(by % 2)),
+    "scan, started": lambda c, by: lambda *xs: Wait.apply(Scan.start(*xs, comm=c, reverse=by < 0, exclusive=bool(by % 2))),
+    "barrier": lambda c, by: lambda *xs: Barrier.apply(*xs, comm=c),
+}
+
+
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_backward_of_collectives_is_the_adjoint(on_places, name):
+    def check(comm):
+        for by in range(-comm.size, comm.size + 1):
+            rng = rng_of(comm, by + 9)
+            check_adjoint(COLLECTIVES[name](comm, by), [rng.standard_normal((2, 3)) for _ in comm.held], comm, rng)
+            check_adjoint(COLLECTIVES[name](comm, by), [rng.standard_normal(()) for _ in comm.held], comm, rng)
+
+    on_places(check)
+
+
+def test_values_of_scan_and_barrier(on_places):
+    def check(comm):
+        xs = [ag.tensor(float(place + 1), dtype=ag.float64) for place in comm.held]
+        for kind, expected in (({}, lambda p: sum(range(p + 2))), ({"exclusive": True}, lambda p: sum(range(p + 1))),
+                               ({"reverse": True}, lambda p: sum(range(p + 1, comm.size + 1))),
+                               ({"reverse": True, "exclusive": True}, lambda p: sum(range(p + 2, comm.size + 1)))):
+            assert [y.item() for y in tuple_of(Scan.apply(*xs, comm=comm, **kind))] == [expected(p) for p in comm.held]
+        assert [y.item() for y in tuple_of(Barrier.apply(*xs, comm=comm))] == [x.item() for x in xs]
+        assert Barrier.apply(comm=comm) is None
+
+    on_places(check)
+
+
+# --- Send and Recv -------------------------------------------------------------------------------------------------------
+
+
+def ring(comm, by, style, tag=0):
+    """xs -> what each place here receives from the one `by` before it, by messages; with tokens in several styles."""
+    def call(*xs):
+        n, sent, got = comm.size, [], []
+        for place, x in zip(comm.held, xs, strict=True):
+            ends = {"comm": comm, "dest": (place + by) % n, "tag": tag, "place": place}
+            sent.append(Isend.apply(x, **ends) if style == "handles" else Send.apply(x, **ends))
+        tokens = [handle.wait() if style == "handles" else handle for handle in sent]
+        if style == "dropped":
+            del tokens, sent
+        for place in comm.held:
+            ends = {"comm": comm, "source": (place - by) % n, "tag": tag, "place": place}
+            got.append(Wait.apply(Irecv.apply(**ends)) if style == "handles" else Recv.apply(**ends))
+        if style in ("joined", "handles"):
+            got[0] = join(got[0], *tokens)
+        return tuple(got) + (tuple(tokens) if style == "outputs" else ())
+
+    return call
+
+
+@pytest.mark.parametrize("style", ["dropped", "held", "joined", "outputs", "handles"])
+def test_backward_of_messages_is_the_adjoint(on_places, style):
+    def check(comm):
+        for by in range(-comm.size, comm.size + 1):
+            rng = rng_of(comm, by + 9)
+            check_adjoint(ring(comm, by, style, tag=abs(by)), [rng.standard_normal((place + 1, 3)) for place in comm.held], comm, rng)
+            check_adjoint(ring(comm, by, style), [rng.standard_normal(()) for _ in comm.held], comm, rng)
+
+
+    on_places(check)
+
+
+def test_second_order_equals_one_process(on_places):
+    """A cubic penalty on the gradient, through messages, in plain backward passes."""
+    def check(comm):
+        n = comm.size
+        data = [np.random.default_rng(p).standard_normal(3) for p in range(n)]
+        ones = [ag.tensor(x, requires_grad=True) for x in data]
+        g = ag.grad(sum((x * ones[p - 1] ** 3).sum() for p, x in enumerate(ones)), ones, create_graph=True)
+        ag.backward(sum((v ** 2).sum() for v in g))
+        mine = [ag.tensor(data[place], requires_grad=True) for place in comm.held]
+        got = ring(comm, 1, "dropped")(*mine)
+        gs = ag.grad(sum((x * y ** 3).sum() for x, y in zip(mine, got, strict=True)), mine, create_graph=True)
+        sum((v ** 2).sum() for v in gs).backward()
+        for place, x in zip(comm.held, mine, strict=True):
+            np.testing.assert_allclose(x.grad.numpy(), ones[place].grad.numpy(), rtol=1e-10)
+
+    on_places(check)
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_what_nobody_uses_neither_hangs_nor_loses_gradients(on_ranks, held):
+    """As in other toolkits' documentation: without a dummy in the loss the sender's gradient is 1 there, where 2 is right."""
+    def check(comm):
+        n, last = comm.size, comm.rank == comm.size - 1
+        x = ag.ones(2, dtype=ag.float64, requires_grad=True)
+        token = Send.apply(x * 1, comm=comm, dest=(comm.rank + 1) % n)
+        if not held:
+            del token
+        y = Recv.apply(comm=comm, source=(comm.rank - 1) % n)
+        if not held and last:
+            del y                                    # its sender gets zeros, and does not wait
+        (x.sum() if last else (x + y).sum()).backward()
+        receiver_uses_it = (comm.rank + 1) % n != n - 1
+        assert x.grad.tolist() == [2.0 if receiver_uses_it else 1.0] * 2
+        x.grad = None
+        (AllReduce.apply(x, comm=comm)).sum().backward()           # and the next pass is as ever
+        assert x.grad.tolist() == [float(n)] * 2
+
+    on_ranks(check)
+
+
+def test_a_rank_without_a_loss_calls_backward_on_its_token(on_ranks):
+    def check(comm):
+        if comm.size == 1:
+            return
+        w = ag.full((2,), comm.rank + 1.0, dtype=ag.float64, requires_grad=True)
+        if comm.rank == 0:
+            Send.apply(w * w, comm=comm, dest=1).sum().backward()
+        elif comm.rank < comm.size - 1:
+            Send.apply(w * Recv.apply(comm=comm, source=comm.rank - 1), comm=comm, dest=comm.rank + 1).sum().backward()
+        else:
+            (w * Recv.apply(comm=comm, source=comm.rank - 1)).sum().backward()
+        product = np.prod(np.arange(1.0, comm.size + 1))
+        assert w.grad.tolist() == pytest.approx([product / w[0].item() * (2 if comm.rank == 0 else 1)] * 2)
+
+    on_ranks(check)
+
+
+def test_micro_batches_whose_tokens_are_held_keep_their_own_passes(on_ranks):
+    """Two stages; the first goes back batch by batch, newest or oldest first, and messages pair up by number."""
+    def check(comm):
+        if comm.size == 1 or comm.rank > 1:
+            return
+        for order in ([0, 1, 2], [2, 0, 1]):
+            w = ag.tensor([2.0], dtype=ag.float64, requires_grad=True)
+            seen = []
+            if comm.rank == 0:
+                tokens = [Send.apply(w * b, comm=comm, dest=1) for b in range(3)]
+                for b in order:
+                    tokens[b].sum().backward()
+                    seen.append(w.grad.item())
+            else:
+                ys = [Recv.apply(comm=comm, source=0) for _ in range(3)]
+                for b in [1, 2, 0]:
+                    (ys[b] * w * 10 ** b).sum().backward()
+            if comm.rank == 0:
+                assert seen == list(np.cumsum([2.0 * b * 10 ** b for b in order]))
+            else:
+                assert w.grad.item() == sum(2.0 * b * 10 ** b for b in range(3))
+
+    on_ranks(check)
+
+
+def test_shapes_dtypes_and_recording(on_places):
+    def check(comm):
+        n = comm.size
+        for x in (ag.tensor([1, 2]), ag.tensor(True), ag.ones(0, 3), ag.ones(2, 3, dtype=ag.float16).T, ag.tensor(2.5, dtype=ag.float32)):
+            for place in comm.held:
+                assert not Send.apply(x, comm=comm, dest=(place + 1) % n, place=place).requires_grad
+            for place in comm.held:
+                y = Recv.apply(comm=comm, source=(place - 1) % n, like=x, place=place)
+                assert y.dtype == x.dtype and y.tolist() == x.tolist() and not y.requires_grad
+        w = ag.ones(2, dtype=ag.float32, requires_grad=True)
+        for recorded in (True, False):
+            with ag.set_grad_enabled(recorded):
+                tokens = [Send.apply(w, comm=comm, dest=(place + 1) % n, place=place) for place in comm.held]
+                ys = [Recv.apply(comm=comm, source=(place - 1) % n, place=place) for place in comm.held]
+            assert all(t.requires_grad == recorded and t.shape == (0,) for t in tokens)
+            assert all(y.requires_grad == recorded and y.is_leaf != recorded for y in ys)
+            if recorded:
+                assert type(ys[0].grad_fn).__name__ == "RecvBackward"
+                ag.backward([y.sum() for y in ys])
+                assert w.grad.dtype == ag.float32 and w.grad.tolist() == [len(ys)] * 2
+        for place in comm.held:
+            Send.apply(ag.ones(2), comm=comm, dest=(place + 1) % n, place=place)
+        for place in comm.held:
+            with pytest.raises(CollectiveError, match=r"float32 \(2,\) came, where like= asks for float64 \(2,\)"):
+                Recv.apply(comm=comm, source=(place - 1) % n, like=np.ones(2), place=place)
+
+    on_places(check)
+
+
+def test_both_send_much_first(on_ranks):
+    def check(comm):
+        x = ag.ones(500_000, dtype=ag.float64, requires_grad=True)
+        Send.apply(x * (comm.rank + 1), comm=comm, dest=(comm.rank + 1) % comm.size)
+        y = Recv.apply(comm=comm, source=(comm.rank - 1) % comm.size)
+        (y * (comm.rank + 1)).sum().backward()
+        assert x.grad[0].item() == (comm.rank + 1) * ((comm.rank + 1) % comm.size + 1)
+
+    on_ranks(check)
+
+
+# --- mistakes ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_receiver_does_not_record(on_ranks):
+    def check(comm):
+        w = ag.ones(2, requires_grad=True)
+        token = Send.apply(w, comm=comm, dest=(comm.rank + 1) % comm.size)
+        with ag.no_grad(), pytest.raises(RuntimeError, match=r"place \d sent a tensor that requires grad, .* not recorded here"):
+            Recv.apply(comm=comm, source=(comm.rank - 1) % comm.size)
+        messages.waiting.messages.clear()
+        del token
+
+    on_ranks(check)
+
+
+def test_the_receiver_never_calls_backward():
+    def body(comm):
+        w = ag.ones(2, requires_grad=True)
+        if comm.rank == 0:
+            Send.apply(w, comm=comm, dest=1).sum().backward()
+        else:
+            Recv.apply(comm=comm, source=0)
+
+    with pytest.raises(RankFailure, match=r"rank 0 waits in recv\(source=1, gradient of message 0\), but rank 1 has returned"):
+        run_ranks(2, body)
+
+
+def test_a_message_that_an_earlier_pass_took_up():
+    comm = Devices(1)
+    w = ag.ones(2, requires_grad=True)
+    token = Send.apply(w, comm=comm, dest=0)
+    y = Recv.apply(comm=comm, source=0)
+    (w * 2).sum().backward()                         # nothing uses them yet
+    assert w.grad.tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match="Recv: message 0 from place 0 took part in an earlier backward pass"):
+        y.sum().backward()
+    with pytest.raises(RuntimeError, match="Send: message 0 to place 0 took part in an earlier backward pass"):
+        token.sum().backward()
+
+
+def test_grad_takes_up_only_what_leads_to_an_input_that_is_asked_for():
+    comm = Devices(1)
+    w, z = ag.ones(2, requires_grad=True), ag.ones(2, requires_grad=True)
+    Send.apply(w * 3, comm=comm, dest=0)
+    y = Recv.apply(comm=comm, source=0)
+    assert ag.grad((z * z).sum(), z)[0].tolist() == [2, 2]
+    assert ag.grad((y * z).sum(), w)[0].tolist() == [3, 3]
+
+
+def test_many_messages_without_backward_are_told():
+    def body(comm):
+        w = ag.ones(1, requires_grad=True)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for _ in range(messages.MANY // 2):
+                Send.apply(w, comm=comm, dest=0)
+                Recv.apply(comm=comm, source=0)
+        (w * 2).sum().backward()
+        assert w.grad.item() == 2 and "Evaluate inside no_grad()" in str(caught[0].message) and len(caught) == 1
+
+    run_ranks(1, body)
+
+
+def test_join_and_forward_mode_and_wrong_arguments():
+    comm = Devices(1)
+    x = ag.ones(2, requires_grad=True)
+    assert join(x).tolist() == [1, 1] and join(x, None).grad_fn is not None
+    with pytest.raises(TypeError, match="one of int64"):
+        join(ag.tensor([1]))
+    with pytest.raises(TypeError, match="not float"):
+        join(1.0)
+    with pytest.raises(ValueError, match="dest=1 is not one of the places 0 to 0"):
+        Send.apply(x, comm=comm, dest=1)
+    with pytest.raises(ValueError, match="tag=-1 is not one of"):
+        Send.apply(x, comm=comm, dest=0, tag=-1)
+    with pytest.raises(TypeError, match="neither a Communicator nor an mpi4py"):
+        Send.apply(x, comm="world", dest=0)
+    from autograd import forward_ad
+    with forward_ad.dual_level(), pytest.raises(NotImplementedError, match="SendRecv and Permute have it"):
+        Send.apply(forward_ad.make_dual(ag.ones(2), ag.ones(2)), comm=comm, dest=0)
