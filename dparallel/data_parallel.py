@@ -82,6 +82,7 @@ class DataParallel(Module, Joinable):
         self.dim, self.average, self.forward_sync_buffers = dim, average, settled.sync_buffers_in_forward
         self.bucket_cap_mb, self.ignored = settled.bucket_cap_mb, settled.ignored
         self.skipped_steps = 0                       # by skipping()
+        self._inside_join: Join | None = None
         if self.batch == "own" and not self._trained():
             raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
                                "gradient.")
@@ -137,21 +138,18 @@ class DataParallel(Module, Joinable):
 
     def synchronised_buffers(self) -> list[Tensor]:
         """The buffers that follow rank 0's."""
-        return [b for name, b in self.module.named_buffers() if name not in self.ignored]
+        return self._watch.buffers()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
+        if self._reducer is not None and is_grad_enabled():
+            return self._forward_own(self._reducer, args, kwargs)
         with inside(comm=self.comm, weight=None):
-            if self._reducer is not None:
-                return self._forward_own(args, kwargs)
-            if self.comm.size == 1:
+            if self._reducer is not None or self.comm.size == 1:
                 return self.module(*args, **kwargs)
             return self._forward_scattered(args, kwargs)
 
-    def _forward_own(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        reducer = self._reducer
-        if reducer is None or not is_grad_enabled():
-            return self.module(*args, **kwargs)
+    def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         log, weights, root = reducer.log, reducer.weights, 0
         log.forward_begins()
         if reducer.caution is not None:
@@ -162,7 +160,7 @@ class DataParallel(Module, Joinable):
         call = weights.inside if weights.inside is not None else ForwardCall(self._rows((args, kwargs)))
         if self.training and self.forward_sync_buffers:
             broadcast_tensors(self.synchronised_buffers(), self.comm, root)
-        with inside(weight=functools.partial(reducer.counts, call)):
+        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
             output = self.module(*args, **kwargs)
         if log.sampling:
             log.forward_ends()
@@ -279,12 +277,12 @@ class DataParallel(Module, Joinable):
 
     @property
     def _join(self) -> Join | None:
-        joined = None if self._reducer is None else self._reducer.joined
-        return None if joined is None else joined.join
+        return self._inside_join
 
     @_join.setter
     def _join(self, join: Join | None) -> None:
-        if self._reducer is not None:
+        self._inside_join = join
+        if self._reducer is not None and self.comm.size > 1:
             self._reducer.joined = None if join is None else JoinedModel(self, join)
 
     # --- what it did ----------------------------------------------------------------------------------------------------

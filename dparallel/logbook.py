@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from time import perf_counter_ns
 from typing import Any
 
-from .buckets import Bucket
-
 ALWAYS = 10                          # steps that are timed before only each RATE-th is (PyTorch's figures)
 RATE = 100
 PHASES = ("forward_compute", "backward_compute", "backward_comm", "backward_compute_comm_overlap")
@@ -51,12 +49,12 @@ class Logbook:
         """All gradients of this rank are there."""
         self._computed = perf_counter_ns()
 
-    def summed(self, buckets: Sequence[Bucket], sent: Sequence[int] = ()) -> None:
-        """A pass has ended, and all buckets are back."""
+    def summed(self, sent: Sequence[int]) -> None:
+        """A pass has ended, and all buckets, of so many bytes each, are back."""
         self.passes += 1
-        self.last_bytes = sum(sent) if sent else sum(bucket.buffer.nbytes for bucket in buckets)
+        self.last_bytes = sum(sent)
         self.bytes_sent += self.last_bytes
-        if not self.sampling or not buckets:
+        if not self.sampling or not sent:
             return
         now = perf_counter_ns()
         start, computed = self._communication or self._computed, self._computed

@@ -77,6 +77,7 @@ class Reducer:
         self._late = False                           # buckets wait for the end of the pass
         self._set_aside: list[tuple[Tensor, Any]] = []    # summed gradients that new ones are added to, after their sum
         self._restored: list[tuple[Tensor, Any]] = []     # what a pass that counts nothing must leave as it was
+        self._kept: list[tuple[Bucket, int, Any]] = []    # places of unused gradients, with what was there
         self._arrived: list[Tensor] | None = [] if rebuild and len(self.buckets) > 1 else None
         self._settle()
         for p, place in self.places.items():
@@ -84,6 +85,7 @@ class Reducer:
 
     def _settle(self) -> None:
         """Give every parameter its place in the buckets."""
+        self._nbytes = [bucket.buffer.nbytes for bucket in self.buckets]
         for bucket in self.buckets:
             for number, p in enumerate(bucket.params):
                 self.places[p].move(bucket, number)
@@ -146,15 +148,16 @@ class Reducer:
     def _start(self, walk: Any, call: ForwardCall | None, arrived: Tensor | None) -> None:
         """The first that is seen of a pass."""
         weights = self.weights
-        if self._pass is not None or weights.calls:
-            weights.calls.clear()                    # that pass ended in an exception: what it counted is void
+        if self._pass is not None:                   # that pass ended in an exception: what it counted is void
             self._pass = None
+            self.transport.drop()
+        weights.calls.clear()
         if self.caution is not None and self.enabled:
             self.caution.announce()
         if call is not None:
             weights.calls.add(call)
         self._pass, self._next, self._late = walk, 0, False
-        self._restored = []
+        self._restored, self._kept = [], []
         if weights.passes or (self._set_aside or not self.enabled or weights.average == "sum"):
             self._prepare(walk, [(p, g) for p, g in self._held() if p is not arrived])
         if not self.enabled:
@@ -247,12 +250,21 @@ class Reducer:
             self._next += 1
 
     def _fill(self, bucket: Bucket) -> None:
-        """Zeros for what was not used here, or the gradient that was there before."""
-        for p, view, used in zip(bucket.params, bucket.views, bucket.used, strict=True):
-            if not used and p._grad is None:
+        """Zeros for what was not used here, or the gradient that was there before, which stays if no rank used it."""
+        for number, (p, view) in enumerate(zip(bucket.params, bucket.views, strict=True)):
+            if bucket.used[number]:
+                continue
+            grad = p._grad
+            if grad is None:
                 view[...] = 0
-            elif not used and p._grad is not None and p._grad.array is not view:
-                self._bring_home(p, self.places[p])
+            elif self.weights.passes:                # it was used in a pass before
+                bucket.used[number] = 1
+                if grad.array is not view:
+                    self._bring_home(p, self.places[p])
+            elif grad.array is view:
+                self._kept.append((bucket, number, view.copy()))
+            else:
+                np.copyto(view, grad.array, casting="same_kind")
 
     def _finish(self) -> None:
         """The end of backward: all buckets have left, are waited for, and divided."""
@@ -268,18 +280,26 @@ class Reducer:
         self._collect()
         if self.caution is not None:
             self.caution.check([bucket.gradients for bucket in self.buckets], self.transport.same_everywhere)
+        size, all_used = float(self.comm.size), True
         for bucket in self.buckets:
             for p, view, used in zip(bucket.params, bucket.views, bucket.used.tolist(), strict=True):
+                if used < size:
+                    all_used = False
                 if used and (p._grad is None or p._grad.array is not view):
                     p._grad = as_tensor(view)        # used on some rank, though not here; else it stays None
+        for bucket, number, before in self._kept:
+            if not bucket.used[number]:
+                bucket.views[number][...] = before
+        self._kept = []
         if self._set_aside:
             self._add_what_was_there()
         if self.weights.passes:
             self.unused.forget_steps(self)
         self.weights.forget()
         self.weights.calls.clear()
-        log.summed(self.buckets, self.transport.bytes_sent)
-        self.unused.look(self)
+        log.summed(self.transport.bytes_sent or self._nbytes)
+        if not all_used or self.unused.watches:
+            self.unused.look(self)
         if self._arrived is not None:
             self._rebuild()
 
@@ -309,7 +329,7 @@ class Reducer:
     def clear(self) -> None:
         """Forget all gradients and what they counted."""
         self._pass = None
-        self._set_aside, self._restored = [], []
+        self._set_aside, self._restored, self._kept = [], [], []
         self.weights.forget()
         self.weights.calls.clear()
         self.weights.problem = ""

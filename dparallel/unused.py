@@ -25,19 +25,22 @@ class Unused:
         self._told: set[str] = set()
         self._steps: Any = None
 
+    @property
+    def watches(self) -> bool:
+        """Whether look() has something to compare or to take back, though all parameters were used."""
+        return self.static_graph or bool(self.everywhere or self.somewhere)
+
     def look(self, reducer: Any) -> None:
-        """After the sum of all flags: the same on all ranks, and so is what follows."""
+        """After the sum of all flags, which is the same on all ranks, and so is what follows. Not called as long as nothing
+        is unused, or was in the pass before."""
         size = float(reducer.comm.size)
         if self.static_graph:
             self._compare({n: int(u) for b in reducer.buckets for n, u in zip(b.names, b.used.tolist(), strict=True)})
-        if all(bucket.used.min() >= size for bucket in reducer.buckets):
-            self.everywhere, self.somewhere = [], {}
-            return
         counts = {n: int(u) for bucket in reducer.buckets for n, u in zip(bucket.names, bucket.used, strict=True)}
         self.everywhere = [name for name, _ in reducer.named if counts[name] == 0]
         missing = reducer.joined is not None         # ranks that have run out use nothing
         self.somewhere = {} if missing else {n: counts[n] for n, _ in reducer.named if 0 < counts[n] < size}
-        if self.find is True:
+        if self.find is True or not (self.everywhere or self.somewhere):
             return
         text = self._text(reducer, int(size))
         if self.find == "error" and text:

@@ -68,6 +68,14 @@ class ModelWatch:
                 and getattr(value, "requires_grad", True)]
         self._keys, self._values = [(d, key) for d, key, _ in held], [value for *_, value in held]
         self._sizes = list(map(len, self._dicts))
+        self._buffers = [(vars(m), key) for prefix, m in self.module.named_modules()
+                         for key in vars(m).get("_buffer_names", ())
+                         if f"{prefix}.{key}".lstrip(".") not in self.ignored]
+
+    def buffers(self) -> list[Tensor]:
+        """The module's buffers, as of the last look(), without walking the tree."""
+        found = [d.get(key) for d, key in self._buffers]
+        return [b for b in found if b is not None]
 
     def look(self) -> str:
         """What has changed since; empty if nothing has."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autograd.lanes import outside_lanes
@@ -31,14 +30,19 @@ def around() -> Around:
     return _around.get(_NOTHING)
 
 
-@contextlib.contextmanager
-def inside(**changes: Any) -> Iterator[None]:
-    """Run the block in other surroundings: fields of Around."""
-    token = _around.set(around()._replace(**changes))
-    try:
-        yield
-    finally:
-        _around.reset(token)
+class inside:
+    """with inside(...): run the block in other surroundings: fields of Around."""
+
+    def __init__(self, **changes: Any) -> None:
+        self._new = around()._replace(**changes)
+
+    def __enter__(self) -> None:
+        """From here on."""
+        self._token = _around.set(self._new)
+
+    def __exit__(self, *exception: object) -> None:
+        """Back to what was before."""
+        _around.reset(self._token)
 
 
 class Crew:

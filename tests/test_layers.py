@@ -44,9 +44,9 @@ dparallel.within dparallel.sampling dparallel.metrics dparallel.clipping dparall
 dparallel.sync_batch_norm
 dparallel.replicate dparallel.parallel_apply dparallel.buckets dparallel.weights dparallel.synchronised dparallel.join dparallel.verification dparallel.arguments
 dparallel.bucket_hook dparallel.sink dparallel.unused dparallel.logbook
-dparallel.transport dparallel.graph_passes dparallel.wire dparallel.join_model
+dparallel.transport dparallel.graph_passes dparallel.join_model
 dparallel.hooks
-dparallel.reducer
+dparallel.reducer dparallel.wire
 dparallel.skipping
 dparallel.data_parallel dparallel.testing
 dparallel.evaluation
