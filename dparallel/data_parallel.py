@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autograd import Tensor, is_grad_enabled
-from autograd.nn import Module
+from autograd.nn import Module, SyncBatchNorm
 
 from . import logbook
 from .arguments import settle, wire_dtype
@@ -288,6 +288,10 @@ class DataParallel(Module, Joinable):
         ...         loss_of(model(x), y).backward()
         ...         optimizer.step()
         """
+        if enable and not throw_on_early_termination and self.comm.size > 1 and any(
+                isinstance(m, SyncBatchNorm) for m in self.module.modules()):
+            raise NotImplementedError("join(): SyncBatchNorm needs the forward passes of all ranks, and one that has run "
+                                      "out of batches makes none; pass throw_on_early_termination=True")
         return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
 
     def join_hook(self, **kwargs: Any) -> JoinHook:

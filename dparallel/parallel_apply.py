@@ -9,7 +9,7 @@ from typing import Any
 from autograd.lanes import Lane, run_lanes
 
 from .comm import Communicator, Devices, RankFailure
-from .within import Replicas, inside
+from .within import Crew, Replicas, inside
 
 
 class ReplicaError(RuntimeError):
@@ -43,15 +43,15 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
 
     if len(modules) == 1:                            # nothing to run beside: the caller's thread, and no lane
         return [call(0)]
-    crew = Replicas.crew(len(modules))
+    crew = Crew(len(modules))
     cores = [None] * len(modules) if local is None or local.cores is None else local.cores
-    lanes = [Lane.on(number, cores[number]) for number in range(len(modules))]
+    lanes = [Lane.on(number, cores[number]) for number in range(crew.size)]
     try:
-        return run_lanes([functools.partial(_beside_others, replica, call) for replica in crew], lanes)
-    except RankFailure:                              # one that had waited for a replica that failed: raise that failure
-        if crew[0].meeting.failure is None:
+        return run_lanes([functools.partial(_beside_others, Replicas(crew, n), call) for n in range(crew.size)], lanes)
+    except RankFailure as error:                     # one that had waited for a replica that failed: raise that failure
+        if crew.failure is None or crew.failure is error:
             raise
-        raise crew[0].meeting.failure[1] from None
+        raise crew.failure from None
 
 
 def _beside_others(replica: Replicas, call: Callable[[int], Any]) -> Any:

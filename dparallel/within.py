@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from autograd.lanes import outside_lanes
 
-from .comm import Communicator
-from .comm.threads import Meeting
+from .comm import Communicator, RankFailure
 
 
 class Around(NamedTuple):
@@ -46,17 +45,38 @@ class inside:
         _around.reset(self._token)
 
 
+class Crew:
+    """The replicas of one parallel_apply: what each has brought to each of their meetings, who has ended, and how."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.change = threading.Condition()
+        self.brought: dict[int, dict[int, Any]] = {}
+        self.left: set[int] = set()
+        self.failure: BaseException | None = None
+
+    def exchange(self, meeting: int, number: int, item: Any, what: str) -> list[Any]:
+        """What all replicas bring to a meeting. RankFailure if one has ended and can't come."""
+        with self.change:
+            items = self.brought.setdefault(meeting, {})
+            items[number] = item
+            self.change.notify_all()
+            while len(items) < self.size:
+                missing = sorted(self.left - set(items))
+                if missing:
+                    raise RankFailure(f"replica {number} waits in {what}, but replica {missing[0]} has "
+                                      f"{'failed' if self.failure else 'returned'}: all replicas call the same layers",
+                                      missing[0])
+                self.change.wait()
+            self.brought.pop(meeting, None)          # whoever else waits has the items in hand
+            return [items[place] for place in range(self.size)]
+
+
 class Replicas:
     """One of several replicas that run in threads, and where they meet."""
 
-    def __init__(self, meeting: Meeting, number: int) -> None:
-        self.meeting, self.number, self._met = meeting, number, 0
-
-    @classmethod
-    def crew(cls, size: int) -> list[Replicas]:
-        """`size` replicas that may meet."""
-        meeting = Meeting(size, threading.TIMEOUT_MAX)        # as long as the slowest one's work takes
-        return [cls(meeting, number) for number in range(size)]
+    def __init__(self, crew: Crew, number: int) -> None:
+        self.crew, self.number, self._met = crew, number, 0
 
     def together(self, item: Any, function: Callable[[list[Any]], list[Any]], what: str) -> Any:
         """This replica's part of function([every replica's item]), which the first one runs, recorded outside lanes."""
@@ -69,10 +89,11 @@ class Replicas:
 
     def _exchange(self, item: Any, what: str) -> list[Any]:
         self._met += 1
-        size = self.meeting.size
-        self.meeting.bring(self._met, self.number, item)
-        return self.meeting.collect(self._met, self.number, what, range(size), size)
+        return self.crew.exchange(self._met, self.number, item, what)
 
     def leave(self, error: BaseException | None = None) -> None:
         """Say that this replica has ended, and how: nobody needs to wait for it."""
-        self.meeting.leave(self.number, error)
+        with self.crew.change:
+            self.crew.left.add(self.number)
+            self.crew.failure = self.crew.failure or error
+            self.crew.change.notify_all()

@@ -24,11 +24,8 @@ class HierarchicalState:
     def levels(self, comm: Any) -> tuple[Any, Any]:
         """The communicator of this rank's node, and that of the nodes' first ranks (None on other ranks)."""
         if self._levels is None:
-            if self.ranks_per_node is None:
-                self._levels = comm.node(), comm.leaders()
-            else:
-                node = comm.split(comm.rank // self.ranks_per_node)
-                self._levels = node, comm.split(0 if node.rank == 0 else None)
+            node = comm.split_node() if self.ranks_per_node is None else comm.split(comm.rank // self.ranks_per_node)
+            self._levels = node, comm.split(0 if node.rank == 0 else None)
         return self._levels
 
 

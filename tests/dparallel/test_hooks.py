@@ -1,6 +1,8 @@
 """The library of comm hooks: means as exact as they promise, bitwise the same on all ranks, and they train the digits."""
 
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -348,3 +350,18 @@ def test_refusals():
                 lambda: hooks.HierarchicalState(ranks_per_node=0)):
         with pytest.raises(ValueError, match=r"=|Expect"):
             bad()
+
+
+def test_the_example_in_the_documentation(on_ranks):
+    page = (Path(__file__).parent.parent.parent / "docs" / "comm_hooks.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.S)
+
+    def check(comm):
+        model = DataParallel(Net(ag.float32), comm=comm, batch="own")
+        exec(code, {"model": model})
+        loss_of(model, np.random.default_rng([9, comm.rank]).standard_normal((2, 4)).astype(np.float32)).backward()
+        for _, p in model.named_parameters():
+            assert set(np.abs(p.grad.numpy()).reshape(-1).tolist()) <= {0.0, np.float32(0.01)}
+        assert_same_everywhere([(n, p.grad) for n, p in model.named_parameters()], comm)
+
+    on_ranks(check)

@@ -385,3 +385,15 @@ def test_grad_of_parameters_and_micro_batches(on_ranks):
             np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-10, atol=1e-10)
 
     on_ranks(check)
+
+
+def test_join_is_refused_in_time(on_ranks):
+    def check(comm):
+        model = DataParallel(convert_sync_batchnorm(Net()), comm=comm)
+        if comm.size > 1:
+            with pytest.raises(NotImplementedError, match="throw_on_early_termination"):
+                model.join()
+            with model.join(throw_on_early_termination=True):
+                pass
+
+    on_ranks(check)
