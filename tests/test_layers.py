@@ -40,7 +40,7 @@ autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
 dparallel.functions dparallel.tree
-dparallel.scatter_gather dparallel.replicate dparallel.parallel_apply dparallel.buckets
+dparallel.scatter_gather dparallel.coalesced dparallel.objects dparallel.replicate dparallel.parallel_apply dparallel.buckets
 dparallel.reducer
 dparallel.data_parallel dparallel.testing
 dparallel

@@ -190,11 +190,36 @@ class Communicator(Messages, Groups):
 
     def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
         """Small Python objects, one per held place: copies of those of all places. They are pickled."""
+        return self._unpickled(self._objects("allgather_object", objects, 0)[0])
+
+    def gather_object(self, objects: Sequence[Any], root: int = 0) -> list[Any] | None:
+        """Small Python objects, one per held place: copies of those of all places on root, None elsewhere."""
+        found = self._objects("gather_object", objects, root)
+        return self._unpickled(found) if _place(root) in self.held else None
+
+    def scatter_object(self, objects: Sequence[Any] | None, root: int = 0) -> list[Any]:
+        """root's list of small Python objects, one for each of the `size` places: a copy of each held place's."""
+        parts, error = [_pickled(None)[0]] * self.size, ""
+        if _place(root) in self.held:
+            right = isinstance(objects, (list, tuple)) and len(objects) == self.size
+            error = "" if right else f"root passes a list of {self.size} objects, one for each place, not {objects!r}"
+            pairs = [_pickled(obj) for obj in objects or ()] if right else []
+            error = next((problem for _, problem in pairs if problem), error)
+            parts = [x for x, _ in pairs] if right else parts
+        sizes = [len(x) for x in parts] if _place(root) in self.held else None
+        found = self._from_root("scatter_object", np.concatenate(parts), root, sizes, True, error).wait()
+        return [pickle.loads(x.tobytes()) for x in found]
+
+    def _objects(self, name: str, objects: Any, root: Any) -> Any:
+        """The bytes of all places' objects."""
         right = isinstance(objects, (list, tuple)) and len(objects) == len(self.held)
         error = "" if right else f"pass a list of {len(self.held)} objects, one for each place held here"
         pairs = [_pickled(obj) for obj in objects] if right else [_pickled(None) for _ in self.held]
-        calls = [Call("allgather_object", self.size, x, error=error or problem) for x, problem in pairs]
-        stream = io.BytesIO(self._start(calls, [x for x, _ in pairs], True).wait()[0].tobytes())
+        calls = [Call(name, self.size, x, root=root, error=error or problem) for x, problem in pairs]
+        return self._start(calls, [x for x, _ in pairs], True).wait()
+
+    def _unpickled(self, found: Array) -> list[Any]:
+        stream = io.BytesIO(found.tobytes())
         return [pickle.load(stream) for _ in range(self.size)]
 
     def broadcast_object(self, obj: Any, root: int = 0) -> Any:

@@ -25,15 +25,17 @@ CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
 OPS = ["sum", "prod", "max", "min", "mean"]
 TIES = ["split", "first"]             # who has the gradient of a max or min, see functions/reductions.py
 NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier",
-         "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree"]
-NAMES += ["send", "permute", "scan", "exscan", "reverse_scan", "reverse_exscan"]
+         "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree",
+         "gather_object", "scatter_object"]
+SCANS = ["scan", "exscan", "reverse_scan", "reverse_exscan"]
+NAMES += ["send", "permute", *SCANS]
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
-ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object"}
-FROM_ROOT = {"broadcast", "scatter", "broadcast_object"}
-SCANS = {"scan", "exscan", "reverse_scan", "reverse_exscan"}
-REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place"} | SCANS
-JOINING = {"gather", "allgather", "alltoall", "alltoall_sizes"}
-CUTTING = {"scatter", "reduce_scatter", "alltoall"}
+ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object", "gather_object", "scatter_object"}
+FROM_ROOT = {"broadcast", "scatter", "broadcast_object", "scatter_object"}
+REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place", *SCANS}
+JOINING = {"gather", "allgather", "alltoall", "alltoall_sizes", "gather_object"}
+CUTTING = {"scatter", "reduce_scatter", "alltoall", "scatter_object"}
+ONE_RESULT = {"reduce", "gather", "gather_object"}     # root's; others give a list, an array for each place held
 WITH_DIM = CUTTING | JOINING
 MAX_DIMS = 8
 # Name, root, op, dtype, ndim, checksum of given sizes, error; a number, or dim and ties; the shape.
@@ -85,6 +87,8 @@ class Call:
                                                                         "; operations go by their names here")
         if not isinstance(self.ties, str) or self.ties not in TIES:
             return f"ties {self.ties!r} is not one of {', '.join(TIES)}"
+        if self.dim.__class__ is int and self.dim == 0:
+            return ""
         try:
             self.dim = operator.index(self.dim)
         except Exception:                            # likewise

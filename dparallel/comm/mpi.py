@@ -20,6 +20,7 @@ from .call import (
     FROM_ROOT,
     HEADER,
     REDUCTIONS,
+    SCANS,
     VALUE_AT,
     VALUED,
     Call,
@@ -358,8 +359,8 @@ METHODS = {
     "broadcast": MpiComm._broadcast, "reduce": MpiComm._reduce, "scatter": MpiComm._scatter, "gather": MpiComm._gather,
     "allreduce": MpiComm._allreduce, "allgather": MpiComm._allgather, "reduce_scatter": MpiComm._reduce_scatter,
     "alltoall": MpiComm._alltoall, "alltoall_sizes": MpiComm._allgather, "broadcast_object": MpiComm._broadcast,
-    "allgather_object": MpiComm._allgather, "permute": MpiComm._permute_arrays,
-    "scan": MpiComm._scan, "exscan": MpiComm._scan, "reverse_scan": MpiComm._scan, "reverse_exscan": MpiComm._scan}
+    "allgather_object": MpiComm._allgather, "gather_object": MpiComm._gather, "scatter_object": MpiComm._scatter}
+METHODS |= {"permute": MpiComm._permute_arrays, **dict.fromkeys(SCANS, MpiComm._scan)}
 
 
 def _agreed(calls: list[Call]) -> Agreed:
