@@ -11,6 +11,7 @@ from .comm import (
     choose_allreduce,
     from_mpi,
     run_ranks,
+    stall_limit,
     world,
 )
 from .data_parallel import DataParallel
@@ -49,4 +50,4 @@ __all__ = ["AllGather", "AllReduce", "AllToAll", "Barrier", "Broadcast", "Collec
            "all_gather_object", "assert_same_everywhere", "broadcast", "broadcast_coalesced", "broadcast_object_list",
            "check_adjoint", "choose_allreduce", "from_mpi", "gather", "gather_object", "join", "parallel_apply",
            "reduce_add", "reduce_add_coalesced", "replicate", "run_ranks", "scatter", "scatter_kwargs",
-           "scatter_object_list", "world"]
+           "scatter_object_list", "stall_limit", "world"]

@@ -40,6 +40,13 @@ def seconds(text: str) -> float:
     return number
 
 
+def limit(text: str) -> str:
+    """A time of at least 0, as it was written."""
+    if text.strip("0.") or not text.strip("."):      # no zero
+        seconds(text)
+    return text
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
@@ -63,6 +70,11 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--tag", action="store_true",
                    help="begin every line of output with [rank] (across hosts: with mpirun's own tags)")
     p.add_argument("--timeout", type=seconds, metavar="SECONDS", help="end the job after this time, with exit code 124")
+    p.add_argument("--check", action="store_true",
+                   help="check every collective, and end the job in a deadlock (DPARALLEL_CHECK=1)")
+    p.add_argument("--stall", type=limit, metavar="SECONDS",
+                   help="say where every rank is when one has waited this long; 0: never (default: 60)")
+    p.add_argument("--stall-abort", action="store_true", help="and then end the job")
     p.add_argument("--mpirun", metavar="PATH", help="the mpirun to use")
     p.add_argument("--mpi-args", default="", metavar="ARGS", help="further arguments for mpirun, in one string")
     p.add_argument("--dry-run", action="store_true", help="print the command and its environment, run nothing")

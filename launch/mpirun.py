@@ -92,6 +92,9 @@ def environment(options: argparse.Namespace) -> dict[str, str]:
         if not name or (not equals and name not in os.environ):
             raise LaunchError(f"-x {item}: no such variable in the environment; write -x NAME=VALUE")
         changes[name] = value if equals else os.environ[name]
+    watchdog = {"DPARALLEL_CHECK": options.check and "1", "DPARALLEL_STALL_SECONDS": options.stall,
+                "DPARALLEL_STALL_ABORT": options.stall_abort and "1"}
+    changes.update({name: value for name, value in watchdog.items() if value})
     if options.threads is not None or "OMP_NUM_THREADS" not in os.environ.keys() | changes.keys():
         threads = options.threads or max(1, cores() // share(options))
         for name in THREAD_VARIABLES:

@@ -31,7 +31,7 @@ def show(reports: list[dict[str, Any]], ranks: int) -> None:
     """Print the first failure to standard error, and who else failed; only the remedy where nothing could be run."""
     first = reports[0]
     others = sorted({report["rank"] for report in reports[1:]} - {first["rank"]})
-    how = "crashed" if first["code"] is None else f"failed with exit code {first['code']}"
+    how = first.get("how") or ("crashed" if first["code"] is None else f"failed with exit code {first['code']}")
     if first["code"] != 2 or not first["remedy"]:
         text = first["text"].rstrip("\n")
         print(*([text] if text else []),

@@ -10,6 +10,7 @@ from .base import Communicator, Handle
 from .call import CollectiveError, even_split
 from .devices import Devices
 from .hierarchy import Hierarchical, choose_allreduce
+from .stall import stall_limit
 from .threads import RankFailure, run_ranks
 
 # Where launchers tell the number of ranks: Open MPI; MPICH, Intel MPI and srun's PMI-1 and 2 (Hydra tells each node's
@@ -77,4 +78,4 @@ def communicator(comm: Any) -> Communicator:
 
 
 __all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "Hierarchical", "RankFailure", "choose_allreduce",
-           "communicator", "even_split", "from_mpi", "launched_size", "run_ranks", "world"]
+           "communicator", "even_split", "from_mpi", "launched_size", "run_ranks", "stall_limit", "world"]

@@ -232,7 +232,8 @@ class Communicator(Messages, Groups):
     @abstractmethod
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """Sum one contiguous vector per held place over all places, into themselves, with the least overhead: numbers,
-        the same length and dtype everywhere. Over MPI nothing is checked, and a rank that is elsewhere is waited for."""
+        the same length and dtype everywhere. Over MPI nothing is checked but in check mode
+        (DPARALLEL_CHECK=1), and a rank that is elsewhere is waited for."""
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
         """start_sum_in_place, completed."""

@@ -28,7 +28,7 @@ NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "
          "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree",
          "gather_object", "scatter_object"]
 SCANS = ["scan", "exscan", "reverse_scan", "reverse_exscan"]
-NAMES += ["send", "permute", *SCANS]
+NAMES += ["send", "permute", *SCANS, "duplicate"]
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
 ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object", "gather_object", "scatter_object"}
 FROM_ROOT = {"broadcast", "scatter", "broadcast_object", "scatter_object"}
@@ -242,13 +242,13 @@ def _sizes_verdict(calls: Sequence[Call]) -> str:
     return "" if all((call.given or silent) in (wanted, 0) for call in calls) else "the places pass different sizes"
 
 
-def explain(reason: str, texts: Sequence[str]) -> CollectiveError:
-    """The error that every place raises: the reason, and what each place called."""
+def explain(reason: str, texts: Sequence[str], more: str = "") -> CollectiveError:
+    """The error that every place raises: the reason, what each place called, and what more is known."""
     groups: dict[str, list[int]] = {}
     for place, text in enumerate(texts):
         groups.setdefault(text, []).append(place)
     lines = [f"\n  {_places(places)}: {text}" for text, places in groups.items()]
-    return CollectiveError(f"collective of {len(texts)} places refused, {reason}:" + "".join(lines))
+    return CollectiveError(f"collective of {len(texts)} places refused, {reason}:" + "".join(lines) + more)
 
 
 def _places(places: list[int]) -> str:

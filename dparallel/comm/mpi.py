@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import functools
+import itertools
 import math
 import sys
 from collections.abc import Callable, Sequence
@@ -31,8 +32,11 @@ from .call import (
     verdict,
 )
 from .definition import is_half, neutral
-from .mpi_messages import KINDS, MpiMessages
+from .history import History, parted
+from .mpi_messages import KINDS, MpiMessages, refuse_lost
 from .ordered import decoded, encoded
+from .site import at, here
+from .stall import members_of, told, watch
 
 OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
 BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND}
@@ -41,6 +45,7 @@ CARRIED = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no hal
 TYPES = {dtype: MPI.Datatype.fromcode(CARRIED.get(dtype, dtype).char) for dtype in DTYPES}
 MAX_SEEN = 512
 MAX_PENDING = 64
+NUMBERS = itertools.count()          # of communicators that this process is the first member of
 
 
 class Agreed(NamedTuple):
@@ -56,16 +61,25 @@ class Agreed(NamedTuple):
 class MpiHandle(Handle):
     """A Handle over an MPI request. The communicator keeps the buffers until it is complete, waited for or not."""
 
-    __slots__ = ("_comm", "_request", "_rest")
+    __slots__ = ("_comm", "_request", "_rest", "_what", "number")
 
     def __init__(self, comm: MpiComm, request: Any, rest: Callable[[], Any] | None, buffers: Any) -> None:
         super().__init__(self._complete, request.Test)
         self._comm, self._request, self._rest = comm, request, rest
+        self.number, self._what = comm.entered, comm.waiting
         comm.keep(request, buffers)
 
+    def __str__(self) -> str:
+        return told(self._what)
+
     def _complete(self) -> Any:
-        self._request.Wait()
-        self._comm.release(self._request)
+        comm = self._comm
+        comm.waiting = self
+        try:
+            self._request.Wait()
+        finally:
+            comm.waiting = self._what = None
+        comm.release(self._request)
         return None if self._rest is None else self._rest()
 
 
@@ -79,7 +93,12 @@ class MpiComm(MpiMessages, Communicator):
     kind = "mpi"
 
     def __init__(self, comm: Any = None) -> None:
-        self.comm = (MPI.COMM_WORLD if comm is None else comm).Dup()
+        base = MPI.COMM_WORLD if comm is None else comm
+        self.entered = 0                             # collectives so far
+        self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
+        self.watch, self.key, self.members = watch(MPI), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
+        self.watch.join(self)
+        self.comm = base.Dup()
         self.size: int = self.comm.size
         self.held = (self.comm.rank,)
         self.max_count = 2**31 - 1
@@ -89,12 +108,18 @@ class MpiComm(MpiMessages, Communicator):
         self._received: list[float] = []             # the numbers of the last any() or total()
         self._seen: dict[bytes, Agreed] = {}         # headers of all ranks that fitted
         self._pending: dict[int, Any] = {}           # what MPI is working on
+        self._history = History()                    # in check mode
         self._abandoned: list[Any] = []              # requests of messages that nobody received
-        self.waiting: Any = None                     # what this rank waits in
         self._row_types: dict[Any, Any] = {}
         self._backwards: Any = None                  # the same ranks in reverse order, for reverse scans
         self.max_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
         atexit.register(self._outlive)               # also keeps this, and so the buffers, when nobody else does
+        key, self.check = self.comm.bcast((f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check))
+        if 1 < self.size == self.watch.size:
+            self.watch.share(MPI)
+        self.watch.part(self)
+        self.waiting, self.key = None, key           # the same on all its ranks
+        self.watch.join(self)
 
     def free(self) -> None:
         """Complete what is under way and give the duplicated communicator back; again: nothing. Collective.
@@ -103,6 +128,7 @@ class MpiComm(MpiMessages, Communicator):
         """
         if self.comm == MPI.COMM_NULL:
             return
+        self.entered, self.waiting = self.entered + 1, "free()"
         self.free_groups()
         lost = self.comm.allgather(self._lost_messages())
         for request, *_ in self._pending.values():
@@ -112,9 +138,9 @@ class MpiComm(MpiMessages, Communicator):
         for comm in (self._backwards, self.comm):
             if comm is not None:
                 comm.Free()
-        if any(lost):
-            raise CollectiveError("free(): messages were never received: " + "; ".join(
-                f"place {place}: {text}" for place, texts in enumerate(lost) for text in texts))
+        self.waiting = None
+        self.watch.part(self)
+        refuse_lost(lost)
 
     def _outlive(self) -> None:
         """Python's end comes before MPI's: what MPI still works on must never be freed (seen: a segmentation fault). To
@@ -126,6 +152,10 @@ class MpiComm(MpiMessages, Communicator):
 
     def _agree(self, call: Call) -> Agreed:
         """Let all ranks see the call; CollectiveError on all of them if the calls do not fit."""
+        self.entered += 1
+        self.waiting = self.watch.latest = call
+        if self.check:
+            self.watch.latest_site = self._history.note(self.entered, call)
         call.pack_into(self._mine)
         self.comm.Allgather(self._mine_spec, self._all_spec)
         if call.name in VALUED:                      # their numbers change, all else repeats itself
@@ -137,7 +167,7 @@ class MpiComm(MpiMessages, Communicator):
             calls = [Call.unpack(header) for header in _headers(key)]
             reason = verdict(calls)
             if reason:                               # the same on all ranks, so all come here
-                raise explain(reason, self.comm.allgather(str(call)))
+                raise self._refused(reason, call)
             agreed = _agreed(calls)
             if len(self._seen) >= MAX_SEEN:
                 self._seen.clear()
@@ -145,21 +175,30 @@ class MpiComm(MpiMessages, Communicator):
         return agreed
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
-        return self._agree(calls[0]).calls
+        try:
+            return self._agree(calls[0]).calls
+        finally:
+            self.waiting = None
 
     def _values(self, calls: list[Call]) -> list[float]:
-        self._agree(calls[0])
-        return self._received
+        try:
+            self._agree(calls[0])
+            return self._received
+        finally:
+            self.waiting = None
 
     def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
-        agreed, x = self._agree(calls[0]), xs[0]
-        if not x.flags.c_contiguous:
-            x = np.array(x, order="C")
-        if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS | {"permute"}:      # bfloat16: buffers don't know it
-            dtype, agreed = agreed.dtype, agreed._replace(dtype=BITS)
-            return METHODS[calls[0].name](self, calls[0], agreed, x.view(BITS), now).then(
-                lambda out: [y.view(dtype) for y in out] if isinstance(out, list) else out.view(dtype))
-        return METHODS[calls[0].name](self, calls[0], agreed, x, now)
+        try:
+            agreed, x = self._agree(calls[0]), xs[0]
+            if not x.flags.c_contiguous:
+                x = np.array(x, order="C")
+            if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS | {"permute"}:   # bfloat16: unknown to buffers
+                dtype, agreed = agreed.dtype, agreed._replace(dtype=BITS)
+                return METHODS[calls[0].name](self, calls[0], agreed, x.view(BITS), now).then(
+                    lambda out: [y.view(dtype) for y in out] if isinstance(out, list) else out.view(dtype))
+            return METHODS[calls[0].name](self, calls[0], agreed, x, now)
+        finally:
+            self.waiting = None
 
     # --- the collectives ----------------------------------------------------------------------------------------------
 
@@ -284,10 +323,6 @@ class MpiComm(MpiMessages, Communicator):
             self._row_types[key] = TYPES[agreed.dtype].Create_contiguous(agreed.width).Commit()
         return self._row_types[key], 1
 
-    def spec(self, x: Array) -> list[Any]:
-        """x as mpi4py takes it without looking it up; bfloat16, of which buffers know nothing, as bits."""
-        return _spec(x.view(BITS) if x.dtype.kind == "V" else x)
-
     def _join_in_rounds(self, agreed: Agreed, x: Array, root: int | None) -> Handle:
         """gather on root, or (None) allgather, of more rows than MPI can count."""
         here = root in (None, self.rank)
@@ -322,22 +357,35 @@ class MpiComm(MpiMessages, Communicator):
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """Iallreduce in place; float16 and bfloat16 by way of float32."""
         array = arrays[0]
-        if is_half(array.dtype):
-            wide = array.astype(np.float32)
-            return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, wide),
-                             lambda: np.copyto(array, wide, casting="unsafe"), wide)
-        return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, array), None, array)
+        self._sums(array)
+        try:
+            if is_half(array.dtype):
+                wide = array.astype(np.float32)
+                return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, wide),
+                                 lambda: np.copyto(array, wide, casting="unsafe"), wide)
+            return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, array), None, array)
+        finally:
+            self.waiting = None
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
         """The blocking allreduce, which MPI does faster than starting and waiting."""
         if is_half(arrays[0].dtype):
             self.start_sum_in_place(arrays).wait()
-        else:
+            return
+        self._sums(arrays[0])
+        try:
             self.comm.Allreduce(MPI.IN_PLACE, arrays[0])
+        finally:
+            self.waiting = None
 
     def duplicate(self) -> MpiComm:
         """MPI_Comm_dup."""
-        return MpiComm(self.comm)
+        self._exchange([Call("duplicate", self.size)])
+        self.entered, self.waiting = self.entered + 1, "duplicate()"
+        try:
+            return MpiComm(self.comm)
+        finally:
+            self.waiting = None
 
     def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
         number = mine[0]
@@ -354,7 +402,28 @@ class MpiComm(MpiMessages, Communicator):
         sys.stderr.flush()
         self.comm.Abort(1)
 
+    # --- for the watchdog, and in check mode --------------------------------------------------------------------------
 
+    def _sums(self, array: Array) -> None:
+        """Enter a sum in place; compared with the other ranks' calls in check mode only."""
+        if self.check:
+            try:
+                self._agree(Call("sum_in_place", self.size, array))
+            except CollectiveError:
+                self.waiting = None
+                raise
+        else:
+            self.entered += 1
+            self.waiting, self.watch.latest = array, "sum_in_place"
+
+    def _refused(self, reason: str, call: Call) -> CollectiveError:
+        """What all ranks called, where, and in check mode where they parted before. Collective."""
+        mine = f"{call}{at(here())}{self._history.waited()}", self._history.before()
+        everyone = self.comm.allgather(mine)
+        return explain(reason, [text for text, _ in everyone], parted([calls for _, calls in everyone]))
+
+
+MpiComm.spec = staticmethod(lambda x: _spec(x))
 METHODS = {
     "broadcast": MpiComm._broadcast, "reduce": MpiComm._reduce, "scatter": MpiComm._scatter, "gather": MpiComm._gather,
     "allreduce": MpiComm._allreduce, "allgather": MpiComm._allgather, "reduce_scatter": MpiComm._reduce_scatter,
@@ -375,8 +444,8 @@ def _headers(buffer: bytes) -> list[bytes]:
 
 
 def _spec(x: Array) -> list[Any]:
-    """x as mpi4py takes it without looking it up."""
-    return [x, x.size, TYPES[x.dtype]]
+    """x as mpi4py takes it without looking it up; bfloat16, of which buffers know nothing, as bits."""
+    return [x.view(BITS) if x.dtype.kind == "V" else x, x.size, TYPES[x.dtype]]
 
 
 def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array], Array]]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .call import HEADER, Call
+from .call import HEADER, Call, CollectiveError
 from .handle import Handle
 from .messages import Array
 
@@ -121,3 +121,10 @@ class MpiMessages:
             self._pending.pop(id(request), None)
             self._abandoned.append(request)
         return sorted({what for _, what in lost if what})
+
+
+def refuse_lost(lost: list[list[str]]) -> None:
+    """CollectiveError if a message of any place was never received; lost: the messages of each place."""
+    if any(lost):
+        raise CollectiveError("free(): messages were never received: " + "; ".join(
+            f"place {place}: {text}" for place, texts in enumerate(lost) for text in texts))

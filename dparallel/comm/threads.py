@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from .base import Array, Communicator, Handle
-from .call import ONE_RESULT, Call, check
+from .call import ONE_RESULT, Call, explain, verdict
 from .definition import combined, results
+from .site import Site, at, here
 
+SETTLED = 3.0                        # seconds without a change after which ranks that all wait will wait for ever
 MESSAGE = "message"                  # keys of what one rank brings for one other begin with it
 GRACE = 5.0                          # seconds that the other ranks get to end after one has failed
 
@@ -35,7 +37,8 @@ class Meeting:
         self.change = threading.Condition()
         self.brought: dict[Any, dict[int, Any]] = {}
         self.taken: dict[Any, int] = {}
-        self.waiting: dict[int, str] = {}            # rank -> the collective that it waits in
+        # rank -> the number of the collective that it waits in, its text, the user's line, how many ranks must come
+        self.waiting: dict[int, tuple[Any, str, Site | None, int]] = {}
         self.left: set[int] = set()
         self.failure: tuple[int | None, BaseException] | None = None
 
@@ -55,12 +58,16 @@ class Meeting:
         can't come any more, or time runs out."""
         deadline = time.monotonic() + self.timeout
         with self.change:
-            self.waiting[rank] = what
+            self.waiting[rank] = (number, what, here(), len(ranks))
             while len(self.brought.get(number, ())) < len(ranks):
                 self._check(number, rank, what, ranks)
-                if not self.change.wait(max(0.0, deadline - time.monotonic())) and time.monotonic() >= deadline:
+                if self.change.wait(min(SETTLED, max(0.0, deadline - time.monotonic()))):
+                    continue
+                if time.monotonic() >= deadline:
                     raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.whereabouts()}")
-            del self.waiting[rank]
+                if self._stuck():
+                    raise RankFailure(f"deadlock: every rank waits for another: {self.whereabouts()}")
+            self.waiting.pop(rank, None)
             items = [self.brought[number][place] for place in ranks]
             self.taken[number] = self.taken.get(number, 0) + 1
             if self.taken[number] == readers:
@@ -76,11 +83,16 @@ class Meeting:
             raise RankFailure(f"rank {rank} waits in {what}, but rank {missing[0]} has returned and will never come: "
                               f"{self.whereabouts()}", missing[0])
 
+    def _stuck(self) -> bool:
+        """Whether all ranks wait, none of them for what is complete."""
+        return len(self.waiting) == self.size and all(
+            len(self.brought.get(number, ())) < wanted for number, _, _, wanted in self.waiting.values())
+
     def whereabouts(self) -> str:
         """Where each rank is."""
-        return "; ".join(f"rank {place} " + ("has returned" if place in self.left else
-                                             f"waits in {self.waiting[place]}" if place in self.waiting else
-                                             "is not in a collective") for place in range(self.size))
+        told = {place: f"waits in {what}{at(site)}" for place, (_, what, site, _) in self.waiting.items()}
+        told.update(dict.fromkeys(self.left, "has returned"))
+        return "; ".join(f"rank {place} {told.get(place, 'is not in a collective')}" for place in range(self.size))
 
     def leave(self, rank: int | None, error: BaseException | None) -> None:
         """Note that a rank has ended (None: that all must end)."""
@@ -129,13 +141,15 @@ class ThreadComm(Communicator):
         """Bring a call and an item to the next collective; functions to collect all ranks', and to test for them."""
         number, rank, meeting, ranks = (self._channel, self._number), self._me, self._meeting, self._ranks
         self._number += 1
-        meeting.bring(number, rank, (call, item))
+        meeting.bring(number, rank, (call, item, here()))
 
         def collect() -> tuple[list[Call], list[Any]]:
-            pairs = meeting.collect(number, rank, str(call), ranks, len(ranks))
-            calls = [call for call, _ in pairs]
-            check(calls)
-            return calls, [item for _, item in pairs]
+            brought = meeting.collect(number, rank, str(call), ranks, len(ranks))
+            calls = [call for call, _, _ in brought]
+            reason = verdict(calls)
+            if reason:
+                raise explain(reason, [f"{call}{at(site)}" for call, _, site in brought])
+            return calls, [item for _, item, _ in brought]
 
         return collect, lambda: meeting.complete(number, ranks)
 

@@ -93,8 +93,11 @@ def test_a_deadlock_names_where_everyone_is():
         other = comm.duplicate()
         (comm if comm.rank else other).any(True)
 
-    with pytest.raises(RankFailure, match=r"waited 0.2 s.*rank 0 waits in any\(\); rank 1 waits in any\(\)"):
+    with pytest.raises(RankFailure, match=r"waited 0.2 s.*rank 0 waits in any\(\) at .*test_comm_threads.*: .comm if "
+                       r"comm.rank else other..any.True.; rank 1 waits in any\(\) at .*test_comm_threads"):
         run_ranks(2, body, timeout=0.2)
+    with pytest.raises(RankFailure, match=r"deadlock: every rank waits for another: rank 0 waits in any\(\) at"):
+        run_ranks(2, body)
 
 
 def test_a_rank_that_does_not_end_is_left_behind(monkeypatch):

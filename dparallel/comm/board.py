@@ -1,0 +1,94 @@
+"""A board that the ranks of one host share: each writes what it is doing, and reads the others', also where these are
+blocked in MPI or gone. It is a file of one slot for each rank, without a name once all have opened it: nothing is left
+behind, however the job ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import mmap
+import os
+import struct
+import tempfile
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:                                  # Windows
+    fcntl = None                                     # type: ignore[assignment]
+
+SLOT = 16384                                         # bytes for one rank; pages that nobody writes take no room
+HEAD = struct.Struct("=II")                          # length and checksum
+CLAIM = struct.Struct("=d")                          # when the last report was made
+
+
+class Board:
+    """One process's view of the board. `ranks` are those of the slots; `index` is this process's slot."""
+
+    def __init__(self, file: int, ranks: Sequence[int], index: int) -> None:
+        self.ranks, self._file, self._index = ranks, file, index
+        self._memory = mmap.mmap(file, SLOT * (len(ranks) + 1))          # the last slot: who reports
+
+    @classmethod
+    def shared(cls, node: Any, ranks: Sequence[int]) -> Board | None:
+        """The board of the ranks of `node`, an MPI communicator of one host. Collective; None where files can't be
+        shared."""
+        path = file = None
+        with contextlib.suppress(OSError):
+            if node.rank == 0:
+                file, path = tempfile.mkstemp(prefix="dparallel-")
+                os.ftruncate(file, SLOT * (len(ranks) + 1))
+        path = node.bcast(path)
+        board = None
+        with contextlib.suppress(OSError, TypeError, ValueError):
+            if node.rank != 0:
+                file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+            board = cls(file, ranks, node.rank)      # type: ignore[arg-type]
+        node.Barrier()
+        if node.rank == 0 and path is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+        return board
+
+    def write(self, item: dict[str, Any]) -> None:
+        """Put what this rank has to say in its slot; the counts go first where it is too long."""
+        data = json.dumps(item).encode()
+        if len(data) > SLOT - HEAD.size:
+            data = json.dumps({**item, "counts": {}}).encode()[:SLOT - HEAD.size]
+        start = self._index * SLOT
+        self._memory[start + HEAD.size:start + HEAD.size + len(data)] = data
+        HEAD.pack_into(self._memory, start, len(data), zlib.crc32(data))
+
+    def read(self) -> dict[int, dict[str, Any]]:
+        """What each rank said last; a slot that is being written, or never was, is left out."""
+        found = {}
+        for index, rank in enumerate(self.ranks):
+            for _ in range(3):
+                start = index * SLOT
+                length, checksum = HEAD.unpack_from(self._memory, start)
+                data = self._memory[start + HEAD.size:start + HEAD.size + length]
+                if length and zlib.crc32(data) == checksum:
+                    with contextlib.suppress(ValueError):
+                        found[rank] = json.loads(data)
+                    break
+        return found
+
+    def claim(self, now: float, quiet: float) -> bool:
+        """Whether this rank is to make the report: nobody else made one in the last `quiet` seconds."""
+        with contextlib.suppress(OSError):
+            if fcntl is not None:
+                fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            start = len(self.ranks) * SLOT
+            (before,) = CLAIM.unpack_from(self._memory, start)
+            free = not before or now - before >= quiet
+            if free:
+                CLAIM.pack_into(self._memory, start, now)
+            return free
+        finally:
+            with contextlib.suppress(OSError):
+                if fcntl is not None:
+                    fcntl.flock(self._file, fcntl.LOCK_UN)

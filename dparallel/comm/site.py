@@ -1,0 +1,85 @@
+"""Where in the user's own files a thread is: the first frame outside these packages, mpi4py and installed libraries."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import os
+import sys
+import sysconfig
+import threading
+from types import FrameType
+from typing import Any, NamedTuple
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+OWN = tuple(os.path.join(ROOT, name) + os.sep for name in ("autograd", "dparallel", "launch"))
+INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+STANDARD = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
+LONGEST = 160                        # characters of a source line that are shown
+
+
+class Site(NamedTuple):
+    """A line that a thread is at; str() reads the file and shows it."""
+
+    file: str
+    line: int
+    function: str
+
+    def __str__(self) -> str:
+        source = linecache.getline(self.file, self.line).strip()
+        inside = "" if self.function == "<module>" else f", in {self.function}"
+        return f"{_shown(self.file)}:{self.line}{inside}" + (f": {source[:LONGEST]}" if source else "")
+
+
+@functools.lru_cache(maxsize=4096)
+def _foreign(file: str) -> int:
+    """0 for a user's file, 1 for an installed library's or Python's own, 2 for these packages'."""
+    if file.startswith(OWN):
+        return 2
+    library = file.startswith(("<frozen", *STANDARD)) or any(name in file for name in INSTALLED)
+    return 1 if library else 0
+
+
+def _shown(file: str) -> str:
+    """The path from the working directory, where the file is below it."""
+    here = os.getcwd() + os.sep
+    return file[len(here):] if file.startswith(here) else file
+
+
+def site_of(frame: FrameType | None) -> Site | None:
+    """The user's line that led to this frame; else a library's that uses these packages; None if there is neither."""
+    spare = None
+    while frame is not None:
+        code = frame.f_code
+        kind = _foreign(code.co_filename)
+        if kind == 0:
+            return Site(code.co_filename, frame.f_lineno, code.co_name)
+        if kind == 1 and spare is None and any(name in code.co_filename for name in INSTALLED) \
+                and "mpi4py" not in code.co_filename:
+            spare = Site(code.co_filename, frame.f_lineno, code.co_name)
+        frame = frame.f_back
+    return spare
+
+
+def here() -> Site | None:
+    """The user's line that the calling thread is at."""
+    return site_of(sys._getframe(1))
+
+
+def at(site: Any) -> str:
+    """" at file:line: source", or nothing where the site is not known."""
+    return f" at {site}" if site else ""
+
+
+def blocked_site(folder: str) -> Site | None:
+    """The user's line of the thread whose innermost frame is in a file under `folder`; else the main thread's."""
+    frames = sys._current_frames()
+    main = threading.main_thread().ident
+    order = sorted(frames, key=lambda ident: ident != main)
+    waiting = [ident for ident in order if frames[ident].f_code.co_filename.startswith(folder)]
+    for ident in [*waiting, *order[:1]]:
+        if ident != threading.get_ident():
+            found = site_of(frames[ident])
+            if found is not None:
+                return found
+    return None

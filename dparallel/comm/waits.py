@@ -1,0 +1,143 @@
+"""What each rank of a job is doing, whether it can still go on, and how that is told.
+
+A rank that waits needs the members of its communicator that have not come to the collective of that number yet. If one of
+them has left its script, or waits itself for somebody who needs it, it will never come: that is known, not guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Wait:
+    """A rank's wait in a collective: which one, its number on its communicator, the ranks that take part (by their
+    number in the job), the ranks that it is waiting for where that is known (point to point), and for how long."""
+
+    what: str
+    key: str
+    number: int
+    members: Sequence[int]
+    seconds: float
+    peers: Sequence[int] | None = None
+
+    @property
+    def kind(self) -> str:
+        """The collective's name."""
+        return self.what.partition("(")[0].partition(" ")[0]
+
+
+@dataclass
+class State:
+    """What one rank was doing at `time` (seconds, one clock for all ranks of a host).
+
+    counts   collectives entered so far, by communicator; one that is missing is not known
+    site     the line of the user's file        last   the last collective, where it is not waiting
+    left     how it ended, if it did
+    """
+
+    rank: int
+    time: float
+    counts: Mapping[str, int] = field(default_factory=dict)
+    wait: Wait | None = None
+    site: str = ""
+    last: str = ""
+    left: str = ""
+
+    def told(self, now: float, silent: float, numbered: bool = False) -> str:
+        """One line of a report; `silent`: seconds after which a rank that said nothing is said to be silent; numbered:
+        say which collective of which communicator it is."""
+        place = f" at {self.site}" if self.site else ""
+        last = f" (last collective: {self.last})" if self.last else ""
+        if self.left:
+            return f"rank {self.rank} {self.left}{last}"
+        quiet = f"; not heard from for {now - self.time:.0f} s" if now - self.time > silent else ""
+        if self.wait is None:
+            return f"rank {self.rank} is not in a collective; it is{place or ' somewhere'}{last}{quiet}"
+        seconds = self.wait.seconds + now - self.time
+        which = f" (number {self.wait.number} of communicator {self.wait.key})" if numbered else ""
+        long = f"{seconds:.{0 if seconds > 9.9 else 1}f} s"
+        return f"rank {self.rank} has waited {long} in {self.wait.what}{which}{place}{quiet}"
+
+
+States = Mapping[int, State]
+
+
+def needed(state: State, states: States) -> list[int]:
+    """The ranks that a waiting rank can't go on without."""
+    wait = state.wait
+    if wait is None:
+        return []
+    if wait.peers is not None:
+        return [peer for peer in wait.peers if peer != state.rank]
+    return [rank for rank in wait.members if rank != state.rank
+            and rank in states and states[rank].counts.get(wait.key, wait.number) < wait.number]
+
+
+def gone(states: States, settled: float) -> str:
+    """Why somebody waits for a rank that will never come; "" if nobody does. settled: seconds that a message which is
+    still on its way is given."""
+    for state in states.values():
+        for rank in needed(state, states):
+            other = states.get(rank)
+            if other is not None and other.left and state.wait is not None \
+                    and (state.wait.peers is None or state.wait.seconds >= settled):
+                return f"rank {rank} {other.left}, and will never come where rank {state.rank} waits for it"
+    return ""
+
+
+def deadlock(states: States, settled: float) -> str:
+    """Why ranks that wait for each other can't go on; "" if they can, or if it is not certain."""
+    clash = _clash(states)
+    if clash:
+        return clash
+    ring = _ring({rank: needed(state, states) for rank, state in states.items() if state.wait is not None})
+    waits: list[Any] = [(states[rank], states[rank].wait) for rank in ring]
+    together = ring and max(s.time - w.seconds for s, w in waits) < min(s.time for s, _ in waits)
+    if not together or any(w.seconds < (settled / 5 if w.peers is None else settled) for _, w in waits):
+        return ""
+    return f"deadlock: rank {ring[0]} waits for rank " + ", which waits for rank ".join(map(str, [*ring[1:], ring[0]]))
+
+
+def _clash(states: States) -> str:
+    """Two ranks in different collectives under one number: only unchecked ones get that far."""
+    first: dict[tuple[str, int], State] = {}
+    for state in states.values():
+        if state.wait is not None and state.wait.peers is None:
+            other = first.setdefault((state.wait.key, state.wait.number), state)
+            if other.wait is not None and other.wait.kind != state.wait.kind:
+                return f"rank {other.rank} and rank {state.rank} are in different collectives"
+    return ""
+
+
+def _ring(graph: Mapping[int, Sequence[int]]) -> list[int]:
+    """Ranks of which each waits for the next, and the last for the first; none if there is no such ring."""
+    for start in graph:
+        path, open_ = [start], [iter(graph[start])]
+        seen = {start}
+        while path:
+            step = next((r for r in open_[-1] if r in graph and (r not in seen or r in path)), None)
+            if step is None:
+                path.pop()
+                open_.pop()
+            elif step in path:
+                return path[path.index(step):]
+            else:
+                seen.add(step)
+                path.append(step)
+                open_.append(iter(graph[step]))
+    return []
+
+
+def report(title: str, states: States, ranks: Sequence[int], now: float, silent: float) -> str:
+    """A title, and a line for each rank; ranks without a state have none here."""
+    numbered = len({(s.wait.key, s.wait.number) for s in states.values() if s.wait is not None and s.wait.peers is None}) > 1
+    lines = [f"dparallel: {title}"]
+    lines += [f"  {states[rank].told(now, silent, numbered)}" for rank in ranks if rank in states]
+    missing = [rank for rank in ranks if rank not in states]
+    if missing:
+        lines.append(f"  rank{'s' * (len(missing) > 1)} {', '.join(map(str, missing))}: on another host, or not in "
+                     "dparallel.world() yet; each host prints its own report")
+    return "\n".join(lines)

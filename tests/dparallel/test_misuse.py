@@ -1,0 +1,292 @@
+"""Planted mistakes on real ranks: each ends, or is told, in bounded time, naming every rank and the user's line.
+
+(`dprun` and plain mpirun start the scripts: this file itself runs serially.)
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autograd as ag
+from autograd import nn
+from dparallel import DataParallel
+from launch import mpirun
+
+try:
+    MPIRUN = mpirun.find()
+except mpirun.LaunchError:
+    pytest.skip("no mpirun", allow_module_level=True)
+
+ROOT = Path(__file__).parent.parent.parent
+HEAD = """
+import sys, time
+import numpy as np
+from dparallel import world
+comm = world()
+odd = comm.rank == comm.size - 1
+x = [np.ones(3, np.float32)]
+"""
+PLAIN = [MPIRUN.path, *(["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"] if MPIRUN.family == "openmpi" else [])]
+
+
+class Done:
+    """What a job came to."""
+
+    def __init__(self, line, limit=40, **env):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("DPARALLEL_")} | {
+            "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"} | env
+        start = time.monotonic()
+        done = subprocess.run(list(map(str, line)), env=env, text=True, timeout=limit, errors="replace",
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.code, self.text, self.seconds = done.returncode, done.stdout, time.monotonic() - start
+
+    def shows(self, *patterns, code=None):
+        """Assert what is printed, one after the other, and the exit code (None: a failure)."""
+        rest = self.text
+        for pattern in patterns:
+            found = re.search(pattern, rest)
+            assert found, f"no {pattern!r} here:\n{rest}\n--- in all:\n{self.text}"
+            rest = rest[found.end():]
+        assert self.code == code if code is not None else self.code != 0, self.text
+        return self
+
+
+@pytest.fixture
+def script(tmp_path):
+    def write(text, head=HEAD):
+        (tmp_path / "train.py").write_text(head + text)
+        return tmp_path / "train.py"
+    return write
+
+
+def dprun(ranks, path, *options, args=()):
+    return Done([sys.executable, "-m", "launch", "-n", ranks, "--threads", 1, *options, path, *args])
+
+
+# --- a rank leaves -----------------------------------------------------------------------------------------------------
+
+
+EARLY = """
+def main():
+    for step in range(3):
+        if odd and step == 1:
+            return
+        comm.allreduce(x)
+main()
+"""
+
+
+@pytest.mark.parametrize("ranks, options, last", [(2, [], ""), (4, ["--check"], r" at \S*train.py:13, in main: comm.allreduce\(x\)")])
+def test_a_rank_that_returns_early(script, ranks, options, last):
+    gone = ranks - 1
+    done = dprun(ranks, script(EARLY), *options).shows(
+        rf"dparallel: rank {gone} has left its script, and will never come where rank \d waits for it; the job is ended",
+        *[rf"rank {rank} has waited [\d.]+ s in allreduce\(op='sum'\) of float32 \(3,\) at \S*train.py:13, in main: "
+          r"comm.allreduce\(x\)" for rank in range(gone)],
+        rf"rank {gone} has left its script \(last collective: allreduce\(op='sum'\) of float32 \(3,\){last}\)",
+        r"dprun: rank \d of \d ended the job", code=1)
+    assert done.text.count("has left its script, and") == 1
+
+
+def test_a_rank_that_ends_in_an_error_under_plain_mpirun(script):
+    path = script("def step():\n    if odd: raise ValueError('planted')\n    comm.broadcast(x[0], root=1)\nstep()\n")
+    done = Done([*PLAIN, "-n", 2, sys.executable, path]).shows("ValueError: planted")
+    assert "rank 1 has left its script after ValueError: planted, and will never come where rank 0 waits" in done.text
+    assert re.search(r"rank 0 has waited .* in broadcast\(root=1\) at \S*train.py:10, in step: comm.broadcast", done.text)
+    done = Done([*PLAIN, "-n", 2, sys.executable, "-m", "mpi4py", path]).shows("ValueError: planted")
+    assert done.text.count("ValueError: planted") == 1
+
+
+def test_a_rank_that_leaves_its_loop(script):
+    """Gradients are summed on a communicator of their own: no header meets another one."""
+    path = script("""
+from autograd import nn, ones
+from dparallel import DataParallel
+model = DataParallel(nn.Linear(4, 2))
+for step in range(3):
+    if odd and step == 2:
+        break
+    model(ones(2, 4)).sum().backward()
+accuracy = comm.total(1.0)
+""")
+    dprun(2, path, "--check").shows(
+        "dparallel: deadlock: rank 0 waits for rank 1, which waits for rank 0; the job is ended",
+        r"rank 0 has waited [\d.]+ s in sum_in_place\(op='sum'\) of float32 \(\d+,\) .*train.py:15: .*sum\(\).backward\(\)",
+        r"rank 1 has waited [\d.]+ s in total\(\) .*train.py:16: accuracy = comm.total\(1.0\)")
+    dprun(3, path, "--stall", 1).shows("dparallel: deadlock: rank", r"sum_in_place of float32 \(\d+,\)", "the job is ended",
+                                       r"rank 2 has waited [\d.]+ s in total\(\)")
+
+
+# --- ranks that do not meet --------------------------------------------------------------------------------------------
+
+
+def test_what_ranks_call_differently_is_one_error_everywhere(script):
+    dprun(3, script("""
+from dparallel import CollectiveError
+cases = [
+    lambda: comm.allreduce(x) if odd else comm.barrier(),
+    lambda: comm.allreduce([np.ones(3 + odd)]),
+    lambda: comm.allreduce([np.ones(3, "f4" if odd else "f8")]),
+    lambda: comm.broadcast(x[0], root=int(odd)),
+    lambda: comm.duplicate() if odd else comm.any(True),
+    lambda: comm.start_allreduce(x) if odd else comm.gather(x),
+]
+texts = []
+for case in cases:
+    try:
+        case()
+    except CollectiveError as error:
+        texts.append(str(error))
+assert len(texts) == len(cases) and comm.allgather_object([texts]) == [texts] * 3
+if odd:
+    print(*texts, sep="\\n")
+"""), "--stall", 10).shows(
+        r"different collectives:\n  places 0-1: barrier\(\) at \S*train.py:11, .*\n  place 2: allreduce\(.*\) of float32 \(3,\) at",
+        r"the shapes differ:\n  places 0-1: .*float64 \(3,\) at \S*train.py:12.*\n  place 2: .*float64 \(4,\) at \S*train.py:12",
+        r"the dtypes differ:\n  places 0-1: .*float64 .*\n  place 2: .*float32", "different roots", "duplicate", "gather", code=0)
+
+
+def test_check_mode_tells_where_ranks_parted(script):
+    dprun(2, script("""
+if not odd:
+    comm.allreduce(x)
+comm.allreduce(x)
+if odd:
+    time.sleep(0.5)
+comm.broadcast(x[0])
+"""), "--check").shows(
+        r"place 0: allreduce\(op='sum'\) of float32 \(3,\) at \S*train.py:11: comm.allreduce\(x\) \(waited 0.[4-9] s\)",
+        r"place 1: broadcast\(root=0\) at \S*train.py:14: comm.broadcast\(x\[0\]\) \(waited 0.0 s\)",
+        r"the places first came from different lines in collective number 1:",
+        r"place 0: .*train.py:10: comm.allreduce", r"place 1: .*train.py:11: comm.allreduce")
+
+
+def test_unchecked_sums(script):
+    """In check mode their calls are compared too; without it the watchdog sees what met."""
+    path = script("h = comm.start_sum_in_place(x) if odd else comm.allreduce(x)\nif odd: h.wait()\n")
+    dprun(2, path, "--check").shows(r"place 0: allreduce\(.*train.py:8", r"place 1: sum_in_place\(op='sum'\) of float32 \(3,\) at")
+    dprun(2, path, "--stall", 1).shows(
+        "rank 0 and rank 1 are in different collectives; the job is ended", r"rank 0 has .* in allreduce",
+        r"rank 1 has waited .* in sum_in_place of float32 \(3,\) at \S*train.py:9: if odd: h.wait\(\)")
+    path = script("comm.sum_in_place([np.ones(3 + odd)])\n")
+    dprun(2, path, "--check").shows("the shapes differ", r"sum_in_place.* \(3,\) at", r"sum_in_place.* \(4,\) at")
+
+
+def test_ranks_that_all_wait_for_a_message(script):
+    dprun(3, script("""
+source = (comm.rank + 1) % 3
+comm.barrier()
+comm.recv(source, 3)
+comm.send(x[0], source)
+"""), "--stall", 1).shows("deadlock: rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0; the job is ended",
+                          *[rf"rank {r} has waited .* in recv\(source={(r + 1) % 3}, tag=3\) at \S*train.py:11" for r in range(3)])
+
+
+# --- a rank is late ----------------------------------------------------------------------------------------------------
+
+
+LATE = """
+def slow():
+    time.sleep(2)
+if odd:
+    slow()
+comm.gather(x, root=1)
+print("went on")
+"""
+LATE_REPORT = (r"dparallel: stalled: no progress for \d s", r"rank 0 has waited [\d.]+ s in gather\(root=1\) of float32 "
+               r"\(3,\) at \S*train.py:13: comm.gather", r"not in a collective; it is at \S*train.py:10, in slow: time.sleep")
+
+
+def test_a_late_rank_is_told_once_and_waited_for(script):
+    done = dprun(3, script(LATE), "--stall", 1).shows(*LATE_REPORT, code=0)
+    assert done.text.count("stalled") == 1 and done.text.count("went on") == 3
+
+
+def test_on_request_a_stall_ends_the_job(script):
+    done = dprun(2, script(LATE), "--stall", 1, "--stall-abort").shows(*LATE_REPORT, "dprun: rank 0 of 2 ended the job", code=1)
+    assert "went on" not in done.text and done.text.count("stalled: no progress for 1 s; the job is ended") == 1
+
+
+def test_variables_mean_the_same_under_plain_mpirun(script):
+    path = script("from dparallel import stall_limit\n" + LATE.replace("if odd", "if len(sys.argv) > 1: stall_limit(0)\nif odd"))
+    line = [*PLAIN, "-n", 2, sys.executable, path]
+    done = Done(line, DPARALLEL_STALL_SECONDS="1", DPARALLEL_STALL_ABORT="1").shows("dparallel: stalled", "rank 1 is not in")
+    assert "went on" not in done.text
+    assert "stalled" not in Done([*line, "quiet"], DPARALLEL_STALL_SECONDS="1").shows(code=0).text
+
+
+# --- a rank raises -----------------------------------------------------------------------------------------------------
+
+
+RAISES = """
+import autograd as ag
+from autograd import nn
+from autograd.utils.data import DataLoader, Dataset
+from dparallel import DataParallel
+what = sys.argv[1]
+def plant(where):
+    if odd and what == where:
+        raise ValueError("planted in " + where)
+class Net(nn.Linear):
+    def forward(self, x):
+        plant("forward")
+        return super().forward(x)
+class Identity(ag.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+    @staticmethod
+    def backward(ctx, g):
+        plant("backward")
+        return g
+class Rows(Dataset):
+    def __len__(self):
+        return 8
+    def __getitem__(self, i):
+        if i == 5:
+            plant("loader")
+        return np.ones(4, np.float32)
+model = DataParallel(Net(4, 2))
+model.module.weight.register_hook(lambda g: plant("hook"))
+for x in DataLoader(Rows(), batch_size=2, num_workers=1):
+    Identity.apply(model(x)).sum().backward()
+comm.barrier()
+"""
+
+
+@pytest.mark.parametrize("ranks, where", [(2, "forward"), (3, "backward"), (2, "hook"), (4, "loader")])
+def test_a_rank_that_raises(script, ranks, where):
+    done = dprun(ranks, script(RAISES), args=[where]).shows(
+        "Traceback", "line 16, in plant", f"ValueError: planted in {where}", f"dprun: rank {ranks - 1} of {ranks} failed", code=1)
+    assert done.text.count("line 16, in plant") == 1 + (where == "loader") and done.text.count("dprun: rank") == 1
+    assert "dparallel: " not in done.text and done.seconds < 30
+
+
+def test_a_local_replica_that_raises():
+    class Sometimes(nn.Linear):
+        def forward(self, x):
+            if (x.array == 7).any():
+                raise ValueError("planted")
+            return super().forward(x)
+
+    x = np.ones((4, 3), np.float32)
+    x[2:] = 7
+    with pytest.raises(ValueError, match="Caught ValueError in replica 1 on place 1: planted") as caught:
+        DataParallel(Sometimes(3, 2), devices=2)(ag.from_numpy(x))
+    frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
+    assert frames[-1].line == 'raise ValueError("planted")' and frames[-1].name == "forward"
+
+
+def test_options_reach_the_ranks():
+    done = dprun(2, __file__, "--dry-run", "--check", "--stall", "0", "--stall-abort").shows(code=0)
+    for text in ("DPARALLEL_CHECK=1", "DPARALLEL_STALL_SECONDS=0", "DPARALLEL_STALL_ABORT=1"):
+        assert text in done.text
+    assert "DPARALLEL" not in dprun(2, __file__, "--dry-run").text
+    dprun(2, __file__, "--stall", "soon").shows("--stall: 'soon' is not a positive number of seconds", code=2)

@@ -1,0 +1,121 @@
+"""What is known of ranks that wait: who will never come, who waits for whom; the board; the user's line."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from dparallel.comm import site, stall
+from dparallel.comm.board import SLOT, Board
+from dparallel.comm.waits import State, Wait, deadlock, gone, needed, report
+
+
+def waits(rank, key="0.0", number=1, counts=None, members=(0, 1, 2), seconds=3.0, what="barrier()", peers=None, time=100.0):
+    return State(rank, time, {"0.0": 0, "0.1": 0} | {key: number} | (counts or {}),
+                 Wait(what, key, number, members, seconds, peers), "train.py:7: comm.barrier()")
+
+
+def busy(rank, **counts):
+    return State(rank, 100.0, {key.replace("c", "0."): n for key, n in counts.items()}, None, "train.py:9: work()")
+
+
+def states(*given):
+    return {state.rank: state for state in given}
+
+
+def test_only_who_has_not_come_is_needed():
+    s = states(waits(0, number=2), busy(1, c0=2), busy(2, c0=1))
+    assert needed(s[0], s) == [2] and needed(s[1], s) == []
+    assert needed(s[0], states(s[0], State(1, 100.0))) == []             # nothing is known of its communicators
+
+
+def test_a_rank_that_has_left():
+    left = busy(1, c0=1)
+    left.left = "has left its script"
+    assert "rank 1 has left its script, and will never come where rank 0" in gone(states(waits(0, number=2), left), 5)
+    left.counts["0.0"] = 2                                               # it started its part, and MPI goes on with it
+    assert gone(states(waits(0, number=2), left), 5) == ""
+    message = waits(0, peers=[1], what="recv(source=1)")
+    assert "never come" in gone(states(message, left), 2) and gone(states(message, left), 5) == ""
+
+
+def test_a_ring_is_a_deadlock():
+    a, b = waits(0, "0.0", 4, {"0.1": 1}), waits(1, "0.1", 2, {"0.0": 3}, what="total()")
+    assert deadlock(states(a, b, busy(2, c0=3, c1=1)), 5) == "deadlock: rank 0 waits for rank 1, which waits for rank 0"
+    three = states(waits(0, peers=[1]), waits(1, peers=[2]), waits(2, peers=[0]), waits(3, peers=[0]))
+    assert deadlock(three, 2).endswith("rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0")
+    assert deadlock(three, 5) == ""                                      # messages may be on their way
+
+
+@pytest.mark.parametrize("what", ["a rank is busy", "it has come already", "not at the same time", "too short", "one collective"])
+def test_what_is_no_deadlock(what):
+    a, b = waits(0, "0.0", 4, {"0.1": 1}, (0, 1)), waits(1, "0.1", 2, {"0.0": 3}, (0, 1))
+    assert deadlock(states(a, b), 5)
+    if what == "a rank is busy":
+        b.wait = None
+    elif what == "it has come already":
+        b.counts["0.0"] = 4
+    elif what == "not at the same time":
+        b.time -= 3.5
+    elif what == "too short":
+        b.wait.seconds = 0.5
+    else:
+        b = waits(1, "0.0", 4, {"0.1": 1}, (0, 1))
+    assert deadlock(states(a, b), 5) == ""
+
+
+def test_unchecked_collectives_that_meet():
+    a, b = waits(0, what="sum_in_place of float32 (3,)"), waits(1, what="allreduce(op='sum') of float32 (3,)")
+    assert deadlock(states(a, b), 5) == "rank 0 and rank 1 are in different collectives"
+
+
+def test_a_report_names_every_rank():
+    left = State(2, 90.0, {}, None, "", "allreduce() at train.py:3", "has left its script")
+    lines = report("stalled", states(waits(0, time=99.0), busy(1), left), range(5), 100.0, 9).splitlines()
+    assert lines[:4] == ["dparallel: stalled", "  rank 0 has waited 4.0 s in barrier() at train.py:7: comm.barrier()",
+                         "  rank 1 is not in a collective; it is at train.py:9: work()",
+                         "  rank 2 has left its script (last collective: allreduce() at train.py:3)"]
+    assert lines[4].startswith("  ranks 3, 4: on another host") and len(lines) == 5
+    assert "not heard from for 20 s" in report("stalled", states(busy(1)), range(2), 120.0, 9)
+
+
+def test_the_board(tmp_path):
+    path = tmp_path / "board"
+    path.write_bytes(bytes(3 * SLOT))
+    first, second = (Board(os.open(path, os.O_RDWR), [4, 7], i) for i in (0, 1))
+    assert first.read() == {}
+    first.write({"rank": 4, "counts": {"0.0": 1}})
+    second.write({"rank": 7, "counts": {str(n): n for n in range(5000)}})
+    assert second.read() == first.read() == {4: {"rank": 4, "counts": {"0.0": 1}}, 7: {"rank": 7, "counts": {}}}
+    first._memory[9:10] = b"?"                                           # as seen while it is being written
+    assert list(second.read()) == [7]
+    assert first.claim(100.0, 5) and not second.claim(102.0, 5) and second.claim(105.0, 5)
+
+
+def test_the_users_line():
+    found = site.here()
+    assert found.file == __file__ and found.function == "test_the_users_line"
+    assert str(found).endswith(f"test_waits.py:{found.line}, in test_the_users_line: found = site.here()")
+    assert site.at(None) == "" and site.at(found).startswith(" at ")
+
+
+def test_the_limit(monkeypatch):
+    for bad in ("soon", "-1", "inf", "nan"):
+        monkeypatch.setenv("DPARALLEL_STALL_SECONDS", bad)
+        with pytest.raises(ValueError, match="a stall limit is a number of seconds"):
+            stall.StallSettings()
+    monkeypatch.setenv("DPARALLEL_STALL_SECONDS", "0")
+    monkeypatch.setenv("DPARALLEL_CHECK", "no")
+    settings = stall.StallSettings()
+    assert (settings.limit, settings.check, settings.abort) == (0.0, False, False)
+    monkeypatch.delenv("DPARALLEL_STALL_SECONDS")
+    monkeypatch.setenv("DPARALLEL_CHECK", "1")
+    assert (stall.StallSettings().limit, stall.StallSettings().check, stall.StallSettings().abort) == (60.0, True, False)
+    monkeypatch.setenv("DPARALLEL_STALL_SECONDS", "20")
+    assert stall.StallSettings().abort
+
+
+def test_nothing_starts_a_thread_without_ranks():
+    code = "import threading, dparallel; dparallel.Devices(1).barrier(); dparallel.world(); assert threading.active_count() == 1"
+    subprocess.run([sys.executable, "-c", code], check=True)
