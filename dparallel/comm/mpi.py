@@ -146,6 +146,7 @@ class MpiComm(MpiMessages, Communicator):
         """Python's end comes before MPI's: what MPI still works on must never be freed (seen: a segmentation fault). To
         wait here instead would hang where another rank has failed."""
         if self._pending:
+            self._tell_unreceived()
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._pending))
 
     # --- agreeing -----------------------------------------------------------------------------------------------------
