@@ -56,6 +56,21 @@ def test_custom_collective(before):
     assert "right, and the wrong one is caught" in run(*before, "examples/custom_collective.py")
 
 
+@pytest.mark.parametrize("name, brief, said", [
+    ("halo_exchange", ("--cells", 11, "--epochs", 12), r"squared error 0\.\d+; conductivities found to within"),
+    ("pipeline", ("--steps", 12, "--rows", 31), r"loss of the last steps 0\.\d+")])
+def test_messages_give_the_same_curve_alone_and_on_ranks(name, brief, said, tmp_path):
+    curves = []
+    for ranks in (0, 2, 3):
+        path = tmp_path / f"{ranks}.json"
+        text = run(*((*DPRUN, ranks) if ranks else ()), f"examples/{name}.py", *brief, "--curve", path)
+        assert re.search(said, text), text
+        curves.append(np.array(json.loads(path.read_text())))
+    assert len(curves[0]) == 12 and np.ptp(curves[0]) > 0
+    for curve in curves[1:]:
+        np.testing.assert_allclose(curve, curves[0], rtol=1e-9)
+
+
 BRIEF = {"mnist_cnn": ("--epochs", 1, "--rows", 640), "char_gpt": ("--steps", 10, "--rows", 8), "char_lstm": ("--steps", 10, "--rows", 8),
          "vae": ("--epochs", 2), "wgan_gp": ("--steps", 12), "cartpole": ("--rounds", 8), "lbfgs": ("--steps", 5),
          "contrastive": ("--epochs", 2, "--rows", 300)}

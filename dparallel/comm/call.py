@@ -26,13 +26,13 @@ OPS = ["sum", "prod", "max", "min", "mean"]
 TIES = ["split", "first"]             # who has the gradient of a max or min, see functions/reductions.py
 NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier",
          "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree",
-         "gather_object", "scatter_object", "duplicate"]
-NAMES += ["send", "permute", "scan", "exscan", "reverse_scan", "reverse_exscan"]
+         "gather_object", "scatter_object"]
+SCANS = ["scan", "exscan", "reverse_scan", "reverse_exscan"]
+NAMES += ["send", "permute", *SCANS, "duplicate"]
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
 ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object", "gather_object", "scatter_object"}
 FROM_ROOT = {"broadcast", "scatter", "broadcast_object", "scatter_object"}
-SCANS = {"scan", "exscan", "reverse_scan", "reverse_exscan"}
-REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place"} | SCANS
+REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place", *SCANS}
 JOINING = {"gather", "allgather", "alltoall", "alltoall_sizes", "gather_object"}
 CUTTING = {"scatter", "reduce_scatter", "alltoall", "scatter_object"}
 ONE_RESULT = {"reduce", "gather", "gather_object"}     # root's; others give a list, an array for each place held

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .call import Call, leader
+from .call import SCANS, Call, leader
 
 Array = np.ndarray[Any, Any]
 Places = Sequence[int]
@@ -133,5 +133,5 @@ def neutral(x: Array, op: str) -> Array:
 DEFINITIONS: dict[str, Callable[[Sequence[Call], Sequence[Array], Places], list[Array]]] = {
     "broadcast": _broadcast, "reduce": _reduce, "scatter": _scatter, "gather": _gather, "allreduce": _allreduce,
     "allgather": _allgather, "reduce_scatter": _reduce_scatter, "alltoall": _alltoall, "alltoall_sizes": _allgather,
-    "broadcast_object": _broadcast, "allgather_object": _allgather, "gather_object": _gather, "scatter_object": _scatter,
-    "permute": _permute, "scan": _scan, "exscan": _scan, "reverse_scan": _scan, "reverse_exscan": _scan}
+    "broadcast_object": _broadcast, "allgather_object": _allgather, "gather_object": _gather, "scatter_object": _scatter}
+DEFINITIONS |= {"permute": _permute, **dict.fromkeys(SCANS, _scan)}

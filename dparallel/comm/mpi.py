@@ -21,6 +21,7 @@ from .call import (
     FROM_ROOT,
     HEADER,
     REDUCTIONS,
+    SCANS,
     VALUE_AT,
     VALUED,
     Call,
@@ -32,7 +33,7 @@ from .call import (
 )
 from .definition import is_half, neutral
 from .history import History, parted
-from .mpi_messages import KINDS, MpiMessages
+from .mpi_messages import KINDS, MpiMessages, refuse_lost
 from .ordered import decoded, encoded
 from .site import at, here
 from .stall import members_of, told, watch
@@ -139,14 +140,13 @@ class MpiComm(MpiMessages, Communicator):
                 comm.Free()
         self.waiting = None
         self.watch.part(self)
-        if any(lost):
-            raise CollectiveError("free(): messages were never received: " + "; ".join(
-                f"place {place}: {text}" for place, texts in enumerate(lost) for text in texts))
+        refuse_lost(lost)
 
     def _outlive(self) -> None:
         """Python's end comes before MPI's: what MPI still works on must never be freed (seen: a segmentation fault). To
         wait here instead would hang where another rank has failed."""
         if self._pending:
+            self._tell_unreceived()
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._pending))
 
     # --- agreeing -----------------------------------------------------------------------------------------------------
@@ -324,10 +324,6 @@ class MpiComm(MpiMessages, Communicator):
             self._row_types[key] = TYPES[agreed.dtype].Create_contiguous(agreed.width).Commit()
         return self._row_types[key], 1
 
-    def spec(self, x: Array) -> list[Any]:
-        """x as mpi4py takes it without looking it up; bfloat16, of which buffers know nothing, as bits."""
-        return _spec(x.view(BITS) if x.dtype.kind == "V" else x)
-
     def _join_in_rounds(self, agreed: Agreed, x: Array, root: int | None) -> Handle:
         """gather on root, or (None) allgather, of more rows than MPI can count."""
         here = root in (None, self.rank)
@@ -420,13 +416,13 @@ class MpiComm(MpiMessages, Communicator):
         return explain(reason, [text for text, _ in everyone], parted([calls for _, calls in everyone]))
 
 
+MpiComm.spec = staticmethod(lambda x: _spec(x))
 METHODS = {
     "broadcast": MpiComm._broadcast, "reduce": MpiComm._reduce, "scatter": MpiComm._scatter, "gather": MpiComm._gather,
     "allreduce": MpiComm._allreduce, "allgather": MpiComm._allgather, "reduce_scatter": MpiComm._reduce_scatter,
     "alltoall": MpiComm._alltoall, "alltoall_sizes": MpiComm._allgather, "broadcast_object": MpiComm._broadcast,
-    "allgather_object": MpiComm._allgather, "gather_object": MpiComm._gather, "scatter_object": MpiComm._scatter,
-    "permute": MpiComm._permute_arrays, "scan": MpiComm._scan, "exscan": MpiComm._scan, "reverse_scan": MpiComm._scan,
-    "reverse_exscan": MpiComm._scan}
+    "allgather_object": MpiComm._allgather, "gather_object": MpiComm._gather, "scatter_object": MpiComm._scatter}
+METHODS |= {"permute": MpiComm._permute_arrays, **dict.fromkeys(SCANS, MpiComm._scan)}
 
 
 def _agreed(calls: list[Call]) -> Agreed:
@@ -441,8 +437,8 @@ def _headers(buffer: bytes) -> list[bytes]:
 
 
 def _spec(x: Array) -> list[Any]:
-    """x as mpi4py takes it without looking it up."""
-    return [x, x.size, TYPES[x.dtype]]
+    """x as mpi4py takes it without looking it up; bfloat16, of which buffers know nothing, as bits."""
+    return [x.view(BITS) if x.dtype.kind == "V" else x, x.size, TYPES[x.dtype]]
 
 
 def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array], Array]]:

@@ -6,12 +6,13 @@ header has told what comes. No mpi4py here: what needs it is in mpi.py.
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import Any
 
 import numpy as np
 
-from .call import HEADER, Call
+from .call import HEADER, Call, CollectiveError
 from .handle import Handle
 from .messages import Array
 
@@ -111,13 +112,32 @@ class MpiMessages:
         """Messages of this rank that nobody has received, given time if the receivers still may; receives that will get
         nothing are given up. For when no rank will receive any more."""
         self.comm.Barrier()
-        deadline = time.monotonic() + 1.0
-        waiting = [(request, what) for request, _, what in self._pending.values() if what is not None]
-        while any(not request.Test() for request, what in waiting if what) and time.monotonic() < deadline:
-            time.sleep(1e-3)
-        lost = [(request, what) for request, what in waiting if not request.Test()]
+        lost = self._left_after(1.0)
         for request, _ in lost:
             request.Cancel()
             self._pending.pop(id(request), None)
             self._abandoned.append(request)
         return sorted({what for _, what in lost if what})
+
+    def _left_after(self, seconds: float) -> list[tuple[Any, str]]:
+        """The requests of messages, and what they send, that are not complete when all sends are, or after some time."""
+        deadline = time.monotonic() + seconds
+        waiting = [(request, what) for request, _, what in self._pending.values() if what is not None]
+        while any(not request.Test() for request, what in waiting if what) and time.monotonic() < deadline:
+            time.sleep(1e-3)
+        return [(request, what) for request, what in waiting if not request.Test()]
+
+    def _tell_unreceived(self) -> None:
+        """When this rank ends: write to standard error which of its messages nobody has received."""
+        texts = sorted({what for _, what in self._left_after(2.0) if what})
+        if texts:
+            sys.stderr.write(f"dparallel: rank {self.rank} of {self.comm.size} ends, but what it sent has not been "
+                             f"received: {'; '.join(texts)}\n")
+            sys.stderr.flush()
+
+
+def refuse_lost(lost: list[list[str]]) -> None:
+    """CollectiveError if a message of any place was never received; lost: the messages of each place."""
+    if any(lost):
+        raise CollectiveError("free(): messages were never received: " + "; ".join(
+            f"place {place}: {text}" for place, texts in enumerate(lost) for text in texts))

@@ -1,5 +1,10 @@
 """Messages between places, permutations, scans: values for all dtypes, shapes, tags and orders, and their errors."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy_collectives import DTYPES, TOLERANCE, UFUNCS, numbers
@@ -226,6 +231,18 @@ def test_a_message_that_nobody_receives():
 
     with pytest.raises(RankFailure, match=r"never received: rank 0: send\(dest=1\) of float64 \(3,\) .*tag 5"):
         run_ranks(2, body)
+
+
+def test_the_end_of_a_rank_whose_message_nobody_receives_is_told(tmp_path):
+    script = tmp_path / "lost.py"
+    script.write_text("import numpy as np\nfrom dparallel import world\nc = world()\n"
+                      "if c.rank == 0:\n    c.send(np.ones(3), 1)\nc.barrier()\nprint('at the end')\n")
+    root = Path(__file__).parent.parent.parent
+    path = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run([sys.executable, "-m", "launch", "-n", "2", "--threads", "1", str(script)], text=True, timeout=100,
+                          cwd=root, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.stdout.count("at the end") == 2, done.stdout
+    assert "rank 0 of 2 ends, but what it sent has not been received: send(dest=1) of float64 (3,)" in done.stdout, done.stdout
 
 
 @pytest.mark.mpi

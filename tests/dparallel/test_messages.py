@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
+from autograd import forward_ad
 from dparallel import (
     AllReduce,
     Barrier,
@@ -59,6 +60,24 @@ def test_backward_of_collectives_is_the_adjoint(on_places, name):
             rng = rng_of(comm, by + 9)
             check_adjoint(COLLECTIVES[name](comm, by), [rng.standard_normal((2, 3)) for _ in comm.held], comm, rng)
             check_adjoint(COLLECTIVES[name](comm, by), [rng.standard_normal(()) for _ in comm.held], comm, rng)
+
+    on_places(check)
+
+
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_forward_mode_of_collectives(on_places, name):
+    """They are linear: the tangents are what they make of the tangents; also where only one rank has some."""
+    def check(comm):
+        rng = rng_of(comm)
+        call, xs = COLLECTIVES[name](comm, 1), [ag.tensor(rng.standard_normal(3)) for _ in comm.held]
+        for everyone in (True, False):
+            ts = [ag.tensor(rng.standard_normal(3)) * (everyone or place == 0) for place in comm.held]
+            expected = tuple_of(call(*ts))
+            with forward_ad.dual_level():
+                duals = [forward_ad.make_dual(x, t) if everyone or place == 0 else x for place, x, t in zip(comm.held, xs, ts)]
+                for y, t in zip(tuple_of(call(*duals)), expected, strict=True):
+                    tangent = forward_ad.unpack_dual(y).tangent
+                    np.testing.assert_allclose(0 * t.numpy() if tangent is None else tangent.numpy(), t.numpy(), rtol=1e-12)
 
     on_places(check)
 
@@ -310,6 +329,5 @@ def test_join_and_forward_mode_and_wrong_arguments():
         Send.apply(x, comm=comm, dest=0, tag=-1)
     with pytest.raises(TypeError, match="neither a Communicator nor an mpi4py"):
         Send.apply(x, comm="world", dest=0)
-    from autograd import forward_ad
     with forward_ad.dual_level(), pytest.raises(NotImplementedError, match="SendRecv and Permute have it"):
         Send.apply(forward_ad.make_dual(ag.ones(2), ag.ones(2)), comm=comm, dest=0)
