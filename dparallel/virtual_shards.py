@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from autograd import Generator, Tensor, as_tensor
-from autograd.nn import Module
+from autograd.nn import Module, SyncBatchNorm
 from autograd.random import default_generator, using_generator
 
 from .comm import CollectiveError, Communicator, Devices, even_split
@@ -38,6 +38,10 @@ class VirtualShards:
         if not isinstance(count, int) or count < 1 or count & (count - 1) or count % size:
             raise ValueError(f"reproducible={count!r} on {size} ranks: the number of virtual shards is a power of two, and "
                              "a multiple of the number of ranks")
+        synchronised = [name for name, part in module.named_modules() if isinstance(part, SyncBatchNorm)]
+        if synchronised:
+            raise NotImplementedError(f"reproducible={count}: {synchronised[0] or 'the module'} is a SyncBatchNorm, whose sums "
+                                      "depend on the number of ranks; use BatchNorm, which sees one shard")
         self.module, self.comm, self.devices, self.average, self.dim = module, comm, devices, average, dim
         self.ranks = Devices(1) if devices is comm else comm
         self.count, self.share = count, count // size

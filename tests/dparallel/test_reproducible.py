@@ -9,7 +9,7 @@ import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.utils.data import DataLoader, TensorDataset
-from dparallel import CollectiveError, DataParallel, Devices, GlobalBatchSampler, run_ranks
+from dparallel import CollectiveError, DataParallel, Devices, GlobalBatchSampler, SyncBatchNorm, run_ranks
 from dparallel.tree_reduce import tree_sum
 
 FEATURES, CLASSES = 12, 5
@@ -171,6 +171,11 @@ def test_leftover_gradients_are_refused():
         model(ag.ones(4, FEATURES)).sum().backward()
     with pytest.raises(NotImplementedError, match="no_sync"), model.no_sync():
         pass
+
+
+def test_layers_that_look_at_other_ranks_are_refused():
+    with pytest.raises(NotImplementedError, match="norm is a SyncBatchNorm"):
+        DataParallel(SyncBatchNorm.convert_sync_batchnorm(Net(ag.float32)), comm=Devices(1), reproducible=2)
 
 
 def test_the_tree_is_the_tree():
