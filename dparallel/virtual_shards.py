@@ -40,8 +40,8 @@ class VirtualShards:
                              "a multiple of the number of ranks")
         synchronised = [name for name, part in module.named_modules() if isinstance(part, SyncBatchNorm)]
         if synchronised:
-            raise NotImplementedError(f"reproducible={count}: {synchronised[0] or 'the module'} is a SyncBatchNorm, whose sums "
-                                      "depend on the number of ranks; use BatchNorm, which sees one shard")
+            raise NotImplementedError(f"reproducible={count}: {synchronised[0] or 'the module'} is a SyncBatchNorm, whose "
+                                      "sums depend on the number of ranks; use BatchNorm, which sees one shard")
         self.module, self.comm, self.devices, self.average, self.dim = module, comm, devices, average, dim
         self.ranks = Devices(1) if devices is comm else comm
         self.count, self.share = count, count // size
