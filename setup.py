@@ -41,11 +41,14 @@ class BuildCore(build_ext):
 
     def translate(self):
         """Python to C."""
+        import numpy
         from Cython.Build import cythonize
         plain = [Extension(e.name.replace(".native", ""), e.sources) for e in self.extensions]
         made = cythonize(plain, build_dir="build/core", compiler_directives=DIRECTIVES, force=True, quiet=True)
         for extension, c in zip(self.extensions, made, strict=True):
             extension.sources = c.sources
+            extension.include_dirs = [numpy.get_include()]
+            extension.define_macros = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
 
 
 setup(ext_modules=[] if PURE else EXTENSIONS, cmdclass={"build_ext": BuildCore})

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from . import arrays
 from .function_variants import GradientTypeError, NeedsInputGrad, bind, defaults, in_two_steps, variants
 from .graph import Node, next_number
 from .mode import GRAD, modes
@@ -93,37 +94,33 @@ class FunctionNode(Node):
 
     def run(self, g: Any, create: bool) -> Any:
         """Hand Tensors to the user's backward, check what it returns, bring it to shape and dtype."""
+        like = None                                  # an array that the gradients must be like, where inputs and output are
         if self.outputs == 1 and g is not None:
-            if self.meta is None:                    # inputs and output are alike
-                shape, dtype = g.shape, g.dtype
+            if self.meta is None:
+                like = g.array if create else g
             grads = self.function.backward(self, g if create else result(g))
         else:
             gs = g if self.outputs != 1 else (g,)
             grads = self.function.backward(self, *[
                 self._zeros(number) if x is None else x if create else result(x) for number, x in enumerate(gs)])
-            if self.meta is None:
-                shape, dtype = self.output_meta[0]
         if type(grads) is not tuple:
             grads = tuple(grads) if isinstance(grads, list) else (grads,)
         edges = self.edges
         if len(grads) != len(edges):
             grads = self._trim(grads)
-        metas = self.meta
         out: list[Any] = []
         tensor: TensorBase
         for number, edge in enumerate(edges):
             grad = grads[number]
-            if metas is not None:
-                shape, dtype = metas[number] or ((), None)
             if grad is None:
                 out.append(None)
             elif edge is None or not isinstance(grad, Tensor):
-                self._check_unused(grad, dtype, number)
+                self._check_unused(grad, number)
                 out.append(None)
             else:
                 tensor = grad
-                if tensor.array.dtype is not dtype or tensor.array.shape != shape:
-                    tensor = self._fit(grad, number, shape, dtype)
+                if like is None or not arrays.alike(tensor.array, like):
+                    tensor = self._fit(grad, number, like)
                 out.append(tensor if create else tensor.array)
         return out
 
@@ -147,9 +144,9 @@ class FunctionNode(Node):
                                    f"a Tensor of shape {list(shape)}, got {getattr(tangent, 'shape', type(tangent))}")
         return found
 
-    def _check_unused(self, grad: Any, dtype: Any, number: int) -> None:
+    def _check_unused(self, grad: Any, number: int) -> None:
         """A gradient that nobody needs is dropped; one for an argument that is no Tensor, or no Tensor, is an error."""
-        if dtype is None:
+        if self.meta is not None and not self.meta[number]:
             raise RuntimeError(f"function {self.name()} returned a gradient different than None at position "
                                f"{number + 1}, but the corresponding forward input was not a Tensor")
         if not isinstance(grad, Tensor):
@@ -171,9 +168,11 @@ class FunctionNode(Node):
                                f"(expected {count}, got {len(grads)})")
         return grads[:count]
 
-    def _fit(self, grad: Tensor, number: int, shape: tuple[int, ...], dtype: Any) -> Tensor:
+    def _fit(self, grad: Tensor, number: int, like: Any) -> Tensor:
         """A gradient of the input's shape and dtype: summed where broadcast, cast where the dtypes differ."""
-        if grad.shape != shape:
+        shape, dtype = (self.meta[number] if self.meta is not None else
+                        self.output_meta[0] if like is None else (like.shape, like.dtype))
+        if grad.array.shape != shape:
             try:
                 fits = np.broadcast_shapes(grad.shape, shape) == grad.shape
             except ValueError:
@@ -334,8 +333,8 @@ class InplaceFunction(Function):
 def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, lane: Any) -> Any:
     """attach(), for the ordinary call: one new Tensor came out, and nothing but backward is on."""
     tensor: TensorBase
-    shape, dtype = out.array.shape, out.array.dtype
-    if out.tracked or dtype.kind not in "fc":
+    array = out.array
+    if out.tracked or array.dtype.kind not in "fc":
         return attach(node, args, out, GRAD)
     node.meta = None
     for a in args:
@@ -345,12 +344,12 @@ def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, lane:
         tensor = a
         if tensor is out:
             return attach(node, args, out, GRAD)
-        if node.meta is None and (tensor.array.dtype is not dtype or tensor.array.shape != shape):
+        if node.meta is None and not arrays.alike(tensor.array, array):
             node.meta = metas(args)
     node.seq = next_number()
     node.lane = lane
     if node.always_runs:
-        node.output_meta = ((shape, dtype),)
+        node.output_meta = ((array.shape, array.dtype),)
     out.edge = (node, 0)
     out.tracked = True
     if node.to_save:
