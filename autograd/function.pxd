@@ -1,5 +1,5 @@
 cimport cython
-from . cimport arrays
+from . cimport arrays, mode
 from .graph cimport Node
 from .tensor cimport TensorBase, edge_of, result
 

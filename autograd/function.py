@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from . import arrays
+from . import arrays, mode
 from .function_variants import GradientTypeError, NeedsInputGrad, bind, defaults, in_two_steps, variants
 from .graph import Node, next_number
 from .mode import GRAD, modes
@@ -303,7 +303,7 @@ class Function:
             else:
                 edges.append(None)
         node.edges = tuple(edges)
-        state = modes.__dict__                       # this thread's: one look-up for three uses
+        state = mode.state()
         recording = state["recording"]
         usual = cls._usual
         record = recording and (tracked & recording if usual or not cls.asks else cls.records(tracked, settings))

@@ -1,4 +1,4 @@
-cimport cython
+from .. cimport mode
 from ..graph cimport Node
 from ..operation cimport OperationNode
 from ..tensor cimport TensorBase, edge_of, result, start

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import mode
 from ..complaints import explain, unsupported
 from ..dtypes import category, default, float32, for_number, result_type
 from ..frames import framed
@@ -212,11 +213,11 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             raise
         answer: TensorBase = result(z)
         x_tracked, y_tracked = x.tracked, y.tracked
-        if (x_tracked or y_tracked) and (x_tracked | y_tracked) & (on := modes.recording):
+        if (x_tracked or y_tracked) and (x_tracked | y_tracked) & (on := (state := mode.state())["recording"]):
             node: OperationNode = (node_class if (plain and dtype is float32) or answer.array.dtype.kind != "c" or real(a, b)
                                    else conjugated(node_class))()
             node.seq = next_number()
-            node.lane = modes.lane
+            node.lane = state["lane"]
             node.outputs, node.hooks = 1, None
             node.edges = (edge_of(x) if x_tracked else None, edge_of(y) if y_tracked else None)
             node.saved = None
