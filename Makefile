@@ -9,10 +9,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: train test check bench examples clean
 
-train: $(TRAIN)
+train: $(TRAIN) $(CORE)
 	$(BIN)/dprun -n 2 examples/digits.py
 
-test: $(TEST)
+test: $(TEST) $(CORE)
 	$(BIN)/python tests/run_all.py
 
 check: $(TEST)
@@ -20,7 +20,7 @@ check: $(TEST)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_layers.py
 
-bench: $(TEST)
+bench: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/run.py
 
@@ -34,6 +34,15 @@ $(BIN)/python:
 # compiled at once: also where Python may not write byte code later (PYTHONDONTWRITEBYTECODE), imports are quick
 COMPILE := $(BIN)/python -m compileall -q autograd dparallel launch
 
+# the compiled core, again when its sources change; Python runs the sources where this can't be had (DPARALLEL_PURE=1: nor wanted)
+PXD := $(wildcard autograd/*.pxd autograd/ops/*.pxd)
+CORE := $(VENV)/.core-ready
+
+$(CORE): setup.py autograd/compiled.py $(PXD) $(PXD:.pxd=.py)
+	$(BIN)/python -m pip install -q --no-deps -e .
+	$(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
+	touch $@
+
 $(TRAIN): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples]'
 	$(COMPILE)
@@ -45,4 +54,4 @@ $(TEST): pyproject.toml | $(BIN)/python
 	touch $@
 
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) build *.egg-info autograd/native

@@ -8,6 +8,9 @@ from typing import Any
 
 from numpy import dtype
 
+from . import compiled  # first of all: it says which modules are compiled
+
+# isort: split
 from . import (
     anomaly_mode,
     autograd,
@@ -32,6 +35,7 @@ from .anomaly_mode import (
     set_anomaly_enabled,
     set_detect_anomaly,
 )
+from .configuration import show_config
 from .derivatives import backward, grad
 from .devices import (
     channels_last,

@@ -6,7 +6,7 @@ import sys
 import threading
 import traceback
 import warnings
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,9 @@ MSG_NO_TRACE = ("Error detected in {name}. No forward pass information available
 MSG_TRACE = "Error detected in {name}. Traceback of forward call that caused the error:\n"
 MSG_PARENT = ("\n\nPrevious calculation was induced by {name}. Traceback of forward call that induced the previous "
               "calculation:\n")
+
+
+RECORDERS = {f"autograd.{name}" for name in ("anomaly_mode", "recorded", "operation", "function", "ops._declare")}
 
 
 class _State:
@@ -42,10 +45,18 @@ class _Current(threading.local):
 current = _Current()
 
 
+def _caller() -> FrameType:
+    """The frame that called the operation: the recording code itself has none where it is compiled."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__") in RECORDERS:
+        frame = frame.f_back
+    return frame
+
+
 def _on_birth(node: Node) -> None:
     """Write down where a node is made, and in which node's backward."""
     metadata = node.metadata
-    metadata["traceback_"] = traceback.format_stack(sys._getframe(3))    # the caller's of the operation
+    metadata["traceback_"] = traceback.format_stack(_caller())
     if current.node is not None:
         metadata["parent_"] = current.node
 
@@ -101,37 +112,19 @@ class detect_anomaly(set_detect_anomaly):
         set_anomaly_enabled(True, self.check_nan)
 
 
-class Watched:
-    """A node as a pass sees it in anomaly mode: in all things like the node itself, but its run() is looked at."""
-
-    def __init__(self, node: Node) -> None:
-        object.__setattr__(self, "node", node)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "node"), name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self.node, name, value)
-
-    def __hash__(self) -> int:
-        return hash(self.node)
-
-    def __eq__(self, other: object) -> bool:
-        return self.node is other or (isinstance(other, Watched) and self.node is other.node)
-
-    def run(self, g: Any, create: bool) -> Any:
-        """The node's run(): an error warns of where the node was made, and NaN is an error."""
-        before, current.node = current.node, self.node
-        try:
-            grads = self.node.run(g, create)
-            if state.check_nan:
-                _refuse_nan(self.node, grads)
-        except Exception:
-            report(self.node)
-            raise
-        finally:
-            current.node = before
-        return grads
+def run_watched(node: Node, g: Any, create: bool) -> Any:
+    """node.run(g, create): an error warns of where the node was made, and NaN is an error."""
+    before, current.node = current.node, node
+    try:
+        grads = node.run(g, create)
+        if state.check_nan:
+            _refuse_nan(node, grads)
+    except Exception:
+        report(node)
+        raise
+    finally:
+        current.node = before
+    return grads
 
 
 def _refuse_nan(node: Node, grads: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 MSG_MINUS = ("Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use "
@@ -41,3 +43,11 @@ def unsupported(name: str, *operands: Any, numbers: bool = True) -> Any:
             raise TypeError(f"{name}(): unsupported operand of type {type(x).__name__}; it must be a Tensor"
                             f"{' or a number' if numbers else ''}")
     return NotImplemented
+
+
+def warn_user(message: str) -> None:
+    """A UserWarning at the line of the user's that led here; compiled code has no frames, so levels can't be counted."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("autograd."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .graph import Node, edge_of
-from .tensor import Tensor
+from .graph import Node
+from .tensor import Tensor, edge_of
 
 
 class GradientEdge(NamedTuple):

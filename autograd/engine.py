@@ -1,3 +1,4 @@
+# cython: annotation_typing=True
 """The engine: one backward pass, under backward() and grad() (derivatives.py). Nodes run newest first.
 
 An operation is numbered when it is made, after its inputs, so decreasing numbers are a topological order: nothing is
@@ -11,16 +12,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from .anomaly_mode import Watched, current, state
+from .anomaly_mode import current, run_watched, state
 from .graph import AccumulateGrad, Edge, Node
 from .hooks import as_value
 from .lanes import on_fresh_stack
 from .mode import DUAL, GRAD, modes
-from .tensor import result, unshared
+from .tensor import edge_of, result, unshared
 from .walk import Walk, running
 
 by_number = attrgetter("seq")
@@ -39,12 +40,14 @@ def survey(roots: list[Edge], since: int = 0) -> tuple[list[Node], dict[Node, in
             uses[root] = uses.get(root, 0) + 1
     stack = [node for node in seen if not node.is_leaf]
     order = list(stack)
+    node: Node                                       # types of variables are those of C in a compiled core
     while stack:
-        for edge in stack.pop().edges:
+        node = stack.pop()
+        for edge in node.edges:
             if edge is None:
                 continue
             node = edge[0]
-            if node.__class__ is AccumulateGrad:
+            if type(node) is AccumulateGrad:
                 uses[node] = uses.get(node, 0) + 1
             elif node not in seen and node.seq >= since:
                 seen.add(node)
@@ -77,7 +80,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
         if joined:
             order, uses = survey([*roots, *joined])
     tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
-    walk = Walk(tensors, keep, uses)
+    walk = Walk(tensors, keep, uses, run_watched if state.enabled else None)
     walk.accumulate = accumulate
     places: list[list[Any]] = []
     if targets is not None:
@@ -90,7 +93,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
             elif not node.is_leaf:
                 walk.watch.setdefault(node, {})
         walk.uses = _uses(order, roots)
-    walk.order = order if not state.enabled else [cast(Node, Watched(node)) for node in order]
+    walk.order = order
     recording = modes.recording
     walk.recording = modes.recording = create | (recording & ~GRAD)
     running.walks.append(walk)
@@ -168,31 +171,34 @@ def is_checkpoint_valid() -> bool:
 
 # --- when a leaf may adopt a gradient ---------------------------------------------------------------------------------
 
-class _Probe:
-    """A leaf that counts who holds the gradient it is handed, where Tensor.accumulate_grad would count."""
-
-    hooks = None
-
-    def accumulate_grad(self, g: Any, create: bool) -> None:
-        self.count = sys.getrefcount(g)
-
-
 class _Fresh(Node):
     """A node that makes a gradient which nobody else holds."""
 
     __slots__ = ()
 
     def run(self, g: Any, create: bool) -> Any:
-        return (np.ones(1),)
+        """A new array, known by its id."""
+        array = np.ones(1)
+        made[0] = id(array)
+        return (array,)
+
+
+made = [0]
 
 
 def _measure_unshared() -> int:
-    """The reference count of a gradient that only the engine holds; other interpreters count otherwise."""
-    probe, node = _Probe(), _Fresh()
+    """The reference count of a gradient that only the engine holds, by trying; it depends on the interpreter."""
+    leaf, node = result(np.ones(1)), _Fresh()
+    leaf.tracked = GRAD
     node.seq, node.saved, node.hooks, node.lane, node.outputs = 0, None, None, None, 1
-    node.edges = ((AccumulateGrad(probe), 0),)
-    run_backward([(node, 0)], [result(np.ones(1))], False, False, None, True)
-    return probe.count
+    node.edges = (edge_of(leaf),)
+    for count in range(1, 20):
+        unshared[0] = count
+        leaf._grad = None
+        run_backward([(node, 0)], [result(np.ones(1))], True, False, None, True)
+        if id(leaf._grad.array) == made[0]:
+            return count
+    return 0
 
 
 unshared[0] = _measure_unshared()

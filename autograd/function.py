@@ -1,3 +1,4 @@
+# cython: annotation_typing=True
 """Function: the one way an operation comes to exist. `apply` runs forward and records a node that can run backward.
 
 Users subclass Function: forward and backward are handed Tensors, as in PyTorch. Built-in operations subclass
@@ -13,13 +14,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from . import arrays, mode
 from .function_variants import GradientTypeError, NeedsInputGrad, bind, defaults, in_two_steps, variants
-from .graph import Node, edge_of, new, next_number
+from .graph import Node, next_number
 from .mode import GRAD, modes
 from .operation import fit
 from .recorded import finish
 from .saved import pack, unpack
-from .tensor import Tensor, result
+from .tensor import Tensor, TensorBase, edge_of, result
 from .views import check_writable, written
 
 MSG_INSTANCE = ("Functions are not instantiated: their methods are static. Write `{name}.apply(...)`, not "
@@ -32,7 +34,7 @@ class FunctionNode(Node):
 
     __slots__ = ("plain", "to_save")
 
-    function: type[Function]
+    function: Any = None                             # the Function, in its node class
     to_save: tuple[Any, ...] | None
     plain: bool                                      # nothing of the following was asked for
     materialize_grads: bool = True
@@ -65,8 +67,12 @@ class FunctionNode(Node):
         saved = self.saved
         if saved is None:
             return self.to_save or ()               # still inside forward
+        tensor: TensorBase
         for value in saved:
-            if value.__class__ is not Tensor or value.counter is not None:
+            if type(value) is not Tensor:
+                return tuple(unpack(self, True))
+            tensor = value
+            if tensor.counter is not None:
                 return tuple(unpack(self, True))
         return saved                                 # plain tensors that nobody wrote to
 
@@ -88,37 +94,34 @@ class FunctionNode(Node):
 
     def run(self, g: Any, create: bool) -> Any:
         """Hand Tensors to the user's backward, check what it returns, bring it to shape and dtype."""
+        like = None                                  # an array that the gradients must be like, where inputs and output are
         if self.outputs == 1 and g is not None:
-            if self.meta is None:                    # inputs and output are alike
-                shape, dtype = g.shape, g.dtype
+            if self.meta is None:
+                like = g.array if create else g
             grads = self.function.backward(self, g if create else result(g))
         else:
             gs = g if self.outputs != 1 else (g,)
             grads = self.function.backward(self, *[
                 self._zeros(number) if x is None else x if create else result(x) for number, x in enumerate(gs)])
-            if self.meta is None:
-                shape, dtype = self.output_meta[0]
-        if grads.__class__ is not tuple:
+        if type(grads) is not tuple:
             grads = tuple(grads) if isinstance(grads, list) else (grads,)
         edges = self.edges
         if len(grads) != len(edges):
             grads = self._trim(grads)
-        metas = self.meta
         out: list[Any] = []
-        for grad, edge in zip(grads, edges):  # noqa: B905 - as long as each other by now
-            if metas is not None:
-                shape, dtype = metas[len(out)] or ((), None)
+        tensor: TensorBase
+        for number, edge in enumerate(edges):
+            grad = grads[number]
             if grad is None:
                 out.append(None)
             elif edge is None or not isinstance(grad, Tensor):
-                self._check_unused(grad, dtype, len(out))
+                self._check_unused(grad, number)
                 out.append(None)
             else:
-                array = grad.array
-                if array.shape != shape or array.dtype is not dtype:
-                    grad = self._fit(grad, len(out), shape, dtype)
-                    array = grad.array
-                out.append(grad if create else array)
+                tensor = grad
+                if like is None or not arrays.alike(tensor.array, like):
+                    tensor = self._fit(grad, number, like)
+                out.append(tensor if create else tensor.array)
         return out
 
     def custom_push(self, tangents: list[Any]) -> Any:
@@ -141,9 +144,9 @@ class FunctionNode(Node):
                                    f"a Tensor of shape {list(shape)}, got {getattr(tangent, 'shape', type(tangent))}")
         return found
 
-    def _check_unused(self, grad: Any, dtype: Any, number: int) -> None:
+    def _check_unused(self, grad: Any, number: int) -> None:
         """A gradient that nobody needs is dropped; one for an argument that is no Tensor, or no Tensor, is an error."""
-        if dtype is None:
+        if self.meta is not None and not self.meta[number]:
             raise RuntimeError(f"function {self.name()} returned a gradient different than None at position "
                                f"{number + 1}, but the corresponding forward input was not a Tensor")
         if not isinstance(grad, Tensor):
@@ -165,9 +168,11 @@ class FunctionNode(Node):
                                f"(expected {count}, got {len(grads)})")
         return grads[:count]
 
-    def _fit(self, grad: Tensor, number: int, shape: tuple[int, ...], dtype: Any) -> Tensor:
+    def _fit(self, grad: Tensor, number: int, like: Any) -> Tensor:
         """A gradient of the input's shape and dtype: summed where broadcast, cast where the dtypes differ."""
-        if grad.shape != shape:
+        shape, dtype = (self.meta[number] if self.meta is not None else
+                        self.output_meta[0] if like is None else (like.shape, like.dtype))
+        if grad.array.shape != shape:
             try:
                 fits = np.broadcast_shapes(grad.shape, shape) == grad.shape
             except ValueError:
@@ -181,7 +186,8 @@ class FunctionNode(Node):
         """Run the user's backward on these gradients, as the engine would; returns what it returns."""
         return self.function.backward(self, *grads)
 
-    __call__ = apply
+    def __call__(self, *grads: Tensor) -> Any:
+        return self.function.backward(self, *grads)
 
     def sources(self, g: Any) -> list[Tensor]:
         """Stand-ins for the inputs: tensors with the same edges, so that what hangs on them is found."""
@@ -223,14 +229,16 @@ class Function:
             if inspect.isfunction(cls.__dict__.get(method)):
                 raise TypeError(MSG_STATIC.format(name=cls.__name__, method=method))
         cls.node = type(f"{cls.__name__}Backward", (cls.node,),
-                        {"__slots__": (), "always_runs": cls.always_runs, "__module__": cls.__module__,
+                        {"always_runs": cls.always_runs, "__module__": cls.__module__,
                          "__doc__": f"Node of {cls.__name__}.", **variants(cls, Function, FunctionNode)})
         cls._takes_context = cls.setup_context is not Function.setup_context
+        cls._usual = not (cls._takes_context or cls.asks or cls.always_runs)
         cls._binds = cls._takes_context and bool(defaults(cls.forward))
 
     def __init__(self) -> None:
         raise TypeError(MSG_INSTANCE.format(name=type(self).__name__))
 
+    _usual = True                     # none of what apply must ask about
     _takes_context = False
     _binds = False                    # forward takes no ctx and has default arguments, which setup_context is to see
     generate_vmap_rule = False        # accepted; there is no vmap that would ask
@@ -277,61 +285,43 @@ class Function:
         """Run forward; record the call if recording is on and a tensor argument requires grad."""
         if settings:
             args, settings = bind(cls, args, settings)
-        node = new(cls.node)
+        node: FunctionNode = cls.node()
         node.saved = node.hooks = node.to_save = None
         node.plain = True
         node.outputs = 1
         edges: list[Any] = []
         tracked = 0
+        tensor: TensorBase                           # types of variables are those of C in a compiled core
         for a in args:
             if isinstance(a, Tensor):
-                edge = a.edge
-                if a.tracked:
-                    tracked |= a.tracked
+                tensor = a
+                edge = tensor.edge
+                if tensor.tracked:
+                    tracked |= tensor.tracked
                     if edge is None:
-                        edge = edge_of(a)
+                        edge = edge_of(tensor)
                 edges.append(edge)
             else:
                 edges.append(None)
         node.edges = tuple(edges)
-        state = modes.__dict__                       # this thread's: one look-up for three uses
+        state = mode.state()
         recording = state["recording"]
-        record = recording and (cls.records(node, tracked, settings) if cls.asks else tracked & recording)
+        usual = cls._usual
+        record = recording and (tracked & recording if usual or not cls.asks else cls.records(node, tracked, settings))
         state["recording"] = 0
         try:
-            if cls._takes_context:
-                args, output = in_two_steps(cls, node, args, settings)
+            if usual or not cls._takes_context:
+                if settings or len(args) != 2:
+                    output = cls.forward(node, *args, **settings)
+                else:                                # the star costs 0.05 us
+                    output = cls.forward(node, args[0], args[1])
             else:
-                output = cls.forward(node, *args, **settings)
+                args, output = in_two_steps(cls, node, args, settings)
         finally:
             state["recording"] = recording
-        if not (record and recording == GRAD and node.plain and output.__class__ is Tensor and not output.tracked):
+        if not (record and recording == GRAD and node.plain and type(output) is Tensor):
             return attach(node, args, output, record)
-        array = output.array                         # the ordinary call: one new Tensor came out
-        shape, dtype = array.shape, array.dtype
-        node.meta = None
-        for a in args:
-            if a is output or dtype.kind not in "fc":
-                return attach(node, args, output, record)
-            if a.__class__ is not Tensor or a.array.shape != shape or a.array.dtype is not dtype:
-                node.meta = metas(args)
-                break
-        node.seq = next_number()
-        node.lane = state["lane"]
-        if node.always_runs:
-            node.output_meta = ((shape, dtype),)
-        output.edge = (node, 0)
-        output.tracked = True
-        saved = node.to_save
-        if saved:
-            for value in saved:
-                if value is output or value is None or value.counter is not None:
-                    pack(node, saved, (output,))
-                    break
-            else:
-                node.saved = saved                   # inputs and intermediates that nobody wrote to
-            node.to_save = None
-        return output
+        return attach_one(node, args, output, state["lane"])
 
 
 FunctionCtx = FunctionNode                           # PyTorch's name for what forward and backward are handed
@@ -341,7 +331,47 @@ class InplaceFunction(Function):
     """Function; PyTorch's older name for those that write to their inputs."""
 
 
-def check_dirty(node: FunctionNode, args: tuple[Any, ...], record: int) -> None:
+def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, lane: Any) -> Any:
+    """attach(), for the ordinary call: one new Tensor came out, and nothing but backward is on."""
+    tensor: TensorBase
+    array = out.array
+    if out.tracked or array.dtype.kind not in "fc":
+        return attach(node, args, out, GRAD)
+    node.meta = None
+    for a in args:
+        if type(a) is not Tensor:
+            node.meta = metas(args)
+            continue
+        tensor = a
+        if tensor is out:
+            return attach(node, args, out, GRAD)
+        if node.meta is None and not arrays.alike(tensor.array, array):
+            node.meta = metas(args)
+    node.seq = next_number()
+    node.lane = lane
+    if node.always_runs:
+        node.output_meta = ((array.shape, array.dtype),)
+    out.edge = (node, 0)
+    out.tracked = True
+    if node.to_save:
+        keep(node, node.to_save, out)
+        node.to_save = None
+    return out
+
+
+def keep(node: FunctionNode, values: tuple[Any, ...], out: TensorBase) -> None:
+    """Save values for backward: as they are if they are inputs and intermediates that nobody wrote to."""
+    tensor: TensorBase
+    for value in values:
+        if value is out or value is None:
+            return pack(node, values, (out,))
+        tensor = value
+        if tensor.counter is not None:
+            return pack(node, values, (out,))
+    node.saved = values
+
+
+def check_dirty(node: FunctionNode, args: tuple[Any, ...], record: Any) -> None:
     """Refuse writes that mark_dirty declared and that would lose a gradient."""
     for tensor in node.dirty:
         if not any(tensor is a for a in args):
@@ -354,7 +384,7 @@ def metas(args: tuple[Any, ...]) -> list[Any]:
     return [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else () for a in args]
 
 
-def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, record: int) -> Any:
+def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, record: Any) -> Any:
     """Make `node` the origin of the outputs of a user's Function, if the call is recorded; what apply returns."""
     if node.dirty:
         check_dirty(node, args, record)

@@ -54,7 +54,7 @@ def variants(function: Any, base: Any, node: type) -> dict[str, Any]:
 
 def _given_away(ctx: Any, node: Any) -> Any:
     """The saved tensors, which the node then no longer holds."""
-    values = node.saved_tensors.fget(ctx)
+    values = node.saved_tensors.__get__(ctx)
     if ctx.saved is not None:
         ctx.saved = FREED
     return values

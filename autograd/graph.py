@@ -13,12 +13,12 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from .counters import Counter
 from .mode import GRAD, modes
 
 next_number = itertools.count().__next__            # one count for all threads; taking a number is atomic
 _hook_number = itertools.count().__next__
-new = object.__new__
-_once = threading.RLock()                           # two threads must not give one leaf two accumulators, or counters
+once = threading.RLock()                           # two threads must not give one leaf two accumulators, or counters
 
 Edge = tuple["Node", int]
 
@@ -35,19 +35,6 @@ MSG_CHANGED = (
     "by {name}, is at version {now}; expected version {then} instead. Change a copy, or make the change after "
     "backward()."
 )
-
-
-class Counter:
-    """How often the memory shared by a tensor and its aliases was written to; and its views, which a write moves on."""
-
-    __slots__ = ("__weakref__", "value", "views")
-
-    def __init__(self) -> None:
-        self.value = 0
-        self.views: list[weakref.ref[Any]] = []
-
-    def refuse_write(self) -> None:
-        """RuntimeError where the memory must not be written to; see inference.py."""
 
 
 class RemovableHandle:
@@ -82,6 +69,19 @@ class NodeHooks:
         self.home: Any = None                        # of a leaf: the array where its gradient shall live, if set
 
 
+class Shown:
+    """An attribute of nodes that a module above computes, by its name in `shown`; compiled classes take no new ones."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, node: Node | None, owner: Any = None) -> Any:
+        return self if node is None else shown[self.name](node)
+
+
+shown: dict[str, Callable[[Any], Any]] = {}         # filled by graph_api.py
+
+
 class Node:
     """One recorded call. Its class is named after the operation, `<Name>Backward`.
 
@@ -107,6 +107,10 @@ class Node:
     output_duals: tuple[Any, ...] | None = None      # forward mode: (level, tangent) of each output
     versions: tuple[int, ...] | None = None          # of saved inputs, where one is not 0
 
+    _saved_self, _saved_other, _saved_result = Shown("_saved_self"), Shown("_saved_other"), Shown("_saved_result")
+    _raw_saved_self, _raw_saved_other = Shown("_raw_saved_self"), Shown("_raw_saved_other")
+    _raw_saved_result, _raw_saved_tensors = Shown("_raw_saved_result"), Shown("_raw_saved_tensors")
+
     def run(self, g: Any, create: bool) -> Any:
         """Gradients of the outputs -> gradients for the edges."""
         raise NotImplementedError(f"{self.name()} has no run()")
@@ -127,7 +131,7 @@ class Node:
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dict for the user's own notes, kept with the node."""
-        return self.__dict__.setdefault("_metadata", {})
+        return vars(self).setdefault("_metadata", {})
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call fn(grad_inputs, grad_outputs) after this node has run; a returned tuple replaces grad_inputs."""
@@ -169,26 +173,11 @@ class AccumulateGrad(Node):
         return ()
 
 
-def edge_of(tensor: Any) -> Edge | None:
-    """The edge that leads to where `tensor` came from; None for one that needs no gradient."""
-    edge = tensor.edge
-    if edge is not None or not tensor.tracked & GRAD:
-        return edge
-    accumulator = tensor.accumulator() if tensor.accumulator is not None else None
-    if accumulator is None:
-        with _once:
-            accumulator = tensor.accumulator() if tensor.accumulator is not None else None
-            if accumulator is None:
-                accumulator = AccumulateGrad(tensor)
-                tensor.accumulator = weakref.ref(accumulator)     # weak: the node owns the leaf, not the leaf the node
-    return accumulator, 0
-
-
 def shared_counter(tensor: Any) -> Counter:
     """The counter of writes to the tensor's memory, made when the first alias or write needs it."""
     counter = tensor.counter
     if counter is None:
-        with _once:
+        with once:
             counter = tensor.counter
             if counter is None:
                 counter = tensor.counter = Counter()

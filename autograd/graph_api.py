@@ -10,11 +10,11 @@ from typing import Any
 
 from .edges import GradientEdge, get_gradient_edge
 from .engine import current_pass
-from .graph import FREED, MSG_FREED, Node, RemovableHandle, edge_of, shared_counter
+from .graph import FREED, MSG_FREED, Node, RemovableHandle, shared_counter, shown
 from .inference import is_inference
 from .mode import modes
 from .saved import PACKED, Output, disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks, taken, unpack
-from .tensor import Tensor, result
+from .tensor import Tensor, edge_of, result
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
@@ -174,10 +174,9 @@ def _bind() -> None:
         return SavedTensor(node, place)
 
     for what in ("self", "other", "result"):
-        setattr(Node, f"_saved_{what}", property(functools.partial(value, what=what)))
-        setattr(Node, f"_raw_saved_{what}", property(functools.partial(raw, what=what)))
-    setattr(Node, "_raw_saved_tensors",  # noqa: B010 - no name that Node declares
-            property(lambda node: tuple([SavedTensor(node, number) for number in range(len(_saved(node)))])))
+        shown[f"_saved_{what}"] = functools.partial(value, what=what)
+        shown[f"_raw_saved_{what}"] = functools.partial(raw, what=what)
+    shown["_raw_saved_tensors"] = lambda node: tuple([SavedTensor(node, number) for number in range(len(_saved(node)))])
 
 
 _bind()

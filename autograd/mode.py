@@ -37,6 +37,11 @@ class Modes(threading.local):
 modes = Modes()
 
 
+def state() -> dict[str, Any]:
+    """The modes of the current thread, as a dict: for who asks often; in a compiled core see mode.pxd."""
+    return modes.__dict__
+
+
 def watch() -> None:
     """Set this thread's WATCH bit as its hooks on saved tensors and the listeners want it."""
     modes.recording = (modes.recording | WATCH) if listeners or modes.saving else modes.recording & ~WATCH

@@ -1,19 +1,21 @@
+# cython: annotation_typing=True
 """Operation: a built-in Function. Its forward is handed arrays, and its backward whatever flows: arrays in an ordinary
 pass, Tensors when a graph of the backward pass is wanted. And the three operations that the machinery itself needs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .complaints import explain
-from .graph import Node, edge_of, join_views, new, next_number
+from .graph import Node, join_views, next_number
 from .mode import modes
 from .recorded import finish
 from .saved import pack, unpack
-from .tensor import Tensor, result
+from .tensor import Tensor, edge_of, result
 
 
 class OperationNode(Node):
@@ -21,8 +23,9 @@ class OperationNode(Node):
 
     __slots__ = ("given",)
 
-    operation: type[Operation]
+    operation: Any = None                            # the Operation, in its node class
     given: tuple[Any, ...]                           # what a declared operation was called with
+    values: Any = None                               # what was saved, while backward runs
 
     def save(self, *arrays: Any) -> None:
         """Keep inputs or outputs of forward for backward, where they come back (as `saved`) joined to the graph.
@@ -40,7 +43,7 @@ class OperationNode(Node):
         ctx = self
         if self.saved is not None:
             values = unpack(self, create)
-            if "values" in self.__dict__:            # another thread is going through the same graph
+            if self.values is not None:             # another thread is going through the same graph
                 ctx = twin(self)
             ctx.values = values
         try:
@@ -48,20 +51,19 @@ class OperationNode(Node):
         finally:
             if self.saved is not None:
                 del ctx.values
-        if grads.__class__ is not tuple and grads.__class__ is not list:
+        if type(grads) is not tuple and type(grads) is not list:
             grads = (grads,)
         if self.meta is not None:
             grads = [x if x is None or m is None or edge is None else fit(x, *m)
                      for x, m, edge in zip(grads, self.meta, self.edges, strict=True)]
         return grads
 
-    values: list[Any]
-
     def apply(self, *grads: Any) -> Any:
         """Run this node's backward on Tensors: one gradient (or None) per input, alone if there is one input."""
         return call_node(self, grads)
 
-    __call__ = apply
+    def __call__(self, *grads: Any) -> Any:
+        return call_node(self, grads)
 
     def needs(self, number: int) -> bool:
         """Whether input `number` needs a gradient."""
@@ -70,10 +72,10 @@ class OperationNode(Node):
 
 def twin(node: OperationNode) -> OperationNode:
     """A node with the same content, to run at the same time."""
-    other: OperationNode = new(type(node))
+    other = type(node)()
     other.edges, other.saved, other.meta, other.hooks = node.edges, node.saved, node.meta, None
     other.seq, other.lane, other.outputs = node.seq, node.lane, node.outputs
-    other.__dict__.update({name: value for name, value in node.__dict__.items() if name != "values"})
+    vars(other).update({name: value for name, value in vars(node).items() if name != "values"})
     return other
 
 
@@ -107,7 +109,7 @@ class Operation:
 
     def __init_subclass__(cls, name: str = "", **kwargs: Any) -> None:
         cls.node = type(f"{name or cls.__name__}Backward0", (OperationNode,),
-                        {"__slots__": (), "operation": cls, "__doc__": f"Node of {name or cls.__name__}."})
+                        {"operation": cls, "__doc__": f"Node of {name or cls.__name__}."})
 
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
@@ -122,7 +124,7 @@ class Operation:
                 kind |= a.tracked
             else:
                 arrays.append(a)
-        node = new(cls.node)
+        node: OperationNode = cls.node()
         node.saved = None
         try:
             output = cls.forward(node, *arrays, **settings)
@@ -133,7 +135,7 @@ class Operation:
         if not seen:
             return output
         if not kind or not kind & (on := modes.recording):
-            if output.__class__ is tuple:
+            if type(output) is tuple:
                 return tuple([result(z) for z in output])
             out = result(output)
             if cls.view:
@@ -141,7 +143,7 @@ class Operation:
             return out
         out = cls.record(node, args, arrays, output)
         if on > 1:
-            finish(node, args, out if out.__class__ is tuple else (out,))
+            finish(node, args, out if type(out) is tuple else (out,))
         return out
 
     @classmethod
@@ -155,7 +157,7 @@ class Operation:
         node.hooks = None
         node.edges = tuple([edge_of(a) if isinstance(a, Tensor) else None for a in args])
         node.meta = [(a.shape, a.dtype) if isinstance(a, np.ndarray) else None for a in arrays] if cls.mixes else None
-        if output.__class__ is tuple:
+        if type(output) is tuple:
             node.outputs = len(output)
             outs = tuple([result(z) for z in output])
         else:
@@ -168,7 +170,7 @@ class Operation:
             join_views(outs[0], args[0])
         if node.saved is not None:
             keep(node, args, arrays, outs)
-        return outs if output.__class__ is tuple else outs[0]
+        return outs if type(output) is tuple else outs[0]
 
 
 def keep(node: OperationNode, args: tuple[Any, ...], arrays: list[Any], outs: tuple[Any, ...]) -> None:
@@ -187,7 +189,7 @@ def keep(node: OperationNode, args: tuple[Any, ...], arrays: list[Any], outs: tu
 
 # --- bringing gradients to an input's shape and dtype ----------------------------------------------------------------
 
-def fit(g: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+def fit(g: Any, shape: Sequence[int], dtype: Any) -> Any:
     """Sum g over the dimensions that broadcasting added to `shape`, and cast it to `dtype`; arrays and Tensors alike."""
     if g.shape != shape:
         g = SumTo.apply(g, shape=shape)
@@ -200,7 +202,7 @@ class SumTo(Operation, name="Sum"):
     """The sum over the dimensions along which an array of `shape` was repeated; the adjoint of Expand."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, *, shape: tuple[int, ...]) -> Any:
+    def forward(ctx: Any, g: Any, *, shape: Sequence[int]) -> Any:
         """Sum over added leading dimensions, and over those of size 1 in `shape`."""
         ctx.shape = g.shape
         extra = g.ndim - len(shape)
@@ -219,11 +221,11 @@ class Expand(Operation):
     view = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, shape: tuple[int, ...]) -> Any:
+    def forward(ctx: Any, x: Any, *, shape: Sequence[int]) -> Any:
         """NumPy's broadcast_to."""
         ctx.shape = x.shape
         out = np.broadcast_to(x, shape)
-        if x.__class__ is np.ndarray and x.flags.writeable:
+        if type(x) is np.ndarray and x.flags.writeable:
             out.flags.writeable = True
         return out
 

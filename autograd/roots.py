@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .edges import GradientEdge, input_metadata
-from .graph import Edge, edge_of
+from .graph import Edge
 from .operation import Operation, fit
-from .tensor import Tensor, result
+from .tensor import Tensor, edge_of, result
 
 MSG_SCALAR = "grad can be implicitly created only for scalar outputs, this one has shape {shape}"
 MSG_MISMATCH = ("Mismatch in shape: grad_output[{number}] has a shape of {got} and output[{number}] has a shape of "

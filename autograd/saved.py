@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .graph import FREED, MSG_FREED, Node, edge_of, raise_changed
+from .graph import FREED, MSG_FREED, Node, raise_changed
 from .mode import DUAL, GRAD, modes, watch
-from .tensor import Tensor, result
+from .tensor import Tensor, edge_of, result
 
 ndarray = np.ndarray
 
@@ -46,7 +46,7 @@ def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
             for out in outputs:
                 if value is out:
                     own = True
-            if value.counter is not None and value.counter.value:
+            if value.counter is not None and value.counter.saved():
                 written = True
     if own:
         numbers = {id(out): number for number, out in enumerate(outputs) if isinstance(out, Tensor)}
@@ -66,10 +66,10 @@ def unpack(node: Node, create: bool) -> list[Any]:
         if isinstance(value, Tensor):
             if value.counter is not None:
                 then = 0 if node.versions is None else node.versions[position]
-                if value.counter.value != then:
-                    raise_changed(node, f"a tensor of shape {list(value.shape)}", value.counter.value, then)
+                if value.counter.saved() != then:
+                    raise_changed(node, f"a tensor of shape {list(value.shape)}", value.counter.saved(), then)
             values.append(value if create else value.array)
-        elif value.__class__ is Output:
+        elif type(value) is Output:
             values.append(output_value(node, value, create))
         else:
             values.append(value)
@@ -83,8 +83,8 @@ def output_value(node: Node, value: Output, create: bool) -> Any:
     if node.output_counters and value.number in node.output_counters:
         counter = node.output_counters[value.number]
         then = 0 if node.versions is None else max(node.versions)
-        if counter.value != then:
-            raise_changed(node, f"output {value.number} of shape {list(value.array.shape)}", counter.value, then)
+        if counter.saved() != then:
+            raise_changed(node, f"output {value.number} of shape {list(value.array.shape)}", counter.saved(), then)
     if not create:
         return value.array
     tensor = result(value.array)
@@ -139,7 +139,7 @@ def taken(node: Node, value: Any) -> Any:
     packed = Packed()
     packed.edge = packed.number = None
     packed.plain = False
-    if value.__class__ is Output:
+    if type(value) is Output:
         if value.number == PACKED:
             return value
         packed.number = value.number

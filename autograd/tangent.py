@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from .engine import run_backward
-from .graph import AccumulateGrad, Node, edge_of, next_number
+from .graph import AccumulateGrad, Node, next_number
 from .mode import DUAL, GRAD, modes
-from .tensor import Tensor, result
+from .tensor import Tensor, edge_of, result
 
 
 def tangent_of(value: Any) -> Any:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
-import warnings
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .graph import Edge, Node, NodeHooks, RemovableHandle, edge_of, new, shared_counter
+from .complaints import warn_user
+from .counters import fresh_counter, inferring
+from .graph import AccumulateGrad, Edge, Node, NodeHooks, RemovableHandle, once, shared_counter
 from .mode import DUAL, GRAD
 from .size import Size
 
 ndarray = np.ndarray
+T = TypeVar("T", bound="TensorBase")
 
 MSG_NUMPY = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
 MSG_NON_LEAF_GRAD = (
@@ -31,8 +33,8 @@ MSG_DEEPCOPY = (
 )
 
 
-class Tensor:
-    """An n-dimensional array that remembers how it was computed.
+class TensorBase:
+    """What a Tensor holds, and the methods that are no operations; in a compiled core a C struct, see tensor.pxd.
 
     `array` is the NumPy array itself. `tracked` says that gradients (bit GRAD) or tangents (bit DUAL, inside a dual
     level only) flow to or through this tensor; `edge` is
@@ -52,26 +54,6 @@ class Tensor:
     dual: Any = None                  # (level, tangent): see tangent.py
     unrecorded: bool = False          # a view made while recording was off
     _grad: Any = None
-
-    __array_ufunc__ = None            # ndarray * tensor comes to Tensor.__rmul__
-    __hash__ = object.__hash__        # by identity, although == compares elements
-
-    if TYPE_CHECKING:                 # operators, methods and the constructor are bound from one table, in operators.py
-        def __init__(self, *data: Any, device: Any = None) -> None: ...
-        def __getattr__(self, name: str) -> Any: ...
-        def __add__(self, other: Any) -> Tensor: ...
-        def __radd__(self, other: Any) -> Tensor: ...
-        def __sub__(self, other: Any) -> Tensor: ...
-        def __rsub__(self, other: Any) -> Tensor: ...
-        def __mul__(self, other: Any) -> Tensor: ...
-        def __rmul__(self, other: Any) -> Tensor: ...
-        def __truediv__(self, other: Any) -> Tensor: ...
-        def __rtruediv__(self, other: Any) -> Tensor: ...
-        def __pow__(self, other: Any) -> Tensor: ...
-        def __matmul__(self, other: Any) -> Tensor: ...
-        def __neg__(self) -> Tensor: ...
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
 
     # --- what it is ---------------------------------------------------------------------------------------------
 
@@ -107,7 +89,7 @@ class Tensor:
 
     @property
     def _version(self) -> int:
-        return 0 if self.counter is None else self.counter.value
+        return 0 if self.counter is None else self.counter.version()
 
     @property
     def requires_grad(self) -> bool:
@@ -125,7 +107,7 @@ class Tensor:
                                f"this one is {self.array.dtype}")
         self.tracked = (self.tracked & DUAL) | bool(flag)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+    def requires_grad_(self: T, requires_grad: bool = True) -> T:
         """Set requires_grad, return self."""
         self.requires_grad = requires_grad
         return self
@@ -134,7 +116,7 @@ class Tensor:
     def grad(self) -> Tensor | None:
         """The gradient collected by backward() so far: same shape and dtype; None before the first."""
         if self.edge is not None and self._grad is None and not self.retains_grad:
-            warnings.warn(MSG_NON_LEAF_GRAD, UserWarning, stacklevel=2)
+            warn_user(MSG_NON_LEAF_GRAD)
         return self._grad
 
     @grad.setter
@@ -163,7 +145,7 @@ class Tensor:
             np.copyto(self.hooks.home, g, casting="same_kind")
             self._grad = result(self.hooks.home)
         elif held is None:
-            self._grad = result(g if g.__class__ is ndarray and g.base is None and sys.getrefcount(g) <= unshared[0]
+            self._grad = result(g if type(g) is ndarray and g.base is None and sys.getrefcount(g) <= unshared[0]
                                 and g.dtype is self.array.dtype else np.array(g, self.array.dtype))
         else:
             np.add(held.array, g, out=held.array)
@@ -207,7 +189,7 @@ class Tensor:
         """The elements as nested lists."""
         return self.array.tolist()
 
-    def size(self, dim: int | None = None) -> Any:
+    def size(self, dim: Any = None) -> Any:
         """The shape, or one dimension of it."""
         return Size(self.array.shape) if dim is None else self.array.shape[dim]
 
@@ -247,7 +229,7 @@ class Tensor:
         if self.edge is not None:
             raise RuntimeError(MSG_DEEPCOPY)
         if id(self) not in memo:
-            copied = memo[id(self)] = new(type(self))
+            copied = memo[id(self)] = TensorBase.__new__(type(self))
             start(copied, self.array.copy())
             copied.tracked = self.tracked & GRAD
             if self._grad is not None:
@@ -303,6 +285,30 @@ class Tensor:
         return kept is not None and kept() is self
 
 
+class Tensor(TensorBase):
+    """An n-dimensional array that remembers how it was computed."""
+
+    __array_ufunc__ = None            # ndarray * tensor comes to Tensor.__rmul__
+    __hash__ = object.__hash__        # by identity, although == compares elements
+
+    if TYPE_CHECKING:                 # operators, methods and the constructor are bound from one table, in operators.py
+        def __init__(self, *data: Any, device: Any = None) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+
+
 class Parameter(Tensor):
     """A leaf that a Module counts among its parameters: requires grad unless told otherwise.
 
@@ -320,31 +326,52 @@ class Parameter(Tensor):
         return f"Parameter containing:\n{super().__repr__()}"
 
 
-def start(tensor: Tensor, array: Any) -> None:
+def edge_of(tensor: Any) -> Edge | None:
+    """The edge that leads to where `tensor` came from; None for one that needs no gradient."""
+    if tensor.edge is not None or not tensor.tracked & GRAD:
+        return tensor.edge
+    accumulator = tensor.accumulator
+    if accumulator is not None:
+        accumulator = accumulator()
+    if accumulator is None:
+        with once:
+            accumulator = tensor.accumulator() if tensor.accumulator is not None else None
+            if accumulator is None:
+                accumulator = AccumulateGrad(tensor)
+                tensor.accumulator = weakref.ref(accumulator)     # weak: the node owns the leaf, not the leaf the node
+    return accumulator, 0
+
+
+_made = Tensor                    # in a compiled core a C variable of type `type`
+
+
+def start(tensor: TensorBase, array: Any) -> None:
     """Fill the slots of a new leaf."""
     tensor.array = array
-    tensor.edge = tensor.counter = None
+    tensor.edge = None
+    tensor.counter = fresh_counter() if inferring else None
     tensor.tracked = False
 
 
 def result(array: Any) -> Tensor:
     """A new untracked Tensor around what an operation computed; NumPy's scalars become 0-d arrays."""
-    tensor = new(Tensor)
-    tensor.array = array if array.__class__ is ndarray else np.asarray(array)
-    tensor.edge = tensor.counter = None
+    tensor: Tensor = _made.__new__(_made)
+    tensor.array = array if type(array) is ndarray else np.asarray(array)
+    tensor.edge = None
+    tensor.counter = fresh_counter() if inferring else None
     tensor.tracked = False
     return tensor
 
 
-def restore(cls: type[Tensor], array: Any, tracked: bool) -> Tensor:
+def restore(cls: Any, array: Any, tracked: bool) -> Tensor:
     """A leaf from its pickled parts."""
-    tensor = new(cls)
+    tensor: Tensor = TensorBase.__new__(cls)
     start(tensor, array)
     tensor.tracked = tracked
     return tensor
 
 
-def ensure_hooks(leaf: Tensor) -> NodeHooks:
+def ensure_hooks(leaf: TensorBase) -> NodeHooks:
     """A leaf's hooks, made on first use; `post` holds the post-accumulate hooks."""
     if leaf.hooks is None:
         leaf.hooks = NodeHooks()
@@ -355,4 +382,4 @@ def ensure_hooks(leaf: Tensor) -> NodeHooks:
 # the interpreter, so the engine measures it when it is imported; 0 (never adopt, always copy) until then.
 unshared = [0]
 
-__all__ = ["Parameter", "Tensor", "edge_of", "restore", "result", "start", "unshared"]
+__all__ = ["Parameter", "Tensor", "TensorBase", "edge_of", "restore", "result", "start", "unshared"]

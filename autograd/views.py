@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .graph import new, shared_counter
+from .graph import shared_counter
 from .mode import GRAD, modes
 from .operation import Operation, OperationNode
 from .recorded import finish
@@ -129,7 +129,7 @@ class CopySlices(Operation):
         return kept, AsStrided.apply(g, base=ctx.base, view=ctx.view) if ctx.needs(1) else None
 
 
-CopySlices.node = type("CopySlices", (OperationNode,), {"__slots__": (), "operation": CopySlices})
+CopySlices.node = type("CopySlices", (OperationNode,), {"operation": CopySlices})
 
 
 def overlaps(layout: Any) -> bool:
@@ -177,7 +177,7 @@ def written(x: Tensor, value: Tensor | None) -> None:
 
 def recorded(operation: type[Operation], inputs: tuple[Tensor, ...], array: Any, places: tuple[Layout, Layout]) -> Tensor:
     """A tensor around `array` as the output of an operation that has run already, by the write itself."""
-    node = new(operation.node)
+    node = operation.node()
     node.saved = None
     node.base, node.view = places
     out: Tensor = operation.record(node, inputs, [x.array for x in inputs], array)

@@ -58,7 +58,8 @@ def namespace(name):
         space = getattr(space, part, None)
         if space is None:
             return ""
-    listed = getattr(space, "__all__", None) or [n for n, v in vars(space).items() if inspect.isfunction(v) and n[0] != "_"]
+    listed = getattr(space, "__all__", None) or [n for n, v in vars(space).items() if inspect.isfunction(v) and n[0] != "_"
+                                                 and v.__module__ == space.__name__]
     rows = [f"| `{n}` | {first_sentence(getattr(space, n))} |" for n in sorted(listed)]
     return section(f"autograd.{name}", "| Name | |\n|---|---|", rows)
 

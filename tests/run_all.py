@@ -1,23 +1,31 @@
-"""The whole suite: without MPI, then on 1, 2 and 3 real ranks. `make test` runs this."""
+"""The whole suite: without MPI, then on 1, 2 and 3 real ranks. `make test` runs this.
 
+The tests of what may be compiled (autograd/compiled.py) run once more on its sources.
+"""
+
+import os
 import re
 import subprocess
 import sys
 import time
 
 SERIAL = [sys.executable, "-m", "pytest", "tests"]
+CORE = [f"tests/autograd/test_{name}.py" for name in (
+    "anomaly", "compiled", "engine", "engine_depth", "forward_ad", "function", "function_depth", "graph", "graph_api", "hooks",
+    "modes", "saved_hooks", "tensor", "views")]
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "600"]
 
 
 def main() -> int:
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     status = 0
-    for title, command in [("without MPI", SERIAL),
-                           *((f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), "-m", "pytest", "tests/dparallel"])
-                             for n in (1, 2, 3))]:
+    for title, command, changes in [
+            ("without MPI", SERIAL, {}), ("the core's sources", [*SERIAL[:-1], *CORE], {"DPARALLEL_PURE": "1"}),
+            *((f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), "-m", "pytest", "tests/dparallel"], {})
+              for n in (1, 2, 3))]:
         print(f"=== {title}", flush=True)
         start = time.monotonic()
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **changes})
         last = ""
         for line in process.stdout:
             print(line, end="", flush=True)

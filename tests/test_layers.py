@@ -13,10 +13,11 @@ PACKAGES = ("autograd", "dparallel", "launch")
 # Every module belongs to the longest prefix that matches. A module may import from its own layer's prefix or from lower
 # layers of what it names here.
 LAYERS = """
-autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices autograd.settings autograd.version
-dparallel.comm launch
-autograd.mode autograd.slots autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed
+autograd.compiled autograd.arrays autograd.version autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices autograd.settings
+dparallel.comm launch autograd.configuration autograd.frames
+autograd.mode autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed
 autograd.hub autograd.multiprocessing autograd.fx
+autograd.counters
 autograd.lanes autograd.graph
 autograd.tensor
 autograd.saved autograd.hooks autograd.random autograd.inference autograd.edges autograd.anomaly_mode

@@ -1,3 +1,4 @@
+# cython: annotation_typing=True
 """The two declarations that most operations need: elementwise() and linear(). The rest are Operation classes.
 
 A rule is a function of the output's gradient and of what it reads, by name: `g` the gradient, `z` the output, and
@@ -15,14 +16,16 @@ from typing import Any
 
 import numpy as np
 
+from .. import mode
 from ..complaints import explain, unsupported
-from ..dtypes import category, default, for_number, result_type
-from ..graph import FREED, MSG_FREED, edge_of, join_views, new, next_number, raise_changed
+from ..dtypes import category, default, float32, for_number, result_type
+from ..frames import framed
+from ..graph import FREED, MSG_FREED, join_views, next_number, raise_changed
 from ..mode import modes
 from ..operation import Conj, Operation, OperationNode, fit
 from ..recorded import finish
 from ..saved import Output, output_value
-from ..tensor import Tensor, result
+from ..tensor import Tensor, TensorBase, edge_of, result, start
 from ._out import detached, into
 
 ndarray = np.ndarray
@@ -42,7 +45,9 @@ def elementwise(name: str, forward: Callable[..., Any], *rules: Callable[..., An
     >>> mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
     """
     if not rules:
-        return constant(name, forward, getattr(forward, "nin", 1) if inputs is None else inputs)
+        return constant(name, framed(forward), getattr(forward, "nin", 1) if inputs is None else inputs)
+    forward = framed(forward)
+    forward = forward
     if len(rules) == 1:
         return unary(name, forward, rules[0], floats)
     return binary(name, forward, rules[0], rules[1], floats, check)
@@ -56,15 +61,40 @@ def reads(rule: Callable[..., Any]) -> tuple[str, ...]:
 
 def checked(node: Any, value: Any, create: bool) -> Any:
     """One saved value, checked for writes: an array (or a number), or when `create` a Tensor of the graph."""
-    if value.__class__ is Output:
+    if type(value) is Output:
         return output_value(node, value, create)
     if isinstance(value, Tensor):
         if value.counter is not None:
             then = 0 if node.versions is None else node.versions[value is node.saved[-1]]
-            if value.counter.value != then:
-                raise_changed(node, f"a tensor of shape {list(value.shape)}", value.counter.value, then)
+            if value.counter.saved() != then:
+                raise_changed(node, f"a tensor of shape {list(value.shape)}", value.counter.saved(), then)
         return value if create else value.array
     return value
+
+
+class UnaryNode(OperationNode):
+    """The node of an operation of one input; saved is (output,), (input,) or both, as the rule reads them."""
+
+    __slots__ = ()
+
+    rule: Any = None
+
+    def run(self, g: Any, create: bool) -> Any:
+        """The rule, on what it reads."""
+        saved = self.saved
+        if saved is None:
+            return (self.rule(g),)
+        if saved is FREED:
+            raise RuntimeError(MSG_FREED)
+        if len(saved) == 2:
+            return (self.rule(g, checked(self, saved[0], create), checked(self, saved[1], create)),)
+        return (self.rule(g, checked(self, saved[0], create)),)
+
+
+def node_type(name: str, base: Any, **rules: Any) -> Any:
+    """The node class of one declared operation."""
+    return type(f"{name}Backward0", (base,), {"__doc__": f"Node of {name}.",
+                                             **{key: staticmethod(rule) for key, rule in rules.items()}})
 
 
 def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], floats: bool = False) -> Any:
@@ -73,20 +103,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
     assert names in ((), ("x",), ("z",), ("z", "x")), f"{name}: a rule reads g, then z, then x, not {names}"
     wants_z, wants_x = "z" in names, "x" in names
 
-    class UnaryNode(OperationNode):
-        __slots__ = ()
-
-        def run(self, g: Any, create: bool) -> Any:
-            saved = self.saved
-            if saved is None:
-                return (rule(g),)
-            if saved is FREED:
-                raise RuntimeError(MSG_FREED)
-            if wants_z and wants_x:
-                return (rule(g, checked(self, saved[0], create), checked(self, saved[1], create)),)
-            return (rule(g, checked(self, saved[0], create)),)
-
-    node_class = type(f"{name}Backward0", (UnaryNode,), {"__slots__": (), "__doc__": f"Node of {name}."})
+    node_class = node_type(name, UnaryNode, rule=rule)
 
     def op(input: Any, *, out: Any = None) -> Any:
         x = input
@@ -104,7 +121,8 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             raise
         kind = x.tracked
         if kind and kind & (on := modes.recording):
-            node: Any = new(node_class if out.array.dtype.kind != "c" or a.dtype.kind != "c" else conjugated(node_class))
+            node: OperationNode = (
+                node_class if out.array.dtype.kind != "c" or a.dtype.kind != "c" else conjugated(node_class))()
             node.seq = next_number()
             node.lane = modes.lane
             node.outputs = 1
@@ -114,8 +132,8 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
                 node.saved = (Output(out.array, 0), x) if wants_x else (Output(out.array, 0),)
             else:
                 node.saved = (x,) if wants_x else None
-            if wants_x and x.counter is not None and x.counter.value:
-                node.versions = (x.counter.value,) * 2
+            if wants_x and x.counter is not None and x.counter.saved():
+                node.versions = (x.counter.saved(),) * 2
             out.edge = (node, 0)
             out.tracked = True
             if on > 1:
@@ -125,48 +143,44 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
     return described(op, name, node_class)
 
 
-def binary_node(name: str, give_x: Callable[..., Any], give_y: Callable[..., Any]) -> Any:
-    """The node class of an operation of two inputs; saved is (output, x, y), each None where no rule reads it."""
+class BinaryNode(OperationNode):
+    """The node of an operation of two inputs; saved is (output, x, y), each None where no rule reads it."""
 
-    class BinaryNode(OperationNode):
-        __slots__ = ()
+    __slots__ = ()
 
-        def run(self, g: Any, create: bool) -> Any:
-            saved = self.saved
-            z = x = y = None
-            if saved is not None:
-                if saved is FREED:
-                    raise RuntimeError(MSG_FREED)
-                z, x, y = saved
-                if create or self.versions is not None or z is not None:
-                    z, x, y = (checked(self, v, create) for v in saved)
-                else:                                # the common case, spelled out: 0.3 us less than the line above
-                    if x.__class__ is Tensor:
-                        x = x.array if x.counter is None else checked(self, x, False)
-                    elif x is not None:
-                        x = checked(self, x, False)
-                    if y.__class__ is Tensor:
-                        y = y.array if y.counter is None else checked(self, y, False)
-                    elif y is not None:
-                        y = checked(self, y, False)
-            edge_x, edge_y = self.edges
-            gx = None if edge_x is None else give_x(g, z, x, y)
-            gy = None if edge_y is None else give_y(g, z, x, y)
-            if self.meta is not None:
-                (shape_x, dtype_x), (shape_y, dtype_y) = self.meta
-                if gx is not None:
-                    gx = fit(gx, shape_x, dtype_x)
-                if gy is not None:
-                    gy = fit(gy, shape_y, dtype_y)
-            return gx, gy
+    give_x: Any = None                               # rules of (g, output, x, y)
+    give_y: Any = None
 
-    return type(f"{name}Backward0", (BinaryNode,), {"__slots__": (), "__doc__": f"Node of {name}."})
+    def run(self, g: Any, create: bool) -> Any:
+        """The rules of the inputs that need a gradient, each brought to its input's shape and dtype."""
+        saved = self.saved
+        z = x = y = None
+        if saved is not None:
+            if saved is FREED:
+                raise RuntimeError(MSG_FREED)
+            z, x, y = saved
+            if z is not None:
+                z = checked(self, z, create)
+            if x is not None:
+                x = checked(self, x, create)
+            if y is not None:
+                y = checked(self, y, create)
+        edge_x, edge_y = self.edges
+        gx = None if edge_x is None else self.give_x(g, z, x, y)
+        gy = None if edge_y is None else self.give_y(g, z, x, y)
+        if self.meta is not None:
+            (shape_x, dtype_x), (shape_y, dtype_y) = self.meta
+            if gx is not None:
+                gx = fit(gx, shape_x, dtype_x)
+            if gy is not None:
+                gy = fit(gy, shape_y, dtype_y)
+        return gx, gy
 
 
 def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., Any], rule_y: Callable[..., Any],
            floats: bool = False, check: Callable[..., None] | None = None) -> Any:
     """elementwise() of two inputs, which broadcast."""
-    node_class = binary_node(name, positional(rule_x), positional(rule_y))
+    node_class = node_type(name, BinaryNode, give_x=positional(rule_x), give_y=positional(rule_y))
     x_reads, y_reads = reads(rule_x), reads(rule_y)
     z_for_x, x_for_x, y_for_x = (v in x_reads for v in "zxy")
     z_for_y, x_for_y, y_for_y = (v in y_reads for v in "zxy")
@@ -174,16 +188,20 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
     def op(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
             return into(out, op(detached(input), detached(other)), input, other)
-        x, y = input, other
-        try:
+        x: TensorBase                                # types of variables are those of C in a compiled core
+        y: TensorBase
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            x, y = input, other
             a, b = x.array, y.array
-            plain: bool | None = a.dtype is b.dtype
+            dtype = a.dtype
+            plain = dtype is b.dtype                 # None, below: one is a number
             if not plain:
                 a, b = matched(a, b)
-        except AttributeError:
-            x, y, a, b, plain = operands(x, y, op.__name__, forward, floats)
+        else:
+            x, right, a, b, plain = operands(input, other, op.__name__, forward, floats)
             if x is None:
-                return y
+                return right
+            y = right
         if check is not None and not plain:
             check(input, other)
         if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fc":
@@ -193,34 +211,29 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
         except (TypeError, ValueError, OverflowError) as error:
             explain(error, a, b)
             raise
-        out = new(Tensor)                            # result(z), spelled out: 0.04 us
-        out.array = z if z.__class__ is ndarray else np.asarray(z)
-        out.edge = out.counter = None
-        out.tracked = False
+        answer: TensorBase = result(z)
         x_tracked, y_tracked = x.tracked, y.tracked
-        kind = x_tracked | y_tracked
-        if kind and kind & (on := modes.recording):
-            node: Any = new(node_class if out.array.dtype.kind != "c" or real(a, b) else conjugated(node_class))
+        if (x_tracked or y_tracked) and (x_tracked | y_tracked) & (on := (state := mode.state())["recording"]):
+            node: OperationNode = (node_class if (plain and dtype is float32) or answer.array.dtype.kind != "c" or real(a, b)
+                                   else conjugated(node_class))()
             node.seq = next_number()
-            node.lane = modes.lane
+            node.lane = state["lane"]
             node.outputs, node.hooks = 1, None
             node.edges = (edge_of(x) if x_tracked else None, edge_of(y) if y_tracked else None)
-            if not x_reads and not y_reads:
-                node.saved = None
-            else:
+            node.saved = None
+            if x_reads or y_reads:
                 keep_x = (x_tracked and x_for_x) or (y_tracked and x_for_y)
                 keep_y = (x_tracked and y_for_x) or (y_tracked and y_for_y)
-                node.saved = (Output(out.array, 0) if (x_tracked and z_for_x) or (y_tracked and z_for_y) else None,
-                              (x if x.__class__ is not Number else x.array) if keep_x else None,
-                              (y if y.__class__ is not Number else y.array) if keep_y else None)
+                node.saved = (Output(answer.array, 0) if (x_tracked and z_for_x) or (y_tracked and z_for_y) else None,
+                              (x if type(x) is not Number else x.array) if keep_x else None,
+                              (y if type(y) is not Number else y.array) if keep_y else None)
                 if (keep_x and x.counter is not None) or (keep_y and y.counter is not None):
                     versions(node, x, y)
-            alike = plain is None or (plain and a.shape == b.shape)  # a number, or alike: gradients fit as they are
-            node.meta = None if alike else _metas(x, y, out)
-            out.edge, out.tracked = (node, 0), True
+            node.meta = None if plain is None or (plain and a.shape == b.shape) else _metas(x, y, answer)
+            answer.edge, answer.tracked = (node, 0), True
             if on > 1:
-                finish(node, (x, y), (out,))
-        return out
+                finish(node, (x, y), (answer,))
+        return answer
 
     return described(op, name, node_class)
 
@@ -239,19 +252,16 @@ def conjugated(node_class: Any) -> Any:
         return [x if x is None or x.dtype.kind != "c" else Conj.apply(x)
                 for x in node_class.run(self, Conj.apply(g), create)]
 
-    return type(node_class.__name__, (node_class,), {"__slots__": (), "run": run})
+    return type(node_class.__name__, (node_class,), {"run": run})
 
 
-class Number:
-    """A Python number as an operand: what a Tensor shows of itself, without an array."""
+class Number(TensorBase):
+    """A Python number as an operand: no Tensor, since without an array."""
 
-    __slots__ = ("array",)
-
-    tracked = False
-    counter = None
+    __slots__ = ()
 
     def __init__(self, array: Any) -> None:
-        self.array = array
+        start(self, array)
 
 
 def matched(a: Any, b: Any) -> tuple[Any, Any]:
@@ -282,7 +292,7 @@ def operands(x: Any, y: Any, name: str, forward: Callable[..., Any],
              floats: bool = False) -> tuple[Any, Any, Any, Any, Any]:
     """A Tensor and something else: both as operands, both as NumPy operands of one dtype, and None if one is a number,
     else False. (None, answer, ...) if there is no Tensor, or the other one is unfit."""
-    if y.__class__ is float and isinstance(x, Tensor) and x.array.dtype.kind == "f":       # the most frequent case
+    if type(y) is float and isinstance(x, Tensor) and x.array.dtype.kind == "f":       # the most frequent case
         return x, Number(y), x.array, y, None
     first = isinstance(x, Tensor)
     tensor, other = (x, y) if first else (y, x)
@@ -303,18 +313,18 @@ def operands(x: Any, y: Any, name: str, forward: Callable[..., Any],
         other, b = Number(number), number
     else:
         return None, NotImplemented if name in ("eq", "ne") else unsupported(name, x, y), None, None, None
-    plain = None if other.__class__ is Number else False
+    plain = None if type(other) is Number else False
     return (tensor, other, a, b, plain) if first else (other, tensor, b, a, plain)
 
 
 def versions(node: Any, x: Any, y: Any) -> None:
     """Remember at which version the inputs were saved, if not at 0."""
-    now = (0 if x.counter is None else x.counter.value, 0 if y.counter is None else y.counter.value)
+    now = (0 if x.counter is None else x.counter.saved(), 0 if y.counter is None else y.counter.saved())
     if any(now):
         node.versions = now
 
 
-def _metas(x: Any, y: Any, out: Tensor) -> Any:
+def _metas(x: Any, y: Any, out: TensorBase) -> Any:
     """(shape, dtype) of both inputs, or None where the gradients already have them."""
     metas = [(v.array.shape, v.array.dtype) if isinstance(v, Tensor) else ((), None) for v in (x, y)]
     same = all(m == (out.array.shape, out.array.dtype) for m in metas if m[1] is not None)
@@ -337,6 +347,19 @@ def positional(rule: Callable[..., Any]) -> Callable[..., Any]:
     return adapters[names]
 
 
+class LinearNode(OperationNode):
+    """The node of a linear operation; `given` is the input's shape and the settings."""
+
+    __slots__ = ()
+
+    adjoint: Any = None
+
+    def run(self, g: Any, create: bool) -> Any:
+        """The adjoint, with the settings of the call."""
+        shape, settings = self.given
+        return (self.adjoint(g, shape, *settings),)
+
+
 def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
            view: bool | str = False) -> Any:
     """An operation linear in its one tensor: forward(x, *settings), adjoint(g, shape of x, *settings).
@@ -348,14 +371,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
 
     always = view is True
 
-    class LinearNode(OperationNode):
-        __slots__ = ()
-
-        def run(self, g: Any, create: bool) -> Any:
-            shape, settings = self.given
-            return (adjoint(g, shape, *settings),)
-
-    node_class = type(f"{name}Backward0", (LinearNode,), {"__slots__": (), "__doc__": f"Node of {name}."})
+    node_class = node_type(name, LinearNode, adjoint=adjoint)
 
     def op(x: Any, *settings: Any) -> Any:
         if not isinstance(x, Tensor):
@@ -366,7 +382,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
             join_views(out, x)
         kind = x.tracked
         if kind and kind & (on := modes.recording):
-            node: Any = new(node_class)
+            node: OperationNode = node_class()
             node.seq = next_number()
             node.lane = modes.lane
             node.outputs = 1

@@ -12,7 +12,7 @@ from ..kernels.segments import add_rows, first_largest
 from ..tensor import Tensor
 from ._declare import Operation
 from .cast import cast
-from .index import getitem
+from .index.getitem import getitem
 from .shape import reshape
 
 

@@ -6,7 +6,7 @@ import pytest
 from both import function, leaf
 
 import autograd as ag
-from autograd.tensor import Tensor
+from autograd.counters import inferring
 
 SAVED = "Inference tensors cannot be saved for backward"
 WRITTEN = "Inplace update to inference tensor outside InferenceMode is not allowed"
@@ -230,10 +230,11 @@ def test_backward_in_inference_mode(lib):
 
 
 def test_nothing_is_left_when_it_is_off():
-    slot = Tensor.__dict__["counter"]
     with ag.inference_mode():
-        assert Tensor.__dict__["counter"] is not slot
-    assert Tensor.__dict__["counter"] is slot
+        with ag.inference_mode(False):
+            assert not ag.ones(2).is_inference()
+        assert ag.ones(2).is_inference()
+    assert not inferring and not ag.ones(2).is_inference()
 
 
 def test_a_model_in_inference_mode(lib):

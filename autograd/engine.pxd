@@ -1,0 +1,2 @@
+from .graph cimport Node
+from .tensor cimport edge_of, result

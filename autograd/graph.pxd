@@ -1,0 +1,9 @@
+cdef class Node:
+    cdef object __weakref__
+    cdef public tuple edges
+    cdef public object saved, meta, hooks, lane, seq
+    cdef public Py_ssize_t outputs
+
+cdef class AccumulateGrad(Node):
+    cdef dict __dict__
+    cdef public object variable

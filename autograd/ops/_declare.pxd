@@ -1,0 +1,18 @@
+from .. cimport mode
+from ..graph cimport Node
+from ..operation cimport OperationNode
+from ..tensor cimport TensorBase, edge_of, result, start
+
+cdef class UnaryNode(OperationNode):
+    pass
+
+cdef class BinaryNode(OperationNode):
+    pass
+
+cdef class LinearNode(OperationNode):
+    pass
+
+cdef class Number(TensorBase):
+    pass
+
+cpdef checked(Node node, value, bint create)

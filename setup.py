@@ -1,0 +1,54 @@
+"""Compiles the core of autograd with Cython where that and a C compiler are there; else all is pure Python.
+
+DPARALLEL_PURE=1 in the environment leaves it pure. What is compiled, and how it is found: autograd/compiled.py.
+"""
+
+import os
+import runpy
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+compiled = runpy.run_path(str(Path(__file__).parent / "autograd" / "compiled.py"))
+PURE = os.environ.get("DPARALLEL_PURE", "0") not in ("", "0")
+# no pickling beside our own; AttributeError, not a crash, for attributes of None. Annotations type the C code only where a
+# file asks for it in its first line: they also type arguments, and more strictly than Python means them (no subclasses)
+DIRECTIVES = {"language_level": 3, "annotation_typing": False, "auto_pickle": False, "nonecheck": True}
+# `autograd.graph` is compiled to the file autograd/native/graph.*.so: beside graph.py Python would always prefer it
+EXTENSIONS = [Extension(f"autograd.native.{name}", [f"autograd/{name.replace('.', '/')}.py"],
+                        extra_compile_args=[] if os.name == "nt" else ["-O2", "-g0"]) for name in compiled["CORE"]]
+
+
+class BuildCore(build_ext):
+    """build_ext that goes on without extensions where they can't be built, and says so in one line."""
+
+    def run(self):
+        """Translate, compile, and note what the extensions were made from."""
+        folder = Path(self.get_ext_fullpath("autograd.native.graph")).parent
+        stamp = compiled["stamp"](folder)
+        (folder / "ops").mkdir(parents=True, exist_ok=True)
+        stamp.unlink(missing_ok=True)
+        try:
+            self.translate()
+            self.parallel = self.parallel or os.cpu_count()
+            super().run()
+            stamp.write_text(compiled["fingerprint"]())
+        except (Exception, SystemExit) as error:      # whatever a compiler or Cython does not like: it works without
+            print(f"dparallel: autograd's core is not compiled, and slower for it: {error!r:.300}", file=sys.stderr)
+            self.extensions = []
+
+    def translate(self):
+        """Python to C."""
+        import numpy
+        from Cython.Build import cythonize
+        plain = [Extension(e.name.replace(".native", ""), e.sources) for e in self.extensions]
+        made = cythonize(plain, build_dir="build/core", compiler_directives=DIRECTIVES, force=True, quiet=True)
+        for extension, c in zip(self.extensions, made, strict=True):
+            extension.sources = c.sources
+            extension.include_dirs = [numpy.get_include()]
+            extension.define_macros = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
+
+
+setup(ext_modules=[] if PURE else EXTENSIONS, cmdclass={"build_ext": BuildCore})

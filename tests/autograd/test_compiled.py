@@ -1,0 +1,98 @@
+"""The compiled core: found where it fits, and the sources where it does not. Both ways run the other tests."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import autograd as ag
+from autograd import compiled
+
+ROOT = Path(ag.__file__).parent
+
+
+def run(code, *options, **changes):
+
+    done = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(ROOT.parent), **changes})
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_all_of_the_core_is_compiled_or_none():
+    files = [Path(sys.modules[f"autograd.{name}"].__file__) for name in compiled.CORE]
+    assert {file.is_relative_to(compiled.NATIVE) for file in files} == {compiled.in_use}
+    assert ag.show_config()["compiled core"] is compiled.in_use
+
+
+def test_the_sources_can_be_asked_for():
+    assert run("import autograd; print(autograd.show_config()['compiled core'], autograd.graph.__file__)",
+               DPARALLEL_PURE="1") == ["False", str(ROOT / "graph.py")]
+
+
+def test_a_core_made_from_other_sources_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.delenv("DPARALLEL_PURE", raising=False)
+    assert not compiled.prefer(tmp_path)
+    compiled.stamp(tmp_path).write_text(compiled.fingerprint().replace("graph.py", "grape.py"))
+    with pytest.warns(UserWarning, match="have changed since it was compiled"):
+        assert not compiled.prefer(tmp_path)
+
+
+def test_a_broken_core_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.delenv("DPARALLEL_PURE", raising=False)
+    compiled.stamp(tmp_path).write_text(compiled.fingerprint())
+    (tmp_path / f"graph{compiled.SUFFIX}").write_bytes(b"no library")
+    with pytest.warns(UserWarning, match="can't be loaded"):
+        assert not compiled.prefer(tmp_path)
+
+
+def test_declarations_are_those_of_the_sources():
+    """Each class of a .pxd has the fields that its source names in __slots__, and every module of the core has a .pxd."""
+    seen = 0
+    for name in compiled.CORE:
+        source = ROOT / f"{name.replace('.', '/')}.py"
+        slots = {}
+        for node in ast.walk(ast.parse(source.read_text())):
+            if isinstance(node, ast.ClassDef):
+                for line in node.body:
+                    if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "__slots__":
+                        slots[node.name] = set(ast.literal_eval(line.value)) - {"__dict__", "__weakref__"}
+        for declared in re.split(r"^cdef class ", source.with_suffix(".pxd").read_text(), flags=re.M)[1:]:
+            fields = {field.strip() for line in re.findall(r"^    cdef public \S+ (.*)$", declared, re.M)
+                      for field in line.split(",")}
+            kind = re.match(r"\w+", declared)[0]
+            if kind in slots:
+                assert fields == slots[kind], kind
+                seen += 1
+    assert seen >= 8
+
+
+@pytest.mark.parametrize("pure", ["0", "1"])
+def test_numpys_warnings_are_silent(pure):
+    run("""
+import autograd as ag
+x = ag.zeros(2, requires_grad=True)
+(x.log() * x / x - 1 / x).sum().backward()
+(ag.full((2,), 1e30) * 1e30) > 1 / x
+""", "-W", "error::RuntimeWarning", DPARALLEL_PURE=pure)
+
+
+def test_classes_of_users_work_both_ways():
+    class Mine(ag.Tensor):
+        pass
+
+    x = ag.ones(2, requires_grad=True)
+    y = Mine([1.0, 2.0])
+    y.note = x.note = "user's"
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        x.nothing  # noqa: B018
+    z = (x * y).sum()
+    z.grad_fn.mine = 3
+    z.backward()
+    assert x.grad.tolist() == [1, 2] and z.grad_fn.mine == 3 and y.note == x.note == "user's"
+    with pytest.raises((AttributeError, TypeError)):
+        Mine.__new__(Mine) * 2                           # no array in it: an error, no crash
