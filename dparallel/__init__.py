@@ -15,10 +15,12 @@ from .functions import (
 )
 from .parallel_apply import parallel_apply
 from .replicate import replicate
-from .testing import assert_same_everywhere, check_adjoint
+from .replicated import CopyToPlaces, ReduceFromPlaces
+from .testing import check_adjoint
+from .verification import assert_same_everywhere
 
 __version__ = "0.1.0"
 __all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "CollectiveError", "Communicator",
-           "DataParallel", "Devices", "Gather", "Handle", "RankFailure", "Reduce", "ReduceScatter", "Scatter",
-           "assert_same_everywhere", "check_adjoint", "gather", "parallel_apply", "replicate", "run_ranks", "scatter",
-           "world"]
+           "CopyToPlaces", "DataParallel", "Devices", "Gather", "Handle", "RankFailure", "Reduce", "ReduceFromPlaces",
+           "ReduceScatter", "Scatter", "assert_same_everywhere", "check_adjoint", "gather", "parallel_apply", "replicate",
+           "run_ranks", "scatter", "world"]

@@ -1,11 +1,18 @@
-"""Nested tuples, lists and dicts of tensors: batches and outputs as users' modules take and give them."""
+"""Nested tuples, lists, dicts and dataclasses of tensors: batches and outputs as users' modules take and give them."""
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from autograd import Tensor
+
+
+def is_record(nest: Any) -> bool:
+    """Whether it is a dataclass's instance."""
+    return dataclasses.is_dataclass(nest) and not isinstance(nest, type)
 
 
 def leaves(nest: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -16,6 +23,9 @@ def leaves(nest: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(nest, (tuple, list)):
         for index, value in enumerate(nest):
             yield from leaves(value, f"{path}[{index}]")
+    elif is_record(nest):
+        for field in dataclasses.fields(nest):
+            yield from leaves(getattr(nest, field.name), f"{path}.{field.name}")
     else:
         yield path, nest
 
@@ -33,4 +43,9 @@ def rebuilt(nest: Any, function: Callable[[Any], Any]) -> Any:
         return type(nest)(*(rebuilt(value, function) for value in nest))
     if isinstance(nest, (tuple, list)):
         return type(nest)(rebuilt(value, function) for value in nest)
+    if is_record(nest):
+        record = copy.copy(nest)                     # not replace(): that would run __init__, and needs init=True fields
+        for field in dataclasses.fields(nest):
+            object.__setattr__(record, field.name, rebuilt(getattr(nest, field.name), function))
+        return record
     return function(nest)

@@ -40,8 +40,9 @@ autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
 dparallel.functions dparallel.tree
-dparallel.replicate dparallel.parallel_apply dparallel.buckets
+dparallel.replicate dparallel.parallel_apply dparallel.buckets dparallel.replicated
 dparallel.reducer
+dparallel.verification
 dparallel.data_parallel dparallel.testing
 dparallel
 """
