@@ -61,12 +61,11 @@ def test_a_file_that_one_rank_cannot_import(tmp_path):
 
 def test_a_hang_ends_with_tracebacks(tmp_path):
     code, output, seconds = job(tmp_path, """
-import conftest
-conftest.TIME_LIMIT = 2
 def where_it_hangs(comm):
     if comm.rank == 0:
         time.sleep(90)
     comm.barrier()
+@pytest.mark.places(timeout=2)
 def test_hang(on_places):
     on_places(where_it_hangs)
 """)
