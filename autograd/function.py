@@ -267,8 +267,9 @@ class Function:
         raise NotImplementedError("You must implement the jvp function for custom autograd.Function to call it.")
 
     @classmethod
-    def records(cls, tracked: int, settings: dict[str, Any]) -> int:
-        """Whether a call is recorded, given whether one of its tensors is tracked. Collectives ask all ranks."""
+    def records(cls, node: FunctionNode, tracked: int, settings: dict[str, Any]) -> int:
+        """Whether a call is recorded, given whether one of its tensors is tracked. Collectives ask all ranks, and tell
+        the node."""
         return tracked
 
     @classmethod
@@ -295,7 +296,7 @@ class Function:
         node.edges = tuple(edges)
         state = modes.__dict__                       # this thread's: one look-up for three uses
         recording = state["recording"]
-        record = recording and (cls.records(tracked, settings) if cls.asks else tracked & recording)
+        record = recording and (cls.records(node, tracked, settings) if cls.asks else tracked & recording)
         state["recording"] = 0
         try:
             if cls._takes_context:

@@ -102,6 +102,7 @@ class Node:
 
     is_leaf = False                                  # AccumulateGrad says True
     always_runs = False                              # runs even when no gradient came, or nobody asked for its result
+    agreed: int | None = None                        # of a collective: for what all ranks record it, GRAD and DUAL bits
     output_counters: dict[int, Counter] | None = None    # of outputs that got aliases or were written to
     output_duals: tuple[Any, ...] | None = None      # forward mode: (level, tangent) of each output
     versions: tuple[int, ...] | None = None          # of saved inputs, where one is not 0

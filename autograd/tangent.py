@@ -31,17 +31,21 @@ def set_tangent(tensor: Tensor, tangent: Any) -> None:
 def carry(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
     """Give the outputs of a recorded call the tangents that follow from the inputs'.
 
-    A call that was recorded for its tangents alone leaves no trace in the graph.
+    A call that was recorded for its tangents alone leaves no trace in the graph. In a collective all ranks do the same,
+    and those whose inputs have no tangents have zeros.
     """
     tangents = [tangent_of(x) for x in inputs]
-    wanted = modes.recording & GRAD and any(isinstance(x, Tensor) and x.tracked & GRAD for x in inputs)
+    agreed, recording = node.agreed, modes.recording & GRAD
+    if agreed is not None:
+        wanted, live, create = agreed & GRAD, agreed & DUAL, recording
+        tangents = [zeros_like(x) if live and t is None else t for x, t in zip(inputs, tangents, strict=True)]
+    else:
+        wanted = recording and any(isinstance(x, Tensor) and x.tracked & GRAD for x in inputs)
+        live = any(t is not None for t in tangents)
+        create = wanted or (recording and any(t is not None and t.tracked & GRAD for t in tangents))
     edges = node.edges
     node.edges = tuple((AccumulateGrad(x), 0) if edge is None and t is not None else edge
                        for x, t, edge in zip(inputs, tangents, edges, strict=True))
-    live = any(t is not None for t in tangents)
-    if live and node.always_runs:
-        raise NotImplementedError(f"{node.name()}: forward mode through collectives is not implemented; use backward mode")
-    create = wanted or (modes.recording & GRAD and any(t is not None and t.tracked & GRAD for t in tangents))
     found = push(node, outs, tangents, bool(create)) if live else [None] * len(outs)
     node.edges = edges
     for out, tangent in zip(outs, found, strict=True):
@@ -60,6 +64,9 @@ def push(node: Node, outs: tuple[Any, ...], tangents: list[Any], create: bool) -
     custom = node.custom_push(tangents)
     if custom is not None:
         return list(custom)
+    if node.always_runs and node.agreed is None:
+        raise NotImplementedError(f"{node.name()}: forward mode through messages that not all ranks take part in is not "
+                                  "implemented; give the Function a jvp, or use backward mode")
     before, modes.recording = modes.recording, GRAD
     try:
         since = next_number()
@@ -82,6 +89,13 @@ def seed(out: Any) -> Tensor | None:
     leaf = result(np.zeros_like(out.array))
     leaf.tracked = GRAD
     return leaf
+
+
+def zeros_like(value: Any) -> Any:
+    """The tangent of an input that has none where others have some; None for what has no derivative."""
+    if not isinstance(value, Tensor) or value.array.dtype.kind not in "fc":
+        return None
+    return result(np.zeros_like(value.array))
 
 
 def zeros_for(tangent: Any, leaf: Tensor) -> Any:

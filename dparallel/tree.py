@@ -10,9 +10,14 @@ from typing import Any
 from autograd import Tensor
 
 
-def is_record(nest: Any) -> bool:
-    """Whether it is a dataclass's instance."""
-    return dataclasses.is_dataclass(nest) and not isinstance(nest, type)
+def is_namedtuple(obj: Any) -> bool:
+    """Whether obj is an instance of a class made by collections.namedtuple or typing.NamedTuple."""
+    return isinstance(obj, tuple) and hasattr(obj, "_asdict") and hasattr(obj, "_fields")
+
+
+def is_dataclass(obj: Any) -> bool:
+    """Whether obj is an instance of a dataclass."""
+    return dataclasses.is_dataclass(obj) and not isinstance(obj, type)
 
 
 def leaves(nest: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -20,10 +25,13 @@ def leaves(nest: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(nest, dict):
         for key, value in nest.items():
             yield from leaves(value, f"{path}[{key!r}]")
+    elif is_namedtuple(nest):
+        for name, value in zip(nest._fields, nest, strict=True):
+            yield from leaves(value, f"{path}.{name}")
     elif isinstance(nest, (tuple, list)):
         for index, value in enumerate(nest):
             yield from leaves(value, f"{path}[{index}]")
-    elif is_record(nest):
+    elif is_dataclass(nest):
         for field in dataclasses.fields(nest):
             yield from leaves(getattr(nest, field.name), f"{path}.{field.name}")
     else:
@@ -38,14 +46,17 @@ def tensors(nest: Any) -> list[Tensor]:
 def rebuilt(nest: Any, function: Callable[[Any], Any]) -> Any:
     """The same nest with function(leaf) for every leaf."""
     if isinstance(nest, dict):
-        return type(nest)((key, rebuilt(value, function)) for key, value in nest.items())
-    if isinstance(nest, tuple) and hasattr(nest, "_fields"):
-        return type(nest)(*(rebuilt(value, function) for value in nest))
+        new = copy.copy(nest)                        # keeps what a subclass knows besides, as defaultdict does
+        for key, value in nest.items():
+            new[key] = rebuilt(value, function)
+        return new
+    if is_namedtuple(nest):
+        return type(nest)._make(rebuilt(value, function) for value in nest)
     if isinstance(nest, (tuple, list)):
         return type(nest)(rebuilt(value, function) for value in nest)
-    if is_record(nest):
-        record = copy.copy(nest)                     # not replace(): that would run __init__, and needs init=True fields
-        for field in dataclasses.fields(nest):
-            object.__setattr__(record, field.name, rebuilt(getattr(nest, field.name), function))
-        return record
+    if is_dataclass(nest):
+        new = copy.copy(nest)
+        for field in dataclasses.fields(nest):       # also of frozen ones, and of those that __init__ does not take
+            object.__setattr__(new, field.name, rebuilt(getattr(nest, field.name), function))
+        return new
     return function(nest)

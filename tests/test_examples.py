@@ -57,9 +57,11 @@ def test_custom_collective(before):
 
 
 BRIEF = {"mnist_cnn": ("--epochs", 1, "--rows", 640), "char_gpt": ("--steps", 10, "--rows", 8), "char_lstm": ("--steps", 10, "--rows", 8),
-         "vae": ("--epochs", 2), "wgan_gp": ("--steps", 12), "cartpole": ("--rounds", 8), "lbfgs": ("--steps", 5)}
+         "vae": ("--epochs", 2), "wgan_gp": ("--steps", 12), "cartpole": ("--rounds", 8), "lbfgs": ("--steps", 5),
+         "contrastive": ("--epochs", 2, "--rows", 300)}
 SAID = {"mnist_cnn": r"accuracy on 1000 held-out images: (\d+)", "char_gpt": r"loss of the last batches: (\d)", "char_lstm": r"loss of the last batches: (\d)",
-        "vae": r"evidence lower bound: (\d+)", "wgan_gp": r"critic sees: (-?\d)", "cartpole": r"mean of the last rounds: (\d+)", "lbfgs": r"mean squared error (0\.48)"}
+        "vae": r"evidence lower bound: (\d+)", "wgan_gp": r"critic sees: (-?\d)", "cartpole": r"mean of the last rounds: (\d+)", "lbfgs": r"mean squared error (0\.48)",
+        "contrastive": r"nearest neighbour is the same digit: (\d+)"}
 
 
 @pytest.mark.parametrize("before", [(), (*DPRUN, 2)], ids=["alone", "dprun"])

@@ -41,6 +41,7 @@ autograd.optim autograd.jit autograd.distributions autograd.func autograd.serial
 autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets dparallel.replicated
+dparallel.scatter_gather dparallel.coalesced dparallel.objects dparallel.replicate dparallel.parallel_apply dparallel.buckets
 dparallel.reducer
 dparallel.verification
 dparallel.data_parallel dparallel.testing

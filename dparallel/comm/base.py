@@ -2,8 +2,9 @@
 
 Arrays in, arrays out. `xs` and lists of results have one array per held place, in place order. A place without a part
 (all but the root of a gather) holds an empty array of shape (0,). Results are contiguous and never alias inputs or each
-other. Dtypes: bool, integers, float16 to float64, complex64 and complex128; a reduction of float16 is made in float32 and
-rounded once; the sum of bools is their logical or, as NumPy adds them. Reductions give bitwise the same on every place.
+other. Dtypes: bool, integers, float16 to float64, complex64 and complex128, bfloat16 where the package ml_dtypes is; a
+reduction of float16 or bfloat16 is made in float32 and rounded once; the sum of bools is their logical or, as NumPy adds
+them. Reductions give bitwise the same on every place.
 
 A mistake on any place (another collective, root, op, dtype or shape than the others', bad sizes) is one CollectiveError,
 with the same text, on every place.
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .call import CUTTING, Call
+from .call import CUTTING, FROM_ROOT, Call
 from .definition import Array
 from .handle import Handle
 
@@ -28,7 +29,8 @@ Sizes = Sequence[int] | None
 
 
 class Communicator(ABC):
-    """The collectives that every kind of communicator has. Reductions: op is "sum", "prod", "max" or "min".
+    """The collectives that every kind of communicator has. Reductions: op is "sum", "prod", "max", "min" or
+    "mean" (also "avg"; of floats and complex numbers).
 
     start_<name> returns a Handle and does not wait for the data (under MPI it does wait until every rank has started,
     since calls are compared first); <name> returns the result.
@@ -111,6 +113,19 @@ class Communicator(ABC):
         """alltoall, not waited for."""
         return self._from_all("alltoall", xs, False, sizes=sizes)
 
+    def start(self, name: str, xs: Any, *, now: bool = False, root: Any = 0, op: Any = "sum", sizes: Any = None,
+              dim: Any = 0, ties: str = "split") -> Handle:
+        """The collective `name` on what its method takes, with rows along `dim` of arguments and results alike; complete
+        if `now`. All of it must be the same on every place (dim may be negative), also `ties`, which the caller reads."""
+        dim = _number(dim)
+        if name in FROM_ROOT:
+            handle = self._from_root(name, xs, root, sizes, now, dim=dim)
+        else:
+            handle = self._from_all(name, xs, now, root=root, op=op, sizes=sizes, dim=dim, ties=ties)
+        if now:
+            handle.wait()                            # between threads mistakes are seen here
+        return handle
+
     # --- small exchanges --------------------------------------------------------------------------------------------
 
     def barrier(self) -> None:
@@ -120,6 +135,13 @@ class Communicator(ABC):
     def any(self, flag: bool) -> bool:
         """Whether the flag is true in any process."""
         return any(self._values([Call("any", self.size, value=flag) for _ in self.held]))
+
+    def agree(self, bits: int) -> int:
+        """The bits (of a number below 2**50) that are set in any process."""
+        found = 0
+        for value in self._values([Call("agree", self.size, value=bits) for _ in self.held]):
+            found |= int(value)
+        return found
 
     def total(self, value: float) -> float:
         """The sum over processes of each one's number, in float64 and in place order."""
@@ -149,11 +171,36 @@ class Communicator(ABC):
 
     def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
         """Small Python objects, one per held place: copies of those of all places. They are pickled."""
+        return self._unpickled(self._objects("allgather_object", objects, 0)[0])
+
+    def gather_object(self, objects: Sequence[Any], root: int = 0) -> list[Any] | None:
+        """Small Python objects, one per held place: copies of those of all places on root, None elsewhere."""
+        found = self._objects("gather_object", objects, root)
+        return self._unpickled(found) if _place(root) in self.held else None
+
+    def scatter_object(self, objects: Sequence[Any] | None, root: int = 0) -> list[Any]:
+        """root's list of small Python objects, one for each of the `size` places: a copy of each held place's."""
+        parts, error = [_pickled(None)[0]] * self.size, ""
+        if _place(root) in self.held:
+            right = isinstance(objects, (list, tuple)) and len(objects) == self.size
+            error = "" if right else f"root passes a list of {self.size} objects, one for each place, not {objects!r}"
+            pairs = [_pickled(obj) for obj in objects or ()] if right else []
+            error = next((problem for _, problem in pairs if problem), error)
+            parts = [x for x, _ in pairs] if right else parts
+        sizes = [len(x) for x in parts] if _place(root) in self.held else None
+        found = self._from_root("scatter_object", np.concatenate(parts), root, sizes, True, error).wait()
+        return [pickle.loads(x.tobytes()) for x in found]
+
+    def _objects(self, name: str, objects: Any, root: Any) -> Any:
+        """The bytes of all places' objects."""
         right = isinstance(objects, (list, tuple)) and len(objects) == len(self.held)
         error = "" if right else f"pass a list of {len(self.held)} objects, one for each place held here"
         pairs = [_pickled(obj) for obj in objects] if right else [_pickled(None) for _ in self.held]
-        calls = [Call("allgather_object", self.size, x, error=error or problem) for x, problem in pairs]
-        stream = io.BytesIO(self._start(calls, [x for x, _ in pairs], True).wait()[0].tobytes())
+        calls = [Call(name, self.size, x, root=root, error=error or problem) for x, problem in pairs]
+        return self._start(calls, [x for x, _ in pairs], True).wait()
+
+    def _unpickled(self, found: Array) -> list[Any]:
+        stream = io.BytesIO(found.tobytes())
         return [pickle.load(stream) for _ in range(self.size)]
 
     def broadcast_object(self, obj: Any, root: int = 0) -> Any:
@@ -198,27 +245,31 @@ class Communicator(ABC):
 
     # --- from arguments to calls --------------------------------------------------------------------------------------
 
-    def _from_root(self, name: str, x: Any, root: Any, sizes: Any, now: bool, error: str = "") -> Handle:
+    def _from_root(self, name: str, x: Any, root: Any, sizes: Any, now: bool, error: str = "", dim: Any = 0) -> Handle:
         """A collective in which only the root brings an array."""
         calls, arrays, here = [], [], _place(root)
         for place in self.held:
-            array, problem = _array(x) if place == here else (None, "")
-            calls.append(Call(name, self.size, array, root=root, sizes=sizes, error=error or problem))
+            array, problem = _fronted(*_array(x), dim) if place == here else (None, "")
+            calls.append(Call(name, self.size, array, root=root, sizes=sizes, error=error or problem, dim=dim))
             arrays.append(np.empty(0) if array is None else array)
-        return self._start(calls, arrays, now)
+        return _returned(self._start(calls, arrays, now), dim)
 
-    def _from_all(self, name: str, xs: Any, now: bool, *, root: Any = 0, op: Any = "sum", sizes: Any = None) -> Handle:
+    def _from_all(self, name: str, xs: Any, now: bool, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
+                  dim: Any = 0, ties: Any = "split") -> Handle:
         """A collective in which every place brings an array."""
         arrays, error = self._listed(xs)
+        if dim.__class__ is not int or dim:
+            pairs = [_fronted(x, error, dim) for x in arrays]
+            arrays, error = [x for x, _ in pairs], next((problem for _, problem in pairs if problem), "")
         cuts = [sizes] * len(arrays)
         if name == "alltoall" and sizes is not None:
             right = isinstance(sizes, (list, tuple)) and len(sizes) == len(arrays)
             error = error or ("" if right else f"sizes are a list for each of the {len(arrays)} places held here, "
                                                f"not {sizes!r}")
             cuts = list(sizes) if right else cuts
-        calls = [Call(name, self.size, x, root=root, op=op, sizes=cut if name in CUTTING else None, error=error)
-                 for x, cut in zip(arrays, cuts, strict=True)]
-        return self._start(calls, arrays, now)
+        calls = [Call(name, self.size, x, root=root, op=op, sizes=cut if name in CUTTING else None, error=error,
+                      dim=dim, ties=ties) for x, cut in zip(arrays, cuts, strict=True)]
+        return _returned(self._start(calls, arrays, now), dim)
 
     def _listed(self, xs: Any) -> tuple[list[Array], str]:
         """One array for each held place, and what is wrong with them."""
@@ -241,6 +292,14 @@ def _place(root: Any) -> int:
         return -1
 
 
+def _number(x: Any) -> Any:
+    """x as an int, or x itself where it is none: its Call tells all places."""
+    try:
+        return int(operator.index(x))
+    except Exception:                                # likewise
+        return x
+
+
 def _array(x: Any) -> tuple[Array, str]:
     """x as an array, and why it is none."""
     if type(x) is np.ndarray:
@@ -253,6 +312,27 @@ def _array(x: Any) -> tuple[Array, str]:
         return np.asarray(x), ""
     except Exception as error:                       # converting runs the object's own code: all ranks must hear of it
         return np.empty(0), f"not an array: {error}"
+
+
+def _fronted(x: Array, error: str, dim: Any) -> tuple[Array, str]:
+    """x with dim in front, and what is wrong with it. A dim that is no number is seen by the Call."""
+    if error or x.shape == (0,) or dim.__class__ is not int:
+        return x, error
+    n = max(x.ndim, 1)
+    if not -n <= dim < n:
+        return x, f"dim {dim} is out of range for an array of {x.ndim} dimensions (it is {-n} to {n - 1})"
+    return (np.moveaxis(x, dim, 0) if x.ndim > 1 else x), ""
+
+
+def _returned(handle: Handle, dim: Any) -> Handle:
+    """The handle whose arrays have their rows along dim again."""
+    if dim.__class__ is int and not dim:
+        return handle
+
+    def back(x: Array) -> Array:
+        return np.ascontiguousarray(np.moveaxis(x, 0, dim)) if x.ndim > 1 else x
+
+    return handle.then(lambda value: [back(x) for x in value] if isinstance(value, list) else back(value))
 
 
 def _pickled(obj: Any) -> tuple[Array, str]:

@@ -15,24 +15,31 @@ from typing import Any
 
 import numpy as np
 
+from autograd.dtypes import bfloat16_or_name
+
 DTYPES = [np.dtype(name) for name in (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128")]
+DTYPES += [d for d in [bfloat16_or_name()] if isinstance(d, np.dtype)]      # last, and only where ml_dtypes is installed
 CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
-OPS = ["sum", "prod", "max", "min"]
+OPS = ["sum", "prod", "max", "min", "mean"]
+TIES = ["split", "first"]             # who has the gradient of a max or min, see functions/reductions.py
 NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier",
-         "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place"]
+         "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree",
+         "gather_object", "scatter_object"]
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
-ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object"}
-FROM_ROOT = {"broadcast", "scatter", "broadcast_object"}
+ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object", "gather_object", "scatter_object"}
+FROM_ROOT = {"broadcast", "scatter", "broadcast_object", "scatter_object"}
 REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place"}
-JOINING = {"gather", "allgather", "alltoall", "alltoall_sizes"}
-CUTTING = {"scatter", "reduce_scatter", "alltoall"}
+JOINING = {"gather", "allgather", "alltoall", "alltoall_sizes", "gather_object"}
+CUTTING = {"scatter", "reduce_scatter", "alltoall", "scatter_object"}
+ONE_RESULT = {"reduce", "gather", "gather_object"}     # root's; others give a list, an array for each place held
+WITH_DIM = CUTTING | JOINING
 MAX_DIMS = 8
-# Name, root, op, dtype, ndim, checksum of given sizes, error; a number; the shape.
+# Name, root, op, dtype, ndim, checksum of given sizes, error; a number, or dim and ties; the shape.
 HEADER = struct.Struct(f"=7qd{MAX_DIMS}q")
 VALUE_AT = 7 * 8                     # where the number is, in bytes
-VALUED = {"any", "total"}            # the calls that bring one
+VALUED = {"any", "total", "agree"}   # the calls that bring one
 
 
 class CollectiveError(ValueError):
@@ -44,13 +51,17 @@ class Call:
 
     x is None where the place brings no array. `sizes` is how the rows are cut, `given` a checksum of it if the caller
     passed it (else 0), `value` a number that travels with the call, `error` what is wrong with the call taken alone.
+    The rows of x are in front; `dim` is where the caller has them.
     """
 
-    __slots__ = ("dtype", "error", "given", "name", "op", "root", "shape", "sizes", "value")
+    __slots__ = ("dim", "dtype", "error", "given", "name", "op", "root", "shape", "sizes", "ties", "value")
 
     def __init__(self, name: str, size: int, x: Any = None, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
-                 value: Any = 0.0, error: str = "") -> None:
+                 value: Any = 0.0, error: str = "", dim: Any = 0, ties: Any = "split") -> None:
         self.name, self.root, self.op, self.given, self.value = name, root, op, 0, 0.0
+        self.dim, self.ties = dim, ties
+        if op.__class__ is str and op == "avg":      # PyTorch's word
+            self.op = "mean"
         self.dtype: Any = None if x is None else x.dtype
         self.shape: tuple[int, ...] = () if x is None else x.shape
         self.sizes: tuple[int, ...] | None = None
@@ -69,7 +80,18 @@ class Call:
         except Exception:                            # likewise
             return (f"flag {value!r} is neither true nor false" if self.name == "any" else
                     f"value {value!r} is not a number")
-        return "" if isinstance(self.op, str) and self.op in OPS else f"op {self.op!r} is not one of {', '.join(OPS)}"
+        if not isinstance(self.op, str) or self.op not in OPS:
+            return f"op {self.op!r} is not one of {', '.join(OPS)}" + ("" if isinstance(self.op, str) else
+                                                                        "; operations go by their names here")
+        if not isinstance(self.ties, str) or self.ties not in TIES:
+            return f"ties {self.ties!r} is not one of {', '.join(TIES)}"
+        if self.dim.__class__ is int and self.dim == 0:
+            return ""
+        try:
+            self.dim = operator.index(self.dim)
+        except Exception:                            # likewise
+            return f"dim {self.dim!r} is not the number of a dimension"
+        return "" if -MAX_DIMS <= self.dim < MAX_DIMS else f"dim {self.dim} is out of range"
 
     def _wrong_array(self) -> str:
         if self.dtype not in CODES:
@@ -78,6 +100,8 @@ class Call:
             return f"arrays have at most {MAX_DIMS} dimensions here, not {len(self.shape)}"
         if self.dtype.kind == "c" and self.op in ("max", "min") and self.name in REDUCTIONS:
             return f"complex numbers have no {self.op}"
+        if self.dtype.kind in "biu" and self.op == "mean" and self.name in REDUCTIONS:
+            return f"the mean of {self.dtype} is no {self.dtype}; convert to floats first"
         return ""
 
     def _wrong_sizes(self, size: int, sizes: Any) -> str:
@@ -109,8 +133,9 @@ class Call:
             HEADER.pack_into(buffer, 0, NUMBERS[self.name], 0, 0, -1, 0, 0, 1, 0.0, *(0,) * MAX_DIMS)
             return
         shape = self.shape
+        value = self.value if self.name in VALUED else 2 * self.dim + TIES.index(self.ties)
         HEADER.pack_into(buffer, 0, NUMBERS[self.name], self.root, OPS.index(self.op),
-                         -1 if self.dtype is None else CODES[self.dtype], len(shape), self.given, 0, self.value,
+                         -1 if self.dtype is None else CODES[self.dtype], len(shape), self.given, 0, value,
                          *shape, *(0,) * (MAX_DIMS - len(shape)))
 
     @staticmethod
@@ -121,12 +146,16 @@ class Call:
         call.name, call.root, call.op, call.given, call.value = NAMES[number], root, OPS[op], given, value
         call.dtype, call.shape = None if dtype < 0 else DTYPES[dtype], tuple(shape[:ndim])
         call.sizes, call.error = None, "bad input" if error else ""
+        call.dim, call.ties = divmod(int(value), 2) if not error and call.name not in VALUED else (0, 0)
+        call.ties = TIES[call.ties]
         return call
 
     def __str__(self) -> str:
         settings = [f"op={self.op!r}"] if self.name in REDUCTIONS else []
         settings += [f"root={self.root!r}"] if self.name in ROOTED else []
         settings += [f"sizes={list(self.sizes)}"] if self.given and self.sizes else []
+        settings += [f"dim={self.dim!r}"] if self.dim.__class__ is not int or self.dim else []
+        settings += [f"ties={self.ties!r}"] if self.ties != "split" else []
         array = "" if self.dtype is None else f" of {self.dtype} {self.shape}"
         return f"{self.name}({', '.join(settings)}){array}" + (f": {self.error}" if self.error else "")
 
@@ -152,7 +181,9 @@ def verdict(calls: Sequence[Call]) -> str:
     """Why the calls of all places do not fit together; empty if they do."""
     first = calls[0]
     if any(call.name != first.name for call in calls):
-        return "the places call different collectives"
+        asking = any(call.name == "agree" for call in calls)
+        return "the places call different collectives" + (
+            "; agree() asks whether to record: are some places in no_grad()?" if asking else "")
     if any(call.error for call in calls):
         return "bad input on place " + ", ".join(str(place) for place, call in enumerate(calls) if call.error)
     if first.name in ROOTED and any(call.root != first.root for call in calls):
@@ -160,10 +191,14 @@ def verdict(calls: Sequence[Call]) -> str:
     if first.name in REDUCTIONS:
         if any(call.op != first.op for call in calls):
             return "the places name different ops"
+        if any(call.ties != first.ties for call in calls):
+            return "the places break ties differently"
         if any(call.dtype != first.dtype for call in calls):
             return "the dtypes differ"
         if any(call.shape != first.shape for call in calls):
             return "the shapes differ"
+    if first.name in WITH_DIM and any(call.dim for call in calls) and (reason := _dims_verdict(calls)):
+        return reason
     if first.name in JOINING:
         lead = leader(calls)
         full = [call for call in calls if call.shape != (0,)]
@@ -172,6 +207,18 @@ def verdict(calls: Sequence[Call]) -> str:
         if any(call.shape[1:] != lead.shape[1:] or len(call.shape) != len(lead.shape) for call in full):
             return "the shapes differ beyond the first dimension"
     return _sizes_verdict(calls)
+
+
+def _dims_verdict(calls: Sequence[Call]) -> str:
+    """All places mean the same dimension; -1 may stand for the last one."""
+    first = calls[0]
+    lead = calls[first.root] if first.name == "scatter" else leader(calls)
+    n = max(len(lead.shape), 1)
+    if lead.shape == (0,):                           # no place has a part: any dimension will do
+        return ""
+    if not all(-n <= call.dim < n for call in calls):
+        return f"dim is out of range for arrays of {n} dimension{'s' * (n > 1)}"
+    return "" if all(call.dim % n == lead.dim % n for call in calls) else "the places name different dims"
 
 
 def _sizes_verdict(calls: Sequence[Call]) -> str:

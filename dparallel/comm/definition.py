@@ -14,7 +14,7 @@ from .call import Call, leader
 
 Array = np.ndarray[Any, Any]
 Places = Sequence[int]
-UFUNCS: dict[str, Any] = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+UFUNCS: dict[str, Any] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
 
 
 def results(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
@@ -23,13 +23,20 @@ def results(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[
 
 
 def combined(xs: Sequence[Array], op: str) -> Array:
-    """The arrays combined in place order, float16 in float32 and rounded once."""
+    """The arrays combined in place order, float16 and bfloat16 in float32 and rounded once."""
     dtype = xs[0].dtype
-    half = dtype == np.float16
+    half = is_half(dtype)
     total = np.array(xs[0], np.float32 if half else dtype, order="C")
     for x in xs[1:]:
-        UFUNCS[op](total, x, out=total)
-    return total.astype(np.float16) if half else total
+        UFUNCS[op](total, x.astype(np.float32) if half else x, out=total)
+    if op == "mean":
+        total /= len(xs)
+    return total.astype(dtype) if half else total
+
+
+def is_half(dtype: Any) -> bool:
+    """Whether it is float16 or bfloat16, in which nothing is added up."""
+    return dtype.itemsize == 2 and dtype.kind in "fV"
 
 
 def _copies(x: Array, places: Places) -> list[Array]:
@@ -96,4 +103,4 @@ def _alltoall(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> lis
 DEFINITIONS: dict[str, Callable[[Sequence[Call], Sequence[Array], Places], list[Array]]] = {
     "broadcast": _broadcast, "reduce": _reduce, "scatter": _scatter, "gather": _gather, "allreduce": _allreduce,
     "allgather": _allgather, "reduce_scatter": _reduce_scatter, "alltoall": _alltoall, "alltoall_sizes": _allgather,
-    "broadcast_object": _broadcast, "allgather_object": _allgather}
+    "broadcast_object": _broadcast, "allgather_object": _allgather, "gather_object": _gather, "scatter_object": _scatter}

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .base import Array, Communicator, Handle
-from .call import Call, check
-from .definition import combined, results
+from .call import ONE_RESULT, Call, check
+from .definition import combined, is_half, results
 
 
 class Devices(Communicator):
@@ -31,12 +31,12 @@ class Devices(Communicator):
     def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
         check(calls)
         values: Any = results(calls, xs, self.held)
-        return Handle(None, value=values[calls[0].root] if calls[0].name in ("reduce", "gather") else values)
+        return Handle(None, value=values[calls[0].root] if calls[0].name in ONE_RESULT else values)
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum in place order, copied to all."""
         first = arrays[0]
-        if first.dtype == np.float16:
+        if is_half(first.dtype):
             first[...] = combined(arrays, "sum")
         else:
             for array in arrays[1:]:

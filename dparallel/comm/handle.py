@@ -31,6 +31,10 @@ class Handle:
             raise self._error
         return self._value
 
+    def then(self, function: Callable[[Any], Any]) -> Handle:
+        """A handle of function(result), with the same state."""
+        return Handle(lambda: function(self.wait()), self.done)
+
     def done(self) -> bool:
         """Whether wait() would return at once."""
         return self._finish is None or self._test is None or self._test()

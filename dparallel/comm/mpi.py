@@ -12,13 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpi4py import MPI
 
+from . import rounds
 from .base import Array, Communicator, Handle
-from .call import DTYPES, FROM_ROOT, HEADER, VALUE_AT, VALUED, Call, CollectiveError, even_split, explain, leader, verdict
+from .call import DTYPES, FROM_ROOT, HEADER, REDUCTIONS, VALUE_AT, VALUED, Call, even_split, explain, leader, verdict
+from .definition import is_half
 from .ordered import decoded, encoded
 
-OPS = {"sum": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
+OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
 BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND}
-CARRIED = {np.dtype(np.float16): np.dtype(np.uint16)}           # MPI has no half floats: they travel as integers
+BITS = np.dtype(np.uint16)
+CARRIED = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no half floats: they travel as integers
 TYPES = {dtype: MPI.Datatype.fromcode(CARRIED.get(dtype, dtype).char) for dtype in DTYPES}
 MAX_SEEN = 512
 MAX_PENDING = 64
@@ -54,7 +57,7 @@ class MpiComm(Communicator):
     """One rank of an MPI communicator, duplicated: our messages never meet the user's. Default: COMM_WORLD.
 
     Collective: all ranks of `comm` make it together. More than `max_count` elements (MPI 3 counts in C ints) go in
-    pieces or as whole rows; more rows than that are refused.
+    pieces, as whole rows, or in rounds; what goes in pieces or rounds is complete when it has been started.
     """
 
     kind = "mpi"
@@ -120,6 +123,10 @@ class MpiComm(Communicator):
         agreed, x = self._agree(calls[0]), xs[0]
         if not x.flags.c_contiguous:
             x = np.array(x, order="C")
+        if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS:      # bfloat16, of which buffers know nothing
+            dtype, agreed = agreed.dtype, agreed._replace(dtype=BITS)
+            return METHODS[calls[0].name](self, calls[0], agreed, x.view(BITS), now).then(
+                lambda out: [y.view(dtype) for y in out] if isinstance(out, list) else out.view(dtype))
         return METHODS[calls[0].name](self, calls[0], agreed, x, now)
 
     # --- the collectives ----------------------------------------------------------------------------------------------
@@ -133,7 +140,7 @@ class MpiComm(Communicator):
         return self._go(now, "Bcast", (_spec(out), call.root), lambda: [out], out)
 
     def _reduce(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
-        sent, op, back = reducible(x, call.op)
+        sent, op, back = reducible(x, call.op, self.size)
         out = np.empty_like(sent) if self.rank == call.root else None
         if x.size > self.max_count:
             self._reduce_pieces(sent, out, op, call.root)
@@ -142,7 +149,7 @@ class MpiComm(Communicator):
                         lambda: np.empty(0, x.dtype) if out is None else back(out), sent, out)
 
     def _allreduce(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
-        sent, op, back = reducible(x, call.op)
+        sent, op, back = reducible(x, call.op, self.size)
         out = np.empty_like(sent)
         if x.size > self.max_count:
             for source, target in zip(self._pieces(sent), self._pieces(out), strict=True):
@@ -156,11 +163,17 @@ class MpiComm(Communicator):
         if source.given:
             self.comm.Bcast(sizes, call.root)
         out = np.empty((int(sizes[self.rank]), *agreed.shape[1:]), agreed.dtype)
+        if sizes.sum() > self.max_count:
+            counts = (sizes * agreed.width).tolist()
+            rounds.scatter(self.comm, x.reshape(-1), out.reshape(-1), counts, TYPES[agreed.dtype], self.max_count, call.root)
+            return Handle(None, value=[out])
         kind, unit = self._row_type(agreed, agreed.shape[0])
         sent = [x, (sizes * unit).tolist(), None, kind] if self.rank == call.root else None
         return self._go(now, "Scatterv", (sent, [out, int(sizes[self.rank]) * unit, kind], call.root), lambda: [out], x, out)
 
     def _gather(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        if sum(agreed.rows) > self.max_count:
+            return self._join_in_rounds(agreed, x, call.root)
         kind, unit = self._row_type(agreed, sum(agreed.rows))
         sent = [x, agreed.rows[self.rank] * unit, kind]
         if self.rank != call.root:
@@ -170,6 +183,8 @@ class MpiComm(Communicator):
         return self._go(now, "Gatherv", (sent, received, call.root), lambda: out, x, out)
 
     def _allgather(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        if sum(agreed.rows) > self.max_count:
+            return self._join_in_rounds(agreed, x, None)
         kind, unit = self._row_type(agreed, sum(agreed.rows))
         out = np.empty((sum(agreed.rows), *agreed.shape[1:]), agreed.dtype)
         return self._go(now, "Allgatherv", ([x, agreed.rows[self.rank] * unit, kind],
@@ -177,7 +192,7 @@ class MpiComm(Communicator):
 
     def _reduce_scatter(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
         sizes: Any = call.sizes
-        sent, op, back = reducible(x, call.op)
+        sent, op, back = reducible(x, call.op, self.size)
         out = np.empty((sizes[self.rank], *x.shape[1:]), sent.dtype)
         if x.size > self.max_count:
             start = 0
@@ -192,8 +207,12 @@ class MpiComm(Communicator):
     def _alltoall(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
         send, receive = np.array(call.sizes, np.int64), np.empty(self.size, np.int64)
         self.comm.Alltoall(send, receive)
-        kind, unit = self._row_type(agreed, sum(agreed.rows))
         out = np.empty((int(receive.sum()), *agreed.shape[1:]), agreed.dtype)
+        if sum(agreed.rows) > self.max_count:
+            rounds.alltoall(self.comm, x.reshape(-1), out.reshape(-1), (send * agreed.width).tolist(),
+                            (receive * agreed.width).tolist(), TYPES[agreed.dtype], self.max_count)
+            return Handle(None, value=[out])
+        kind, unit = self._row_type(agreed, sum(agreed.rows))
         return self._go(now, "Alltoallv", ([x, (send * unit).tolist(), None, kind],
                                            [out, (receive * unit).tolist(), None, kind]), lambda: [out], x, out)
 
@@ -210,13 +229,18 @@ class MpiComm(Communicator):
         """MPI's type to count in, and how many of it make a row: elements, or whole rows where those are too many."""
         if rows * agreed.width <= self.max_count:
             return TYPES[agreed.dtype], agreed.width
-        if rows > self.max_count:
-            raise CollectiveError(f"{agreed.calls[0].name}: {rows} rows in all are too many for one collective (at most "
-                                  f"{self.max_count}); send pieces")
         key = agreed.dtype, agreed.width
         if key not in self._row_types:
             self._row_types[key] = TYPES[agreed.dtype].Create_contiguous(agreed.width).Commit()
         return self._row_types[key], 1
+
+    def _join_in_rounds(self, agreed: Agreed, x: Array, root: int | None) -> Handle:
+        """gather on root, or (None) allgather, of more rows than MPI can count."""
+        here = root in (None, self.rank)
+        out = np.empty((sum(agreed.rows), *agreed.shape[1:]) if here else 0, agreed.dtype)
+        rounds.gather(self.comm, x.reshape(-1).astype(agreed.dtype, copy=False), out.reshape(-1),
+                      [n * agreed.width for n in agreed.rows], TYPES[agreed.dtype], self.max_count, root)
+        return Handle(None, value=[out] if root is None else out)
 
     def _pieces(self, x: Array) -> list[Array]:
         flat = x.reshape(-1)
@@ -241,17 +265,17 @@ class MpiComm(Communicator):
     # --- without checks -----------------------------------------------------------------------------------------------
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """Iallreduce in place; float16 by way of float32."""
+        """Iallreduce in place; float16 and bfloat16 by way of float32."""
         array = arrays[0]
-        if array.dtype.char == "e":
+        if is_half(array.dtype):
             wide = array.astype(np.float32)
             return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, wide),
-                             lambda: np.copyto(array, wide, casting="same_kind"), wide)
+                             lambda: np.copyto(array, wide, casting="unsafe"), wide)
         return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, array), None, array)
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
         """The blocking allreduce, which MPI does faster than starting and waiting."""
-        if arrays[0].dtype.char == "e":
+        if is_half(arrays[0].dtype):
             self.start_sum_in_place(arrays).wait()
         else:
             self.comm.Allreduce(MPI.IN_PLACE, arrays[0])
@@ -271,7 +295,7 @@ METHODS = {
     "broadcast": MpiComm._broadcast, "reduce": MpiComm._reduce, "scatter": MpiComm._scatter, "gather": MpiComm._gather,
     "allreduce": MpiComm._allreduce, "allgather": MpiComm._allgather, "reduce_scatter": MpiComm._reduce_scatter,
     "alltoall": MpiComm._alltoall, "alltoall_sizes": MpiComm._allgather, "broadcast_object": MpiComm._broadcast,
-    "allgather_object": MpiComm._allgather}
+    "allgather_object": MpiComm._allgather, "gather_object": MpiComm._gather, "scatter_object": MpiComm._scatter}
 
 
 def _agreed(calls: list[Call]) -> Agreed:
@@ -290,13 +314,17 @@ def _spec(x: Array) -> list[Any]:
     return [x, x.size, TYPES[x.dtype]]
 
 
-def reducible(x: Array, op: str) -> tuple[Array, Any, Callable[[Array], Array]]:
-    """x as MPI can reduce it, MPI's operation, and what makes the result of it."""
+def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array], Array]]:
+    """x as MPI can reduce it, MPI's operation, and what makes the result, over `size` places, of it."""
     dtype = x.dtype
-    if dtype.kind == "f" and op in ("max", "min"):
-        return encoded(x, op), OPS[op], lambda out: decoded(out, dtype)
-    if dtype.char == "e":
-        return x.astype(np.float32), OPS[op], lambda out: out.astype(np.float16)
+    if dtype.kind in "fV" and op in ("max", "min"):
+        wide = x.astype(np.float32) if dtype.kind == "V" else x
+        return encoded(wide, op), OPS[op], lambda out: decoded(out, wide.dtype).astype(dtype, copy=False)
+    if op == "mean":
+        return (x.astype(np.float32) if is_half(dtype) else x, OPS[op],
+                lambda out: np.divide(out, size, out=out).astype(dtype, copy=False))
+    if is_half(dtype):
+        return x.astype(np.float32), OPS[op], lambda out: out.astype(dtype)
     return x, (BOOL_OPS if dtype.kind == "b" else OPS)[op], lambda out: out
 
 

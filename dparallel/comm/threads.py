@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .base import Array, Communicator, Handle
-from .call import Call, check
+from .call import ONE_RESULT, Call, check
 from .definition import combined, results
 
 GRACE = 5.0                          # seconds that the other ranks get to end after one has failed
@@ -133,7 +133,7 @@ class ThreadComm(Communicator):
 
         def finish() -> Any:
             value = results(*collect(), self.held)
-            return value[0] if calls[0].name in ("reduce", "gather") else value
+            return value[0] if calls[0].name in ONE_RESULT else value
 
         return Handle(finish, test)
 

@@ -42,7 +42,7 @@ EVERYWHERE = {
     "root huge": (lambda c: c.broadcast(ONE, root=2**80), "is not one of the places"),
     "root an array": (lambda c: c.broadcast(ONE, root=np.zeros(2, int)), "is not the number of a place"),
     "root unwilling": (lambda c: c.scatter(MAT, root=Unwilling()), "is not the number of a place"),
-    "unknown op": (lambda c: c.allreduce(each(c, ONE), "mean"), "op 'mean' is not one of sum, prod, max, min"),
+    "unknown op": (lambda c: c.allreduce(each(c, ONE), "median"), "op 'median' is not one of sum, prod, max, min, mean"),
     "op no text": (lambda c: c.allreduce(each(c, ONE), None), "op None is not one of"),
     "op a list": (lambda c: c.allreduce(each(c, ONE), ["sum"]), r"op \['sum'\] is not one of"),
     "op an array": (lambda c: c.allreduce(each(c, ONE), ONE), r"op array\(.*\) is not one of"),

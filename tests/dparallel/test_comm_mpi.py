@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy_collectives import NAMES, REDUCTIONS, ROOTED, compare, numbers, row_counts, sized
 
-from dparallel import CollectiveError, world
+from dparallel import world
 
 pytestmark = pytest.mark.mpi
 
@@ -32,14 +32,18 @@ def test_too_many_elements_go_in_pieces_or_as_rows(name):
     comm.free()
 
 
-@pytest.mark.parametrize("name", ["scatter", "gather", "allgather", "alltoall"])
-def test_too_many_rows_are_refused_everywhere(name):
+@pytest.mark.parametrize("name", NAMES)
+def test_too_many_rows_go_in_rounds(name):
     comm = world().duplicate()
-    comm.max_count = 3
-    x = np.ones((4, 2))
-    with pytest.raises(CollectiveError, match=r"\d+ rows in all are too many for one collective \(at most 3\)"):
-        getattr(comm, name)(x if name == "scatter" else [x])
-    assert comm.total(1.0) == comm.size
+    n, comm.max_count = comm.size, 2 * comm.size
+    for dtype in ("float16", "complex64", "bool"):
+        for sizes in (None, sized(name, n), sized(name, n, 1)):
+            for shape in ((), (3,)):
+                xs = [numbers(p, (5 * rows, *shape), dtype) for p, rows in enumerate(row_counts(name, n, sizes))]
+                cut = None if sizes is None else (5 * np.array(sizes)).tolist()
+                for root in range(n if name in ROOTED else 1):
+                    compare(comm, name, xs, **({} if cut is None else {"sizes": cut}),
+                            **({"root": root} if name in ROOTED else {}))
     comm.free()
 
 

@@ -1,0 +1,86 @@
+"""Many tensors in few messages: broadcast_coalesced, reduce_add and reduce_add_coalesced, as in torch.nn.parallel.comm.
+
+All are recorded, and all ranks pass tensors of the same shapes and dtypes; ValueError on all of them if not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autograd import Tensor, cat
+
+from .comm import Communicator, world
+from .functions import Broadcast, Reduce, as_tuple
+
+BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's figure
+
+
+def broadcast_coalesced(tensors: Sequence[Tensor], comm: Communicator | None = None, buffer_size: int = BUFFER_SIZE,
+                        root: int = 0) -> list[tuple[Tensor, ...]]:
+    """root's tensors to every place, in messages of about buffer_size bytes: a tuple of copies for each place held here.
+    What others pass is read for its shapes and dtypes only."""
+    comm = comm or world()
+    groups = _grouped("broadcast_coalesced", [list(tensors)] * len(comm.held), comm, buffer_size)
+    copies: list[dict[int, Tensor]] = [{} for _ in comm.held]
+    for group in groups:
+        sent = as_tuple(Broadcast.apply(_flat([tensors[i] for i in group]), comm=comm, root=root))
+        for copy, flat in zip(copies, sent, strict=True):
+            copy.update(zip(group, _cut(flat, [tensors[i] for i in group]), strict=True))
+    return [tuple(copy[i] for i in range(len(tensors))) for copy in copies]
+
+
+def reduce_add(inputs: Sequence[Tensor], comm: Communicator | None = None, root: int = 0) -> Tensor:
+    """The sum of all places' tensors (a list, one for each place held here) on root; an empty tensor elsewhere."""
+    total: Tensor = Reduce.apply(*inputs, comm=comm or world(), root=root)
+    return total
+
+
+def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator | None = None, root: int = 0,
+                         buffer_size: int = BUFFER_SIZE) -> tuple[Tensor, ...]:
+    """The sums of all places' lists of tensors (a list of them, one for each place held here) on root, in messages of
+    about buffer_size bytes; empty tensors elsewhere."""
+    comm = comm or world()
+    groups = _grouped("reduce_add_coalesced", [list(one) for one in inputs], comm, buffer_size)
+    sums: dict[int, Tensor] = {}
+    for group in groups:
+        total = Reduce.apply(*[_flat([one[i] for i in group]) for one in inputs], comm=comm, root=root)
+        here = root in comm.held
+        sums.update(zip(group, _cut(total, [inputs[0][i] for i in group]) if here else [total] * len(group), strict=True))
+    return tuple(sums[i] for i in range(len(sums)))
+
+
+def _grouped(name: str, lists: list[list[Tensor]], comm: Communicator, buffer_size: int) -> list[list[int]]:
+    """Which tensors share a message, of one dtype; the same on all ranks, which pass alike lists."""
+    if buffer_size <= 0:
+        raise ValueError(f"{name}: buffer_size={buffer_size} must be positive")
+    everyone = comm.allgather_object([[(tuple(t.shape), str(t.dtype)) for t in one] for one in lists])
+    for place, theirs in enumerate(everyone):
+        if theirs != everyone[0]:
+            pairs = [*zip(everyone[0], theirs, strict=False)]
+            at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
+            raise ValueError(f"{name}: the tensors differ between places 0 and {place}, first at number {at}: "
+                             f"{everyone[0][at:at + 1]} and {theirs[at:at + 1]}")
+    groups: list[list[int]] = []
+    open_groups: dict[str, tuple[list[int], int]] = {}
+    for i, t in enumerate(lists[0]):
+        group, room = open_groups.get(str(t.dtype), ([], 0))
+        if not group or room < t.array.nbytes:
+            group, room = [], buffer_size
+            groups.append(group)
+        group.append(i)
+        open_groups[str(t.dtype)] = group, room - t.array.nbytes
+    return groups
+
+
+def _flat(tensors: Sequence[Tensor]) -> Tensor:
+    joined: Tensor = cat([t.reshape(-1) for t in tensors])
+    return joined
+
+
+def _cut(flat: Any, like: Sequence[Tensor]) -> list[Tensor]:
+    """flat as tensors of the shapes of `like`."""
+    return [piece.reshape(t.shape) for piece, t in zip(flat.split([t.numel() for t in like]), like, strict=True)]
+
+
+__all__ = ["broadcast_coalesced", "reduce_add", "reduce_add_coalesced"]

@@ -1,0 +1,78 @@
+"""Rows between MPI ranks when there are more of them than an MPI call can count (2**31 - 1, in C ints): in rounds.
+
+In each round every place sends or receives at most its share of what one call can count. Counts are in elements; all
+arrays are flat. `comm` is mpi4py's communicator, `kind` MPI's type of an element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def gather(comm: Any, x: Array, out: Array, counts: Sequence[int], kind: Any, limit: int, root: int | None) -> None:
+    """Join all places' x in out, on root or (None) on all; counts[p] elements come from place p."""
+    starts = offsets(counts)
+    for start, sizes in rounds(counts, limit, comm.size):
+        sent = [x[start:start + sizes[comm.rank]], sizes[comm.rank], kind]
+        if root is not None and comm.rank != root:
+            comm.Gatherv(sent, None, root)
+            continue
+        got = np.empty(sum(sizes), x.dtype)
+        if root is None:
+            comm.Allgatherv(sent, [got, sizes, None, kind])
+        else:
+            comm.Gatherv(sent, [got, sizes, None, kind], root)
+        _spread(got, out, [first + start for first in starts], sizes)
+
+
+def scatter(comm: Any, x: Array, out: Array, counts: Sequence[int], kind: Any, limit: int, root: int) -> None:
+    """Cut root's x: counts[p] elements go to place p, here into out."""
+    starts = offsets(counts)
+    for start, sizes in rounds(counts, limit, comm.size):
+        sent = None
+        if comm.rank == root:
+            sent = [_joined(x, [first + start for first in starts], sizes), sizes, None, kind]
+        comm.Scatterv(sent, [out[start:start + sizes[comm.rank]], sizes[comm.rank], kind], root)
+
+
+def alltoall(comm: Any, x: Array, out: Array, send: Sequence[int], receive: Sequence[int], kind: Any, limit: int) -> None:
+    """send[p] elements of x go to place p, receive[p] elements come from it."""
+    longest = np.array([max(send)], np.int64)
+    everyone = np.empty(comm.size, np.int64)
+    comm.Allgather(longest, everyone)
+    step = max(1, limit // comm.size)
+    for start in range(0, int(everyone.max()), step):
+        going, coming = ([min(step, max(0, n - start)) for n in counts] for counts in (send, receive))
+        got = np.empty(sum(coming), x.dtype)
+        comm.Alltoallv([_joined(x, [first + start for first in offsets(send)], going), going, None, kind],
+                       [got, coming, None, kind])
+        _spread(got, out, [first + start for first in offsets(receive)], coming)
+
+
+def rounds(counts: Sequence[int], limit: int, size: int) -> Iterator[tuple[int, list[int]]]:
+    """For each round how much of each place's part has gone before, and how much goes now."""
+    step = max(1, limit // size)
+    for start in range(0, max(counts), step):
+        yield start, [min(step, max(0, n - start)) for n in counts]
+
+
+def offsets(counts: Sequence[int]) -> list[int]:
+    """Where each place's part begins."""
+    return [sum(counts[:place]) for place in range(len(counts))]
+
+
+def _joined(x: Array, starts: Sequence[int], sizes: Sequence[int]) -> Array:
+    return np.concatenate([x[start:start + n] for start, n in zip(starts, sizes, strict=True)])
+
+
+def _spread(got: Array, out: Array, starts: Sequence[int], sizes: Sequence[int]) -> None:
+    """Copy the parts of got to where they belong in out."""
+    at = 0
+    for start, n in zip(starts, sizes, strict=True):
+        out[start:start + n] = got[at:at + n]
+        at += n

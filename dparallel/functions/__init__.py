@@ -1,0 +1,27 @@
+"""The collective Functions. Each backward calls its partner's apply.
+
+A communicator joins `size` places; this process holds one of them (an MPI rank, a thread) or all (local devices).
+Read the tensors of all places as one long vector, a place without a part holding an empty tensor of shape (0,). Then a
+collective is a linear map, and its backward is the adjoint under the inner product summed over places:
+
+    Broadcast <-> Reduce    Scatter <-> Gather    AllGather <-> ReduceScatter    AllReduce and AllToAll <-> themselves
+
+(Reduce, AllReduce and ReduceScatter also of means, products, maxima and minima, see reductions.py). So gradients are those
+of the SUM of all places' losses; DataParallel is the only code that divides.
+
+`F.start(...)` is `F.apply(...)` without waiting: it returns a Pending, whose wait() is recorded; see partnered.py.
+`dim` is the dimension of the rows (negative: from the end) and, like root, op and dtype, the same on all places.
+
+Arguments and results that belong to places (`*xs`, pieces, copies) come one for each place held here: a bare Tensor
+where the process holds one place, a tuple where it holds several. `comm` defaults to dparallel.world().
+"""
+
+from .alltoall import AllToAll
+from .broadcast_reduce import Broadcast, Reduce
+from .collective import Collective, as_tuple
+from .partnered import Pending
+from .reductions import AllGather, AllReduce, ReduceScatter
+from .scatter_gather import Gather, Scatter
+
+__all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "Gather", "Pending", "Reduce", "ReduceScatter",
+           "Scatter", "as_tuple"]

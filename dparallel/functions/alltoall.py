@@ -1,0 +1,55 @@
+"""AllToAll: each place sends rows to each. Its adjoint sends them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd import Tensor
+
+from ..comm import Communicator, Handle, even_split
+from .collective import arrays_of, rows_of, shaped, shapes_of
+from .partnered import Partnered
+
+
+class AllToAll(Partnered):
+    """x of every place, cut along dim: piece p goes to place p -> what each place got, in place order along dim.
+
+    sizes: for the held place the rows that it sends to each (a list of lists where several are held); even by default.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Any = None, dim: int = 0) -> Any:
+        """comm.alltoall."""
+        return ctx.function.run(ctx, xs, comm=comm, sizes=sizes, dim=dim)
+
+    @staticmethod
+    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Any = None, dim: int = 0) -> Handle:
+        """comm.alltoall."""
+        sizes = per_place(sizes, comm)
+        handle = comm.start("alltoall", arrays_of(xs), now=now, sizes=sizes, dim=dim)     # refuses bad sizes everywhere
+        if ctx.agreed:
+            if sizes is None:
+                sizes = [even_split(rows_of(x, dim), comm.size) for x in arrays_of(xs)]
+            ctx.partner = {"comm": comm, "sizes": comm.alltoall_sizes(sizes), "dim": dim}
+            ctx.shapes = shapes_of(xs)
+        return handle
+
+    @staticmethod
+    def adjoint(ctx: Any) -> Any:
+        """AllToAll, with the sizes that were received."""
+        return AllToAll, ctx.partner
+
+    @staticmethod
+    def finish(ctx: Any, grads: Any) -> Any:
+        """In the inputs' shapes."""
+        return shaped(grads, ctx.shapes)
+
+
+def per_place(sizes: Any, comm: Communicator) -> Any:
+    """A list of sizes for each place held: one place's may come bare."""
+    if sizes is None or not isinstance(sizes, (list, tuple, np.ndarray)):
+        return sizes
+    nested = len(sizes) > 0 and all(isinstance(cut, (list, tuple, np.ndarray)) and np.ndim(cut) == 1 for cut in sizes)
+    return list(sizes) if nested or len(comm.held) > 1 else [sizes]

@@ -1,0 +1,60 @@
+"""Broadcast and Reduce: from one place to all, and all places' tensors combined on one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograd import Tensor
+
+from ..comm import Communicator, Handle
+from .collective import array_of, shaped, shapes_of
+from .partnered import Partnered
+from .reductions import Reduction
+
+
+class Broadcast(Partnered):
+    """root's x -> a copy for every place.
+
+    >>> y = Broadcast.apply(x, comm=comm, root=0)          # y is x on every rank; x.grad is the sum of all y.grad
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> Any:
+        """comm.broadcast."""
+        return ctx.function.run(ctx, (x,), comm=comm, root=root)
+
+    @staticmethod
+    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0) -> Handle:
+        """comm.broadcast."""
+        ctx.shapes = shapes_of(xs)
+        return comm.start("broadcast", array_of(*xs), now=now, root=root)
+
+    @staticmethod
+    def adjoint(ctx: Any) -> Any:
+        """Reduce."""
+        return Reduce, ctx.settings
+
+    @staticmethod
+    def finish(ctx: Any, grads: Any) -> Any:
+        """root's alone."""
+        return shaped(grads, ctx.shapes)
+
+
+class Reduce(Reduction):
+    """x of every place -> their sum (or `op`, see Reduction) on root, an empty tensor elsewhere."""
+
+    @staticmethod
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0, op: str = "sum", ties: str = "split") -> Tensor:
+        """comm.reduce."""
+        return ctx.function.run(ctx, xs, comm=comm, root=root, op=op, ties=ties)
+
+    @staticmethod
+    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0, op: str = "sum",
+              ties: str = "split") -> Handle:
+        """comm.reduce."""
+        return Reduction.combine(ctx, "reduce", now, xs, comm, op, ties, root=root).then(lambda array: [array])
+
+    @staticmethod
+    def adjoint(ctx: Any) -> Any:
+        """Broadcast."""
+        return Broadcast, {"comm": ctx.settings["comm"], "root": ctx.settings.get("root", 0)}

@@ -1,0 +1,95 @@
+"""What all collective Functions share: Collective, their base, and how tensors of places are handed in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd import Function, Tensor, as_tensor
+from autograd.mode import DUAL, GRAD, modes
+
+from ..comm import CollectiveError, Communicator, world
+
+NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
+NO_PART.flags.writeable = False
+NO_GRAD, NO_LEVEL = 4, 8                             # bits that ranks agree on, next to GRAD and DUAL
+MSG_MODES = ("{name} is not called in the same mode on all ranks: some inputs {have}, while other ranks are {are}. Call it "
+             "in the same modes everywhere.")
+
+
+class Collective(Function):
+    """A Function that all ranks call together. It is recorded on all ranks or on none: on all if any rank's input
+    requires grad (or, in forward mode, has a tangent); and its backward runs on every rank whose backward pass reaches
+    it, whatever that rank needs."""
+
+    always_runs = True
+    asks = True
+
+    @classmethod
+    def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
+        """Ask all ranks: a rank that decided for itself would leave the others waiting in backward."""
+        comm, recording = settings.get("comm") or world(), modes.recording
+        bits = tracked & recording & (GRAD | DUAL)
+        if len(comm.held) < comm.size:
+            bits = comm.agree(bits | (0 if recording & GRAD else NO_GRAD) | (0 if recording & DUAL else NO_LEVEL))
+            if bits & GRAD and bits & NO_GRAD:
+                raise CollectiveError(MSG_MODES.format(name=cls.__name__, have="require grad", are="in no_grad()"))
+            if bits & DUAL and bits & NO_LEVEL:
+                raise CollectiveError(MSG_MODES.format(name=cls.__name__, have="have tangents", are="in no dual level"))
+        node.agreed = bits & (GRAD | DUAL)
+        return node.agreed
+
+    @classmethod
+    def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
+        """Run on every rank; None as an input stands for having no part."""
+        return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=comm or world(), **settings)
+
+
+def one_per_place(arrays: Sequence[Any]) -> Any:
+    """Arrays of the held places as Tensors; one alone comes bare."""
+    tensors = tuple(as_tensor(array) for array in arrays)
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
+def array_of(x: Any) -> Any:
+    """What a communicator is handed for x: its array; None for NO_PART, for roots must have one; else x itself, which
+    the communicator converts, or refuses on all ranks."""
+    if not isinstance(x, Tensor):
+        return x
+    return None if x.array is NO_PART else x.array
+
+
+def arrays_of(xs: Sequence[Any]) -> list[Any]:
+    """The arrays of places of which some may have no part."""
+    return [x.array if isinstance(x, Tensor) else x for x in xs]
+
+
+def shapes_of(xs: Sequence[Any]) -> list[tuple[int, ...]]:
+    """Their shapes, for shaped()."""
+    return [np.shape(x.array if isinstance(x, Tensor) else x) for x in xs]
+
+
+def rows_of(x: Any, dim: int) -> int:
+    """How many rows an array has along dim: one, if it is 0-d; any number where the communicator will refuse it."""
+    shape = x.shape if hasattr(x, "shape") else ()
+    known = len(shape) > 1 and isinstance(dim, (int, np.integer)) and -len(shape) <= dim < len(shape)
+    return int(shape[dim]) if known else int(np.prod(shape))
+
+
+def row_counts(xs: Sequence[Any], comm: Communicator, dim: int) -> list[int]:
+    """Every place's number of rows along dim, known on all of them."""
+    return comm.rows([np.empty((rows_of(x, dim), 0)) for x in arrays_of(xs)])
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """A lone Tensor as a tuple of one."""
+    return value if isinstance(value, tuple) else (value,)
+
+
+def shaped(grads: Any, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
+    """Gradients in their inputs' shapes: 0-d inputs were rows of one. An input that was not read (by a root elsewhere) gets
+    zeros, made of the empty gradient: passes over this one must find the collective on every rank."""
+    return tuple(g.reshape(shape) if g.numel() == np.prod(shape, dtype=int) else g.sum().expand(shape)
+                 for g, shape in zip(as_tuple(grads), shapes, strict=True))

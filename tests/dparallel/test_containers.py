@@ -1,0 +1,231 @@
+"""Nests through scatter, broadcast and gather; coalesced messages; objects."""
+
+import collections
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import autograd as ag
+import dparallel
+from dparallel import (
+    CollectiveError,
+    Devices,
+    broadcast,
+    broadcast_coalesced,
+    check_adjoint,
+    gather,
+    reduce_add,
+    reduce_add_coalesced,
+    scatter,
+    scatter_kwargs,
+)
+from dparallel.scatter_gather import is_namedtuple
+
+Pair = collections.namedtuple("Pair", "left right")
+
+
+class Typed(NamedTuple):
+    x: object
+    note: str
+
+
+@dataclasses.dataclass
+class Batch:
+    x: object
+    y: object
+    name: str = "batch"
+    made: object = dataclasses.field(init=False, default=None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    x: object
+
+
+def nest_of(x, y):
+    batch = Batch(x, {"y": y, "scale": ag.tensor(2.0, dtype=ag.float64)})
+    batch.made = [x * 3]
+    held = collections.defaultdict(list, {"z": Frozen(y)})
+    return (batch, Pair(x, None), Typed(y, "note"), [1, "two", ()], held, collections.OrderedDict(a=x))
+
+
+def numbers(rows, columns=2):
+    return np.random.default_rng(rows).standard_normal((rows, columns))
+
+
+def test_scatter_of_every_container(on_places):
+    def check(comm):
+        for root in range(comm.size):
+            here = root in comm.held
+            x, y = ag.tensor(numbers(7)), ag.tensor(numbers(7, 3))
+            nests = scatter(nest_of(x, y) if here else None, comm, root)
+            assert len(nests) == len(comm.held)
+            for nest, place in zip(nests, comm.held, strict=True):
+                batch, pair, typed, plain, held, ordered = nest
+                mine = np.array_split(numbers(7), comm.size)[place]
+                assert type(batch) is Batch and batch.name == "batch" and isinstance(batch.made, list)
+                assert type(pair) is Pair and pair.right is None and type(typed) is Typed and typed.note == "note"
+                assert plain == [1, "two", ()] and type(held) is collections.defaultdict and held.default_factory is list
+                assert type(held["z"]) is Frozen and type(ordered) is collections.OrderedDict
+                for got in (batch.x, pair.left, ordered["a"]):
+                    np.testing.assert_array_equal(got.numpy(), mine)
+                np.testing.assert_array_equal(batch.made[0].numpy(), 3 * mine)
+                np.testing.assert_array_equal(typed.x.numpy(), np.array_split(numbers(7, 3), comm.size)[place])
+                assert batch.y["scale"].item() == 2 and batch.y["scale"].shape == ()
+
+    on_places(check)
+
+
+def test_gather_is_scatters_inverse_and_order_of_dicts_does_not_matter(on_places):
+    def check(comm):
+        for root in range(comm.size):
+            outputs = [{"a": Batch(ag.tensor(numbers(p + 1)), None), "b": ag.tensor(float(p))} for p in comm.held]
+            outputs = [dict(reversed(o.items())) if p % 2 else o for o, p in zip(outputs, comm.held, strict=True)]
+            joined = gather(outputs, comm, root)
+            assert type(joined["a"]) is Batch and joined["a"].y is None
+            if root in comm.held:
+                np.testing.assert_array_equal(joined["a"].x.numpy(), np.concatenate([numbers(p + 1) for p in range(comm.size)]))
+                assert joined["b"].tolist() == list(range(comm.size))
+            else:
+                assert joined["b"].shape == (0,)
+
+    on_places(check)
+
+
+def test_scatter_and_broadcast_of_nests_have_adjoints(on_places):
+    def check(comm):
+        rng = np.random.default_rng([4, comm.rank])
+
+        def tensors_of(nests):
+            return tuple(t for nest in nests for t in (nest["a"], nest["b"][0], nest["c"]))
+
+        def xs(shape, *more):
+            return [rng.standard_normal(s) if 0 in comm.held else np.empty(0) for s in (shape, *more)]
+
+        for call in (scatter, broadcast):
+            check_adjoint(lambda a, b, c, call=call: tensors_of(call({"a": a, "b": [b], "c": c}, comm)), xs((5, 2), (5,), ()), comm, rng)
+        check_adjoint(lambda a: tuple(scatter({"a": a}, comm, dim=-1, sizes=list(range(comm.size)))[i]["a"] for i in range(len(comm.held))),
+                      [rng.standard_normal((2, sum(range(comm.size)))) if 0 in comm.held else np.empty(0)], comm, rng)
+
+    on_places(check)
+
+
+def test_scatter_kwargs(on_places):
+    def check(comm):
+        x = ag.ones(comm.size * 2, 3)
+        args, kwargs = scatter_kwargs((x, "a"), {"mask": x, "flag": True}, comm)
+        assert len(args) == len(kwargs) == len(comm.held) and isinstance(args, tuple)
+        assert args[0][0].shape == (2, 3) and args[0][1] == "a" and kwargs[0]["mask"].shape == (2, 3) and kwargs[0]["flag"] is True
+        assert scatter_kwargs((), None, comm) == (((),) * len(comm.held), ({},) * len(comm.held))
+
+    on_places(check)
+
+
+def test_a_nest_that_cannot_be_pickled_is_each_ranks_own(on_ranks):
+    def check(comm):
+        Local = collections.namedtuple("Local", "x f")
+        nests = scatter(Local(ag.ones(comm.size, 2), len), comm)
+        assert type(nests[0]) is Local and nests[0].x.shape == (1, 2) and nests[0].f is len
+        if comm.size > 1:
+            with pytest.raises(ValueError, match="can't be pickled"):
+                scatter(Local(ag.ones(comm.size), lambda: 0) if comm.rank == 0 else None, comm)
+
+    on_ranks(check)
+
+
+def test_mistakes_name_the_path_on_every_rank(on_places):
+    def check(comm):
+        here = 0 in comm.held
+        with pytest.raises(ValueError, match=r"\.x has 4 rows along dim 0, \.y\['b'\] has 3"):
+            scatter(Batch(ag.ones(4), {"b": ag.ones(3)}) if here else None, comm)
+        with pytest.raises(ValueError, match=r"dim 1 is out of range for \[1\], of shape \(4,\)"):
+            scatter([ag.ones(4, 4), ag.ones(4)] if here else None, comm, dim=1)
+        with pytest.raises(TypeError, match=r"not object \(at \['n'\]\)"):
+            gather([{"n": object()}] * len(comm.held), comm)
+        if comm.size > 1:
+            with pytest.raises(ValueError, match=r"places 0 and 1 differ \(at \['b'\]\): nothing and"):
+                gather([{"a": ag.ones(2), **({"b": None} if place else {})} for place in comm.held], comm)
+
+    on_places(check)
+
+
+def test_rows_over_local_devices_share_what_is_no_tensor():
+    thing = object()
+    assert [n[1] is thing for n in scatter((ag.ones(4), thing), Devices(2))] == [True, True]
+    assert is_namedtuple(Pair(1, 2)) and not is_namedtuple((1, 2))
+
+
+@pytest.mark.parametrize("buffer_size", [1, 50, 10 << 20])
+def test_coalesced(on_places, buffer_size):
+    def check(comm):
+        root = comm.size - 1
+        shapes = [(2, 3), (), (4,), (0, 2), (5, 1)]
+        dtypes = [ag.float64, ag.float32, ag.float64, ag.float64, ag.int64]
+
+        def make(place):
+            return [ag.tensor(np.full(s, place + i), dtype=d, requires_grad=d != ag.int64) for i, (s, d) in enumerate(zip(shapes, dtypes, strict=True))]
+
+        given = make(root if root in comm.held else 100)
+        copies = broadcast_coalesced(given, comm, buffer_size, root)
+        assert len(copies) == len(comm.held)
+        for copy in copies:
+            for i, (t, s, d) in enumerate(zip(copy, shapes, dtypes, strict=True)):
+                assert t.shape == s and t.dtype == d and (t.detach().numpy() == root + i).all()
+        ag.backward([(t * t).sum() for copy in copies for t in copy if t.requires_grad])
+        if root in comm.held:
+            np.testing.assert_array_equal(given[0].grad.numpy(), np.full((2, 3), 2.0 * root * comm.size))
+
+        sums = reduce_add_coalesced([make(place) for place in comm.held], comm, root, buffer_size)
+        for i, (t, s, d) in enumerate(zip(sums, shapes, dtypes, strict=True)):
+            if root in comm.held:
+                assert t.shape == s and t.dtype == d and (t.detach().numpy() == sum(p + i for p in range(comm.size))).all()
+        total = reduce_add([make(place)[0] for place in comm.held], comm, root)
+        assert root not in comm.held or total.tolist() == sums[0].tolist()
+        if comm.size > 1 and len(comm.held) == 1:
+            with pytest.raises(ValueError, match="differ between places 0 and 1, first at number 1"):
+                broadcast_coalesced([ag.ones(2), ag.ones(3 if comm.rank else 2)], comm)
+
+    on_places(check)
+
+
+def test_objects_gathered_and_scattered(on_places):
+    def check(comm):
+        for root in range(comm.size):
+            found = comm.gather_object([{"from": place, "data": "x" * place} for place in comm.held], root)
+            wanted = [{"from": place, "data": "x" * place} for place in range(comm.size)]
+            assert found == (wanted if root in comm.held else None)
+            objects = [("for", place, [None] * place) for place in range(comm.size)]
+            assert comm.scatter_object(objects if root in comm.held else None, root) == [objects[p] for p in comm.held]
+            for wrong, text in (([1] * (comm.size + 1), "for each place"), (None, "for each place"), ([lambda: 0] * comm.size, "can't be pickled")):
+                with pytest.raises(CollectiveError, match=text):
+                    comm.scatter_object(wrong if root in comm.held else None, root)
+        with pytest.raises(CollectiveError, match="pass a list of"):
+            comm.gather_object(7)
+
+    on_places(check)
+
+
+def test_objects_under_pytorchs_names(on_ranks):
+    def check(comm):
+        n, rank = comm.size, comm.rank
+        objects = ["a", {"b": 1}] if rank == n - 1 else [None, None]
+        dparallel.broadcast_object_list(objects, src=n - 1, group=comm)
+        assert objects == ["a", {"b": 1}]
+        found = [None] * n
+        dparallel.all_gather_object(found, ("mine", rank), group=comm)
+        assert found == [("mine", p) for p in range(n)]
+        found = [None] * n if rank == 0 else None
+        dparallel.gather_object(rank * 2, found, dst=0, group=comm)
+        assert rank or found == [2 * p for p in range(n)]
+        out = [None, "kept"]
+        dparallel.scatter_object_list(out, [f"to {p}" for p in range(n)] if rank == 0 else None, src=0, group=comm)
+        assert out == [f"to {rank}", "kept"]
+        with pytest.raises(CollectiveError, match="must pass object_gather_list"):
+            dparallel.gather_object(1, None, dst=0, group=comm)
+        if n > 1:
+            with pytest.raises(CollectiveError, match="object_list has 1 items here|need one each"):
+                dparallel.all_gather_object([None] * (1 if rank else n), 1, group=comm)
+
+    on_ranks(check)
