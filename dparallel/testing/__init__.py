@@ -5,6 +5,7 @@ from ..verification import assert_same_everywhere
 from .adjoint import check_adjoint
 from .differences import GradcheckError, gradcheck, gradgradcheck
 from .factors import explain_factor
+from .network import Network, NetworkError
 
-__all__ = ["Devices", "GradcheckError", "assert_same_everywhere", "check_adjoint", "explain_factor", "gradcheck",
-           "gradgradcheck", "run_ranks"]
+__all__ = ["Devices", "GradcheckError", "Network", "NetworkError", "assert_same_everywhere", "check_adjoint",
+           "explain_factor", "gradcheck", "gradgradcheck", "run_ranks"]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ...comm import Devices, launched_size, run_ranks, world
+from ..network import Network
 
 KINDS = ("devices", "threads", "network", "mpi")
 ARGUMENTS = {"kinds", "timeout", "isolated"}
@@ -28,7 +29,7 @@ class World(NamedTuple):
             return [check(Devices(self.size))]
         if self.kind == "mpi":
             return [check(world())]
-        return run_ranks(self.size, check, timeout=timeout)
+        return run_ranks(self.size, check, timeout=timeout, network=Network() if self.kind == "network" else None)
 
 
 class Places(NamedTuple):
