@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from dparallel import AllGather, AllReduce, Broadcast, Collective, Gather, Reduce, Scatter
+from dparallel import AllGather, AllReduce, Broadcast, Collective, CopyToPlaces, Gather, Reduce, ReduceFromPlaces, Scatter
 from dparallel.testing import GradcheckError, check_adjoint, explain_factor, gradcheck, gradgradcheck
 
 
@@ -293,3 +293,31 @@ def test_inputs_are_as_before(on_places):
         assert np.array_equal(x.detach().numpy(), before) and x.grad is None
 
     on_places(check)
+
+
+def test_forward_mode_through_collectives(on_ranks):
+    def check(comm):
+        x = leaf(comm, 2, 2)
+        for function in (AllReduce, AllGather, CopyToPlaces, ReduceFromPlaces):
+            assert gradcheck(lambda x, f=function: f.apply(x.exp(), comm=comm), x, comm, check_forward_ad=True, check_backward_ad=False)
+
+        class Half(Collective):
+            """The wrong tangent."""
+
+            @staticmethod
+            def forward(ctx, x, *, comm):
+                ctx.comm = comm
+                return ag.from_numpy(comm.allreduce([x.array])[0])
+
+            @staticmethod
+            def backward(ctx, g):
+                return AllReduce.apply(g, comm=ctx.comm)
+
+            @staticmethod
+            def jvp(ctx, t):
+                return AllReduce.apply(t, comm=ctx.comm) / 2
+
+        with pytest.raises(GradcheckError, match="forward mode mismatch"):
+            gradcheck(lambda x: Half.apply(x, comm=comm), x, comm, check_forward_ad=True)
+
+    on_ranks(check)
