@@ -47,7 +47,7 @@ def pytest_itemcollected(item):
     """Tests for ranks are what the plugin runs under MPI."""
     for_mpi = item.get_closest_marker("mpi")
     if for_mpi or {"on_places", "on_ranks"} & set(getattr(item, "fixturenames", ())):
-        item.add_marker(pytest.mark.places(timeout=TIME_LIMIT))
+        item.add_marker(pytest.mark.places)
     if for_mpi and not UNDER_MPI:
         item.add_marker(pytest.mark.skip(reason="needs MPI ranks"))
 

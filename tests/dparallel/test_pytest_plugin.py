@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from dparallel.testing.places.worlds import asked
+
 ROOT = Path(__file__).parent.parent.parent
 pytest_plugins = ["pytester"]
 HEAD = "import os, time, pytest, numpy as np\nfrom dparallel import world\n"
@@ -109,7 +111,7 @@ def where_it_hangs(comm):
         time.sleep(600)
     comm.barrier()
 
-@pytest.mark.places(2, kinds=("devices", "threads", "mpi"), timeout=2)
+@pytest.mark.places(2, kinds=("devices", "threads", "mpi"), timeout=1)
 def test_hangs(comm):
     where_it_hangs(comm)
 
@@ -125,10 +127,10 @@ def test_good(comm):
     part = text[text.index("_ test_crashes[mpi-2] _"):]
     assert "ended in test_user.py::test_crashes[mpi-2], with exit code 3" in part
     part = text[text.index("_ test_hangs[mpi-2] _"):text.index("short test summary")]
-    assert "took longer than 2 s on 2 ranks" in part and "rank 0 is at" in part and "in barrier" in part and "/pluggy/" not in part
+    assert "took longer than 1 s on 2 ranks" in part and "rank 0 is at" in part and "in barrier" in part and "/pluggy/" not in part
     for kind in ("devices", "threads"):
         part = text[text.index(f"_ test_hangs[{kind}-2] _"):]
-        assert "took longer than 2 s" in part[:300] and "time.sleep(600)" in part[:1200]
+        assert "took longer than 1 s" in part[:300] and "time.sleep(600)" in part[:1200]
     assert gone("PLACES_MARK=isolation")
 
 
@@ -179,11 +181,31 @@ def test_c(comm, broken):
     assert text.count("AssertionError: broken fixture") >= 2
 
 
-@pytest.mark.parametrize("arguments, words", [("0", "sizes are whole numbers"), ("2, kind='mpi'", "no argument 'kind'"),
-                                              ("2, kinds='gpu'", "kinds are some of"), ("timeout=-1", "timeout is a number")])
-def test_a_wrong_marker_is_named(user, arguments, words):
-    done = user(f"@pytest.mark.places({arguments})\ndef test_a(comm):\n    pass\n", "--collect-only")
-    assert done.ret != 0 and words in done.stdout.str() + done.stderr.str()
+class Marked:
+    """What the plugin asks of a test about its marker."""
+
+    nodeid = "test_a"
+
+    def __init__(self, *sizes, **settings):
+        self.marker = pytest.mark.places(*sizes, **settings).mark
+
+    def get_closest_marker(self, name):
+        return self.marker
+
+
+@pytest.mark.parametrize("marked, words", [(Marked(0), "sizes are whole numbers"), (Marked(2, kind="mpi"), "no argument 'kind'"),
+                                           (Marked(2.5), "sizes are whole numbers"), (Marked(kinds="gpu"), "kinds are some of"),
+                                           (Marked(timeout=-1), "timeout is a number"), (Marked(timeout="soon"), "soon")])
+def test_a_wrong_marker_is_named(marked, words, pytestconfig):
+    with pytest.raises(pytest.UsageError, match=f"test_a: @pytest.mark.places.*{words}"):
+        asked(marked, pytestconfig)
+
+
+def test_a_wrong_marker_ends_collection(user):
+    done = user("@pytest.mark.places(0)\ndef test_a(comm):\n    pass\n", "--collect-only")
+    assert done.ret != 0 and "test_user.py::test_a: @pytest.mark.places: sizes are whole" in done.stdout.str() + done.stderr.str()
+    done = user("@pytest.mark.places\ndef test_a(world):\n    pass\n", "--collect-only")
+    assert done.ret != 0 and "is for tests with an argument `comm`" in done.stdout.str() + done.stderr.str()
 
 
 def test_the_users_own_job(user):

@@ -21,9 +21,12 @@ from .worlds import World, asked
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """A variant of a marked test for each of its worlds; a marked test without an argument `comm` is left as it is."""
+    """A variant of a marked test for each of its worlds. Tests without `comm` in a marked class or module stay as they are."""
     places = asked(metafunc.definition, metafunc.config)
     if places is None or "comm" not in metafunc.fixturenames:
+        if any(marker.name == "places" for marker in metafunc.definition.own_markers):
+            raise pytest.UsageError(f"{metafunc.definition.nodeid}: @pytest.mark.places is for tests with an argument "
+                                    f"`comm`, this one has {metafunc.fixturenames or 'none'}")
         return
     worlds: list[Any] = list(places.worlds())
     if not worlds:
