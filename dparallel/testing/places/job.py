@@ -213,7 +213,7 @@ class _Log:
 
 def _arguments(config: pytest.Config) -> list[str]:
     """pytest's arguments for the ranks: the session's own, so that configuration and collection are the same."""
-    arguments = [*map(str, config.invocation_params.args), "-p", f"{__package__}.plugin", "-p", "no:faulthandler"]
+    arguments = [*map(str, config.invocation_params.args), "-p", f"{__package__}.plugin"]
     arguments += ["-n0"] if config.pluginmanager.hasplugin("xdist") and not hasattr(config, "workerinput") else []
     return arguments + (["--no-cov"] if config.pluginmanager.hasplugin("_cov") else [])
 

@@ -21,7 +21,7 @@ from .worlds import World, asked
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """A variant of a marked test for each of its worlds. Tests without `comm` in a marked class or module stay as they are."""
+    """A variant of a marked test for each of its worlds. Without `comm`, tests in a marked class stay as they are."""
     places = asked(metafunc.definition, metafunc.config)
     if places is None or "comm" not in metafunc.fixturenames:
         if any(marker.name == "places" for marker in metafunc.definition.own_markers):
