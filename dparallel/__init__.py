@@ -49,6 +49,7 @@ from .objects import all_gather_object, broadcast_object_list, gather_object, sc
 from .parallel_apply import parallel_apply
 from .recipes import linear_scaling
 from .replicate import replicate
+from .replicated import CopyToPlaces, ReduceFromPlaces
 from .sampling import DistributedSampler
 from .scatter_gather import broadcast, gather, scatter, scatter_kwargs
 from .skipping import Step
@@ -65,6 +66,7 @@ __all__ = [
     "Collective",
     "CollectiveError",
     "Communicator",
+    "CopyToPlaces",
     "DataParallel",
     "Devices",
     "DistributedSampler",
@@ -85,6 +87,7 @@ __all__ = [
     "RankFailure",
     "Recv",
     "Reduce",
+    "ReduceFromPlaces",
     "ReduceScatter",
     "Scan",
     "Scatter",

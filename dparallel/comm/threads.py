@@ -207,12 +207,14 @@ class ThreadComm(Communicator):
         raise RankFailure(f"rank {self.rank} aborted: {message}", self.rank)
 
 
-def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: float = 60.0) -> list[Any]:
+def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: float = 60.0,
+              network: Any = None) -> list[Any]:
     """Call function(comm, *args) on `size` threads, each a rank with its own communicator; their results by rank.
 
     If a rank raises, the others are released from their collectives, and the first rank's exception is raised here,
     with its own traceback and a note that names the rank. RankFailure, naming who is where, if a rank returns while
-    others wait for it, or if one waits in a collective for more than `timeout` seconds.
+    others wait for it, or if one waits in a collective for more than `timeout` seconds. With network, a simulated
+    dparallel.testing.Network, calls arrive late and handles complete out of order.
 
     >>> run_ranks(3, lambda comm: comm.allreduce([np.array(1.0)])[0].item())
     [3.0, 3.0, 3.0]
@@ -225,7 +227,13 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
     def body(rank: int) -> None:
         failure: BaseException | None = None
         try:
-            values[rank] = function(ThreadComm(meeting, rank), *args)
+            comm = ThreadComm(meeting, rank)
+            if network is None:
+                values[rank] = function(comm, *args)
+            else:
+                comm = network.joined(comm)
+                values[rank] = function(comm, *args)
+                comm.settle()
         except BaseException as error:               # whatever it is, it is raised in the caller's thread
             failure = error
         meeting.leave(rank, failure)

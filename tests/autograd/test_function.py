@@ -212,3 +212,22 @@ def test_unrecorded_calls():
     with ag.no_grad():
         assert not f.apply(leaf(1.0)).requires_grad
     assert not f.apply(ag.ones(1)).requires_grad
+
+
+def test_gradients_of_0d_tensors_may_be_numpys_scalars():
+    class Cube(ag.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x ** 3
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 3 * ctx.saved_tensors[0] ** 2
+
+    x = ag.tensor(2.0, dtype=ag.float64, requires_grad=True)
+    (ag.exp(Cube.apply(ag.sin(x)) * 2) * 1.5).backward()
+    s, c = np.sin(2.0), np.cos(2.0)
+    np.testing.assert_allclose(x.grad.item(), 1.5 * np.exp(2 * s ** 3) * 6 * s ** 2 * c)
+    (g,) = ag.grad(Cube.apply(x).sin(), x, np.float64(1.0) * ag.tensor(1.0, dtype=ag.float64), create_graph=True)
+    ag.grad(Cube.apply(g), x)

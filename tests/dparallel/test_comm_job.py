@@ -11,12 +11,12 @@ import pytest
 TESTS = Path(__file__).parent.parent
 
 
-def job(tmp_path, text, ranks=2):
+def job(tmp_path, text, *options, ranks=2):
     """Run a file of tests on ranks, with the conftest of these tests; exit code, output and seconds."""
     (tmp_path / "test_planted.py").write_text("import time, pytest\nfrom dparallel import world\n" + text)
     path = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
     start = time.monotonic()
-    pytest_args = ["-p", "conftest", "-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", str(tmp_path)]
+    pytest_args = ["-p", "conftest", "-p", "no:cacheprovider", "-q", "--color=no", "--rootdir", str(tmp_path), *options]
     done = subprocess.run([sys.executable, "-m", "launch", "-n", str(ranks), "--threads", "1", "-m", "pytest", *pytest_args,
                            str(tmp_path / "test_planted.py")],
                           cwd=TESTS.parent, env=os.environ | {"PYTHONPATH": path}, text=True, timeout=100,
@@ -61,15 +61,13 @@ def test_a_file_that_one_rank_cannot_import(tmp_path):
 
 def test_a_hang_ends_with_tracebacks(tmp_path):
     code, output, seconds = job(tmp_path, """
-import conftest
-conftest.TIME_LIMIT = 2
 def where_it_hangs(comm):
     if comm.rank == 0:
         time.sleep(90)
     comm.barrier()
 def test_hang(on_places):
     on_places(where_it_hangs)
-""")
+""", "-o", "places_timeout=2")
     assert code != 0 and seconds < 60
     assert "Timeout" in output and "where_it_hangs" in output, output
 

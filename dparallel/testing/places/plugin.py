@@ -1,0 +1,248 @@
+"""The hooks of the pytest that the user started: each marked test becomes one for each of its worlds."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from launch.mpirun import LaunchError, find
+
+from ...comm import launched_size
+from . import examples
+from .job import Outcome, RankJob, Sending, bad
+from .limit import time_limit
+from .ranks import hooks, prepare
+from .worlds import World, asked
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """A variant of a marked test for each of its worlds. Without `comm`, tests in a marked class stay as they are."""
+    places = asked(metafunc.definition, metafunc.config)
+    if places is None or "comm" not in metafunc.fixturenames:
+        if any(marker.name == "places" for marker in metafunc.definition.own_markers):
+            raise pytest.UsageError(f"{metafunc.definition.nodeid}: @pytest.mark.places is for tests with an argument "
+                                    f"`comm`, this one has {metafunc.fixturenames or 'none'}")
+        return
+    worlds: list[Any] = list(places.worlds())
+    if not worlds:
+        size = launched_size()
+        reason = f"made for {', '.join(places.kinds)} of {', '.join(map(str, places.sizes))}, and this is mpi of {size}"
+        worlds = [pytest.param(World("mpi", size), marks=pytest.mark.skip(reason=reason))]
+    metafunc.parametrize("comm", worlds, ids=[str(w) if isinstance(w, World) else str(w.values[0]) for w in worlds])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """On a rank of a session's job."""
+    prepare(config)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """The hooks of a session, or those of a rank."""
+    config.addinivalue_line("filterwarnings", "ignore:Using `assume` outside")       # of hypothesis' own thread and rank
+    config.pluginmanager.register(hooks(config) or Session(config), "places-ranks")
+
+
+def world_of(item: Any) -> World | None:
+    """What a test runs on; None for one that is not marked."""
+    world = getattr(item, "callspec", None) and item.callspec.params.get("comm")
+    return world if isinstance(world, World) else None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[Any]:
+    """Run a marked test on its world, which is in the place of `comm`."""
+    world, places = world_of(pyfuncitem), asked(pyfuncitem, pyfuncitem.config)
+    if world is None or places is None:
+        return (yield)
+    function = pyfuncitem.obj
+    limited = time_limit(places.timeout, pyfuncitem.nodeid) if world.kind != "mpi" else contextlib.nullcontext()
+
+    def on_world(**arguments: Any) -> None:
+        world.run(lambda comm: function(**{**arguments, "comm": comm}), places.timeout)
+
+    with limited, examples.everywhere(function, world, places.timeout) as given:
+        pyfuncitem.obj = given or on_world
+        try:
+            return (yield)
+        finally:
+            pyfuncitem.obj = function
+
+
+class Session:
+    """Sends the MPI variants of tests to jobs of ranks."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.tests: dict[int, list[RankItem]] = {}   # by size, in the session's order
+        self.jobs: dict[int, RankJob] = {}
+        self.missing: str | None = None              # why there can't be ranks; not asked yet
+        self.broken: dict[int, str] = {}             # sizes whose ranks did not come to their first test
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """MPI variants are not run here, nor are their fixtures made here."""
+        for number, item in enumerate(items):
+            world = world_of(item)
+            if world is not None and world.kind == "mpi":
+                items[number] = RankItem.of(item, world, self)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """What is left, after deselection and reordering, is what will run."""
+        for item in session.items:
+            if isinstance(item, RankItem):
+                self.tests.setdefault(item.world.size, []).append(item)
+
+    def lacking(self) -> str:
+        """Why there can't be MPI ranks; "" if there can."""
+        if self.missing is None:
+            self.missing = ""
+            if importlib.util.find_spec("mpi4py") is None:
+                self.missing = "mpi4py is not installed; run: pip install 'dparallel[mpi]'"
+            try:
+                find()
+            except LaunchError as error:
+                self.missing = str(error)
+        return self.missing
+
+    def run(self, item: RankItem) -> Outcome:
+        """Send a test to its size's job, which is started if there is none that can take it."""
+        mine = self.tests[item.world.size]
+        position = mine.index(item)
+        following = mine[position + 1:position + 2] if not item.places.isolated else []
+        if (following and following[0].places.isolated) or hasattr(self.config, "workerinput"):
+            following = []                           # xdist: what comes next is not known
+        if item.world.size in self.broken:
+            return Outcome({}, {}, self.broken[item.world.size])
+        job = self.jobs.get(item.world.size)
+        if job is None or job.number(item.nodeid) < 0 or item.places.isolated:
+            self.close(item.world.size)
+            left = [item] if item.places.isolated else [other for other in mine[position:] if not other.places.isolated]
+            job = self.jobs[item.world.size] = RankJob(item.world.size, [other.sending for other in left], self.config)
+        number = job.number(item.nodeid)
+        outcome = job.run(number, job.number(following[0].nodeid) if following else -1)
+        if item.places.isolated:
+            self.close(item.world.size)
+        if not job.sound:
+            self.broken[item.world.size] = f"{item.world.size} MPI ranks could not begin, see {item.nodeid}"
+        return outcome
+
+    def close(self, size: int, patience: float = 0.0) -> None:
+        """End the job of a size."""
+        job = self.jobs.pop(size, None)
+        if job is not None and job.fit:
+            job.end(patience)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """End all jobs: in peace if the tests are all done, or at once."""
+        for size in list(self.jobs):
+            self.close(size, 30.0 if exitstatus in (0, 1) and not session.shouldstop and not session.shouldfail else 0.0)
+
+    def pytest_unconfigure(self) -> None:
+        """Also where the session did not come to its end."""
+        for size in list(self.jobs):
+            self.close(size)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Any:
+        """The ranks' report on an MPI variant is the session's."""
+        report = yield
+        if isinstance(item, RankItem) and call.excinfo is None:
+            return item.report(call.when) or report
+        return report
+
+
+class RankItem(pytest.Item):
+    """The MPI variant of a test: it stands for what the ranks do."""
+
+    world: World
+    session_hooks: Session
+    outcome: Outcome | None
+
+    @classmethod
+    def of(cls, item: Any, world: World, hooks: Session) -> RankItem:
+        """In the place of a test function."""
+        new: RankItem = cls.from_parent(item.parent, name=item.name)
+        new.world, new.session_hooks, new.outcome = world, hooks, None
+        new.places, new._where = asked(item, item.config), item.reportinfo()
+        new.obj = FunctionType(_stands_for.__code__, item.function.__globals__, item.originalname)   # conditions of marks
+        new.function, new.fixturenames, new.originalname = item.function, [], item.originalname
+        new.own_markers = list(item.own_markers)
+        new.keywords.update(item.keywords)
+        new.sending = Sending(item.nodeid, str(item.path), new.places.timeout)
+        return new
+
+    places: Any
+    sending: Sending
+    obj: Any
+    function: Any
+    fixturenames: list[str]
+    originalname: str
+    _where: Any
+
+    def setup(self) -> None:
+        """All of it: the phases' reports are then there."""
+        lacking = self.session_hooks.lacking()
+        if lacking:
+            pytest.skip(f"no MPI ranks: {lacking}")
+        self.outcome = self.session_hooks.run(self)
+
+    def runtest(self) -> None:
+        """It has run."""
+
+    def reportinfo(self) -> Any:
+        """Where the test function is."""
+        return self._where
+
+    def report(self, phase: str) -> pytest.TestReport | None:
+        """The report of a phase: the first rank's that failed, else the lowest rank's that has one."""
+        if self.outcome is None:
+            return None
+        found = {rank: phases[phase] for rank, phases in self.outcome.reports.items() if phase in phases}
+        failed = {rank for rank, report in found.items() if report["outcome"] == "failed"}
+        if failed:
+            return self._revived(found, first(failed, self.outcome.when))
+        if self.outcome.problem and phase == "call":
+            problem, self.outcome = self.outcome.problem, self.outcome._replace(problem="")
+            return pytest.TestReport(self.nodeid, self.location, dict(self.keywords), "failed", problem, "call")
+        if not found or (self.outcome.problem and phase == "setup"):
+            return None
+        expected = [rank for rank, report in found.items() if bad(report)]
+        ran = [rank for rank, report in found.items() if report["outcome"] == "passed"]
+        return self._revived(found, (expected or ran or sorted(found))[0])
+
+    def _revived(self, found: dict[int, Any], rank: int) -> pytest.TestReport:
+        """A rank's report as pytest has it, with the rank in its text."""
+        report: Any = self.config.hook.pytest_report_from_serializable(config=self.config, data=found[rank])
+        if isinstance(report.longrepr, list):        # of a skipped test; JSON knows no tuples
+            report.longrepr = tuple(report.longrepr)
+        report.duration = max(other["duration"] for other in found.values())
+        if report.outcome == "failed":
+            also = sorted(other for other in found if other != rank and found[other]["outcome"] == "failed")
+            title = f"rank {rank} of {self.world.size} failed" + (
+                f"; so did rank{'s' * (len(also) > 1)} {', '.join(map(str, also))}" if also else "")
+            if hasattr(report.longrepr, "addsection"):
+                report.longrepr.addsection(title, "", "-")
+            else:
+                report.longrepr = f"{title}\n{report.longrepr}"
+            crash = getattr(report.longrepr, "reprcrash", None)
+            if crash is not None:
+                crash.message = f"rank {rank} of {self.world.size}: {crash.message}"
+        return report  # type: ignore[no-any-return]
+
+
+def _stands_for() -> None:
+    """What hypothesis' plugin, and others, find as a RankItem's function: nothing of theirs."""
+
+
+def first(ranks: set[int], when: dict[int, float]) -> int:
+    """The rank that failed first: the others may have failed for want of it. The lowest of those within 0.1 s."""
+    earliest = min(when.get(rank, 0.0) for rank in ranks)
+    return min(rank for rank in ranks if when.get(rank, 0.0) <= earliest + 0.1)

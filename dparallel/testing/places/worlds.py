@@ -1,0 +1,88 @@
+"""What a test can run on: local devices, ranks as threads, a simulated network of them, MPI ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from ...comm import Devices, launched_size, run_ranks, world
+from ..network import Network
+
+KINDS = ("devices", "threads", "network", "mpi")
+ARGUMENTS = {"kinds", "timeout", "isolated"}
+
+
+class World(NamedTuple):
+    """A kind of communicator and its size."""
+
+    kind: str
+    size: int
+
+    def __str__(self) -> str:
+        return f"{self.kind}-{self.size}"
+
+    def run(self, check: Callable[..., Any], timeout: float = 60.0) -> list[Any]:
+        """Call check(comm) once with local devices, on every rank as threads, or on this MPI rank; what it returned."""
+        if self.kind == "devices":
+            return [check(Devices(self.size))]
+        if self.kind == "mpi":
+            return [check(world())]
+        return run_ranks(self.size, check, timeout=timeout, network=Network() if self.kind == "network" else None)
+
+
+class Places(NamedTuple):
+    """What a test's marker asks for, with the ini file's defaults."""
+
+    sizes: tuple[int, ...]
+    kinds: tuple[str, ...]
+    timeout: float
+    isolated: bool
+    any_size: bool                                   # no sizes were given: also others will do
+
+    def worlds(self) -> list[World]:
+        """The worlds of the test; under MPI the one that is there, if it is asked for."""
+        here = launched_size()
+        if here:
+            return [World("mpi", here)] if "mpi" in self.kinds and (self.any_size or here in self.sizes) else []
+        return [World(kind, size) for kind in self.kinds for size in self.sizes]
+
+
+def asked(item: Any, config: pytest.Config) -> Places | None:
+    """What a test's marker asks for; None if it has none. pytest.UsageError names what is wrong with it."""
+    marker = item.get_closest_marker("places")
+    if marker is None:
+        return None
+    unknown = set(marker.kwargs) - ARGUMENTS
+    if unknown:
+        raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.places has no argument {sorted(unknown)[0]!r}; it has sizes "
+                                f"and {', '.join(sorted(ARGUMENTS))}")
+    sizes = marker.args[0] if len(marker.args) == 1 and isinstance(marker.args[0], (list, tuple)) else marker.args
+    kinds = marker.kwargs.get("kinds") or config.getini("places_kinds")
+    limit = marker.kwargs.get("timeout") or config.getini("places_timeout")
+    try:
+        return Places(_sizes(sizes or config.getini("places_sizes")), _kinds(kinds), _seconds(limit),
+                      bool(marker.kwargs.get("isolated", config.getini("places_isolated"))), not sizes)
+    except ValueError as error:
+        raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.places: {error}") from None
+
+
+def _sizes(given: Sequence[Any]) -> tuple[int, ...]:
+    if any(isinstance(n, bool) or not str(n).isdigit() or int(n) < 1 for n in given):
+        raise ValueError(f"sizes are whole numbers of places, at least 1, not {list(given)}")
+    return tuple(dict.fromkeys(int(n) for n in given))
+
+
+def _kinds(given: Any) -> tuple[str, ...]:
+    kinds = (given,) if isinstance(given, str) else tuple(given)
+    if not kinds or any(kind not in KINDS for kind in kinds):
+        raise ValueError(f"kinds are some of {', '.join(KINDS)}, not {given!r}")
+    return kinds
+
+
+def _seconds(given: Any) -> float:
+    limit = float(given)                             # ValueError in its own words
+    if not 0 < limit < float("inf"):
+        raise ValueError(f"timeout is a number of seconds above 0, not {given!r}")
+    return limit

@@ -1,0 +1,81 @@
+"""hypothesis strategies for collectives: shapes, dtypes, roots, and how rows are split over places.
+
+Needs hypothesis. Every rank must run the same examples: with @pytest.mark.places any @given test does (see docs/testing.md);
+elsewhere under MPI use @settings(derandomize=True, database=None).
+
+>>> @pytest.mark.places
+... @settings(deadline=None)
+... @given(shape=shapes(), dtype=dtypes(), seed=seeds())
+... def test_sum(comm, shape, dtype, seed): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+FLOATS = ("float16", "float32", "float64")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+COMPLEX = ("complex64", "complex128")
+
+
+def shapes(min_dims: int = 0, max_dims: int = 4, max_side: int = 4, min_side: int = 0) -> Any:
+    """Shapes of arrays: also 0-d ones, and sides of 0, as collectives meet them."""
+    return st.lists(st.integers(min_side, max_side), min_size=min_dims, max_size=max_dims).map(tuple)
+
+
+def dtypes(kinds: str = "fiubc") -> Any:
+    """Dtypes that can be sent: f floats, i and u integers, b bool, c complex numbers."""
+    names = [name for name in (*FLOATS, *INTEGERS, "bool", *COMPLEX) if np.dtype(name).kind in kinds]
+    return st.sampled_from(names).map(np.dtype)
+
+
+def roots(size: int) -> Any:
+    """The number of a place of `size`."""
+    return st.integers(0, size - 1)
+
+
+def pieces(size: int, max_rows: int = 5) -> Any:
+    """How many rows each of `size` places holds, some perhaps none."""
+    return st.lists(st.integers(0, max_rows), min_size=size, max_size=size)
+
+
+def splits(size: int, rows: int) -> Any:
+    """Sizes that cut `rows` rows in `size` pieces, some perhaps empty."""
+    cuts = st.lists(st.integers(0, rows), min_size=size - 1, max_size=size - 1).map(sorted)
+    return cuts.map(lambda inner: [b - a for a, b in zip([0, *inner], [*inner, rows], strict=True)])
+
+
+def exchanges(size: int, max_rows: int = 3) -> Any:
+    """The table of an all-to-all: row p has how many rows place p sends to each."""
+    return st.lists(pieces(size, max_rows), min_size=size, max_size=size)
+
+
+def dims(ndim: int) -> Any:
+    """A dimension of an array, counted from the front or from the back."""
+    return st.integers(-ndim, ndim - 1)
+
+
+def seeds() -> Any:
+    """Seeds for numbers()."""
+    return st.integers(0, 2**31 - 1)
+
+
+def numbers(shape: Sequence[int], dtype: Any = np.float64, *, seed: int, place: int = 0) -> Any:
+    """Random numbers, other ones for each place, of a size at which sums over places are exact in integers.
+
+    Not a strategy: examples hold the seed, so that they stay small and every rank makes its own numbers.
+    """
+    rng = np.random.default_rng([seed, place])
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        return np.asarray(rng.standard_normal(tuple(shape))).astype(dtype)
+    if dtype.kind == "c":
+        return np.asarray(rng.standard_normal(tuple(shape)) + 1j * rng.standard_normal(tuple(shape))).astype(dtype)
+    return np.asarray(rng.integers(0, 2 if dtype.kind == "b" else 8, tuple(shape))).astype(dtype)
+
+
+__all__ = ["dims", "dtypes", "exchanges", "numbers", "pieces", "roots", "seeds", "shapes", "splits"]

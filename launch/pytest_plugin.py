@@ -1,0 +1,63 @@
+"""pytest's entry point. It loads the plugin proper, and with it dparallel, when it meets a test that is marked `places`.
+
+So a pytest that has no such test pays nothing for it. Standard library only: hooks are found by their names.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .rank import SIZES, announced
+
+PLUGIN = "dparallel.testing.places.plugin"
+MARKER = ("places(*sizes, kinds=('devices', 'threads', 'mpi'), timeout=60, isolated=False): run the test, which takes an "
+          "argument `comm`, on communicators of these sizes (1, 2, 3) and kinds, also 'network'; see docs/testing.md")
+OPTIONS = (("places_sizes", "sizes that @pytest.mark.places stands for", "args", ["1", "2", "3"]),
+           ("places_kinds", "kinds that @pytest.mark.places stands for", "args", ["devices", "threads", "mpi"]),
+           ("places_timeout", "seconds for one test that is marked places", "string", "60"),
+           ("places_isolated", "start a job of MPI ranks for each test, not one for many", "bool", False))
+
+
+def pytest_addoption(parser: Any) -> None:
+    """The options of pytest's ini file."""
+    for name, words, kind, default in OPTIONS:
+        parser.addini(name, words, kind, default)
+
+
+def pytest_configure(config: Any) -> None:
+    """The marker, and the door."""
+    config.addinivalue_line("markers", MARKER)
+    config.pluginmanager.register(Door(config), "places-door")
+
+
+class Door:
+    """Loads the plugin at the first marked test, or at the first file that can't be imported and may have some."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+
+    def plugin(self) -> Any:
+        """The plugin proper."""
+        self.config.pluginmanager.import_plugin(PLUGIN)
+        return self.config.pluginmanager.get_plugin(PLUGIN)
+
+    def pytest_generate_tests(self, metafunc: Any) -> None:
+        """A variant for each world."""
+        if metafunc.definition.get_closest_marker("places") is not None:
+            self.plugin().parametrize(metafunc)
+
+    def pytest_collectreport(self, report: Any) -> None:
+        """On one rank of many, the others would wait for what this one can't collect."""
+        loaded = self.config.pluginmanager.has_plugin(PLUGIN)
+        if report.failed and not loaded and announced(SIZES) > 0 and "mark.places" in source(report):
+            self.plugin()
+            self.config.pluginmanager.get_plugin("places-ranks").pytest_collectreport(report)
+
+
+def source(report: Any) -> str:
+    """The text of the file that a report is about."""
+    try:
+        with open(str(report.fspath), encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""

@@ -1,0 +1,323 @@
+"""gradcheck and gradgradcheck over ranks pass what is right, and name rank, input and element of what is not."""
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+
+import autograd as ag
+from dparallel import AllGather, AllReduce, Broadcast, Collective, CopyToPlaces, Gather, Reduce, ReduceFromPlaces, Scatter
+from dparallel.testing import GradcheckError, check_adjoint, explain_factor, gradcheck, gradgradcheck
+
+
+def leaf(comm, *shape, seed=0, **settings):
+    rng = np.random.default_rng([seed, comm.rank])
+    return ag.tensor(rng.standard_normal(shape), requires_grad=True, **settings)
+
+
+def as_tuple(y):
+    return y if isinstance(y, tuple) else (y,)
+
+
+class WrongOn(Collective):
+    """The sum over ranks of x**3; `mistake` says what one rank's backward does."""
+
+    @staticmethod
+    def forward(ctx, x, *, comm, mistake):
+        ctx.comm, ctx.mistake = comm, mistake
+        ctx.save_for_backward(x)
+        return ag.from_numpy(comm.allreduce([x.array ** 3])[0])
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        g = 3 * x * x * AllReduce.apply(g, comm=ctx.comm)
+        return ctx.mistake(ctx.comm, g)
+
+
+def one_element(comm, g):
+    if comm.rank == comm.size - 1:
+        g = g + ag.tensor([[0.0, 0], [0, 0.25]], dtype=ag.float64)
+    return g
+
+
+MISTAKES = {
+    "element": (one_element, r"rank {last}, input \[0\], element \[1, 1\]: numerical -?\d.*, analytical"),
+    "factor": (lambda comm, g: g / comm.size, "off by exactly {size} = the number of places, too small"),
+    "summed twice": (lambda comm, g: g * comm.size, "off by exactly {size} = the number of places, too large"),
+    "twice too small": (lambda comm, g: g / comm.size ** 2, "number of places squared, too small"),
+    "none on a rank": (lambda comm, g: None if comm.rank == comm.size - 1 else g, r"rank {last}, input \[0\], element \[0, 0\]"),
+}
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("name", list(MISTAKES))
+def test_planted_mistakes_are_named_on_every_rank(on_ranks, name, fast):
+    mistake, words = MISTAKES[name]
+    words = words.replace(r"element \[1, 1\]", "along a random").replace(r"element \[0, 0\]", "along a random") if fast else words
+
+    def check(comm):
+        if comm.size == 1 and ("factor" in name or "twice" in name):
+            return None
+        x = leaf(comm, 2, 2)
+
+        def call(x):
+            return WrongOn.apply(x, comm=comm, mistake=mistake)
+
+        expected = words.replace("{last}", str(comm.size - 1)).replace("{size}", str(comm.size))
+        with pytest.raises(GradcheckError, match=expected.split(": numerical")[0] if fast else expected) as caught:
+            gradcheck(call, [x], comm, fast_mode=fast)
+        assert gradcheck(call, [x], comm, fast_mode=fast, raise_exception=False) is False
+        texts = comm.allgather_object([str(caught.value)])
+        assert len(set(texts)) == 1
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("fast", [False, True])
+def test_right_ones_pass_on_all_places(on_places, fast):
+    def check(comm):
+        xs = [leaf(comm, 2, 3, seed=place) for place in comm.held]
+        shared = leaf(comm, 2)
+
+        def call(xs, shared):
+            cubes = [x ** 3 * (place + 1) for place, x in zip(comm.held, xs)]
+            return {"sum": AllReduce.apply(*cubes, comm=comm), "all": AllGather.apply(*xs, comm=comm), "own": shared.exp()}
+
+        assert gradcheck(call, [xs, shared], comm, fast_mode=fast, check_grad_dtypes=True)
+        assert gradgradcheck(call, [xs, shared], comm=comm, fast_mode=fast)
+
+    on_places(check)
+
+
+def test_roots_and_places_without_a_part(on_places):
+    def check(comm):
+        for root in range(comm.size):
+            x = leaf(comm, 2, seed=root) if root in comm.held else None
+            assert gradcheck(lambda x, root=root: Broadcast.apply(x, comm=comm, root=root), [x], comm)
+            assert gradgradcheck(lambda x, root=root: [y * y for y in as_tuple(Broadcast.apply(x, comm=comm, root=root))], [x], comm=comm)
+            check_adjoint(lambda x, root=root: Broadcast.apply(x, comm=comm, root=root), [x], comm)
+        ys = [leaf(comm, place, 2, seed=place) for place in comm.held]
+        assert gradcheck(lambda *ys: Gather.apply(*ys, comm=comm, root=comm.size - 1) ** 2, ys, comm)
+        zs = [leaf(comm, seed=place) for place in comm.held]                    # 0-d
+        assert gradgradcheck(lambda *zs: Reduce.apply(*[z.sin() for z in zs], comm=comm), zs, comm=comm, gen_non_contig_grad_outputs=True)
+
+    on_places(check)
+
+
+def test_only_one_rank_has_inputs_that_require_grad(on_ranks):
+    def check(comm):
+        x = ag.ones(2, dtype=ag.float64, requires_grad=comm.rank == comm.size - 1)
+        assert gradcheck(lambda x: AllReduce.apply(x * x, comm=comm), [x], comm)
+        if comm.size > 1:
+            with pytest.raises(ValueError, match="rank.* 0.*needs an input that requires grad on every rank"):
+                gradgradcheck(lambda x: AllReduce.apply(x * x, comm=comm), [x], comm=comm)
+        with pytest.raises(ValueError, match="at least one input tensor to require gradient"):
+            gradcheck(lambda x: AllReduce.apply(x, comm=comm), [ag.ones(2)], comm)
+
+    on_ranks(check)
+
+
+def test_outputs_that_do_not_lead_back_on_one_rank(on_ranks):
+    """Instead of a backward pass that waits for ever: an error on all ranks."""
+    def check(comm):
+        if comm.size == 1:
+            return
+        x = leaf(comm, 2)
+
+        def call(x):
+            y = AllReduce.apply(x, comm=comm)
+            return y.detach() if comm.rank == 1 else y
+
+        for error, run in ((GradcheckError, gradcheck), (AssertionError, check_adjoint)):
+            with pytest.raises(error, match=f"rank 1 of {comm.size}: no output of .*call leads back"):
+                run(call, [x], comm)
+
+    on_ranks(check)
+
+
+def test_functions_without_any_gradient_must_be_constant(on_ranks):
+    def check(comm):
+        x = leaf(comm, 2)
+        assert gradcheck(lambda x: x.detach() * 0 + 1, [x], comm)
+        with pytest.raises(GradcheckError, match="analytical 0"):
+            gradcheck(lambda x: AllReduce.apply(x.detach(), comm=comm), [x], comm)
+        with pytest.raises(AssertionError, match="requires grad"):
+            check_adjoint(lambda x: x.detach(), [x], comm)
+
+    on_ranks(check)
+
+
+def test_random_backwards_and_undefined_gradients(on_ranks):
+    class Noisy(ag.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return g + np.random.default_rng().standard_normal() * 1e-3
+
+    class Twins(ag.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 1, x * 2
+
+        @staticmethod
+        def backward(ctx, g, h):
+            return None if g is None or h is None else g + 2 * h
+
+    def check(comm):
+        x = leaf(comm, 2)
+        with pytest.raises(GradcheckError, match="not reentrant"):
+            gradcheck(Noisy.apply, x, comm)
+        assert gradcheck(Noisy.apply, x, comm, nondet_tol=1, atol=1, check_undefined_grad=False)
+        with pytest.raises(GradcheckError, match="undefined"):
+            gradcheck(lambda x: Twins.apply(AllReduce.apply(x, comm=comm)), x, comm)
+        assert gradcheck(lambda x: Twins.apply(AllReduce.apply(x, comm=comm)), x, comm, check_undefined_grad=False)
+        for name in ("check_batched_grad", "masked", "check_batched_forward_grad"):
+            with pytest.raises(NotImplementedError, match=name):
+                gradcheck(Noisy.apply, x, comm, **{name: True})
+        with pytest.raises(TypeError, match="comm="):
+            gradgradcheck(Noisy.apply, x, comm)
+
+    on_ranks(check)
+
+
+def test_second_order_mistakes(on_ranks):
+    class Cube(ag.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x ** 3
+
+        @staticmethod
+        def backward(ctx, g):
+            (x,) = ctx.saved_tensors
+            return 3 * x * x.detach() * g
+
+    def check(comm):
+        x = leaf(comm, 2)
+
+        def call(x):
+            return AllReduce.apply(Cube.apply(x), comm=comm)
+
+        assert gradcheck(call, x, comm)
+        with pytest.raises(GradcheckError, match=r"input \[0\]\[0\], element \[0\]"):
+            gradgradcheck(call, x, comm=comm)
+
+    on_ranks(check)
+
+
+def test_forward_mode(on_ranks):
+    def check(comm):
+        x = leaf(comm, 2, 2)
+        assert gradcheck(lambda x: x.exp() * x, x, comm, check_forward_ad=True)
+        assert gradcheck(lambda x: x.exp() * x, x, comm, check_forward_ad=True, fast_mode=True)
+        assert gradcheck(lambda x: x.exp() * x, x, comm, check_forward_ad=True, check_backward_ad=False)
+
+    on_ranks(check)
+
+
+@dataclasses.dataclass
+class Batch:
+    x: object
+    rows: object
+    name: str = "b"
+    more: object = None
+
+
+@pytest.mark.parametrize("kind", ["real", "complex"])
+def test_nests_integers_and_complex_numbers(on_places, kind):
+    def check(comm):
+        def numbers(*shape, seed):
+            rng = np.random.default_rng([seed, comm.rank])
+            return rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if kind == "complex" else 0)
+
+        rows = np.arange(3)[::-1]
+
+        def call(batch, options):
+            assert batch.name == "given" and batch.rows.dtype == ag.int64 and options["flag"] is True
+            ys = as_tuple(AllReduce.apply(*batch.x, comm=comm))
+            picked = [y[batch.rows] for y in ys]
+            return Batch(picked, batch.rows, more={"w": (options["w"] * 2, None, "text")})
+
+        xs = [numbers(3, 2, seed=place) for place in comm.held]
+        check_adjoint(call, [Batch(xs, rows, "given"), {"flag": True, "w": numbers(2, seed=9)}], comm)
+        leaves = [ag.tensor(x, requires_grad=True) for x in xs]
+        inputs = [Batch(leaves, ag.tensor(rows.copy()), "given"), {"flag": True, "w": ag.tensor(numbers(2, seed=9), requires_grad=True)}]
+        assert gradcheck(call, inputs, comm)
+
+    on_places(check)
+
+
+def test_a_function_that_is_not_linear_is_checked_at_its_inputs(on_ranks):
+    def check(comm):
+        x = leaf(comm, 2, 2)
+        check_adjoint(lambda x: AllReduce.apply(x ** 3, comm=comm) + 1, [x], comm)
+        for mistake, words in ((one_element, "not linear"), (lambda comm, g: g / comm.size, "off by exactly")):
+            if comm.size > 1 or words == "not linear":
+                with pytest.raises(AssertionError, match=words):
+                    check_adjoint(lambda x, m=mistake: WrongOn.apply(x, comm=comm, mistake=m), [x], comm, order=1)
+
+    on_ranks(check)
+
+
+def test_explain_factor():
+    right = np.array([1.0, -2.0, 0.0])
+    assert "exactly 3 = the number of places, too small" in explain_factor(right / 3, right, 3)
+    assert "exactly 3 = the number of places, too large" in explain_factor(right * 3, right, 3)
+    assert "exactly 9 = the number of places squared, too large" in explain_factor(right * 9, right, 3)
+    for given, size in ((right, 3), (right * 2, 3), (right * 1, 1), (right * [3, 3, 1] + [0, 0, 1], 3), (right * np.nan, 3)):
+        assert explain_factor(given, right, size) == ""
+
+
+def test_single_precision_warns(on_ranks):
+    def check(comm):
+        x = ag.ones(1, requires_grad=True)
+        gradcheck(lambda x: AllReduce.apply(x, comm=comm), x, comm, eps=1e-2, atol=1e-2)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="double precision"):
+            on_ranks(check)
+
+
+def test_inputs_are_as_before(on_places):
+    def check(comm):
+        x = leaf(comm, 2)
+        before = x.detach().numpy().copy()
+        gradcheck(lambda x: Scatter.apply(x, comm=comm), [x], comm)
+        assert np.array_equal(x.detach().numpy(), before) and x.grad is None
+
+    on_places(check)
+
+
+def test_forward_mode_through_collectives(on_ranks):
+    def check(comm):
+        x = leaf(comm, 2, 2)
+        for function in (AllReduce, AllGather, CopyToPlaces, ReduceFromPlaces):
+            assert gradcheck(lambda x, f=function: f.apply(x.exp(), comm=comm), x, comm, check_forward_ad=True, check_backward_ad=False)
+
+        class Half(Collective):
+            """The wrong tangent."""
+
+            @staticmethod
+            def forward(ctx, x, *, comm):
+                ctx.comm = comm
+                return ag.from_numpy(comm.allreduce([x.array])[0])
+
+            @staticmethod
+            def backward(ctx, g):
+                return AllReduce.apply(g, comm=ctx.comm)
+
+            @staticmethod
+            def jvp(ctx, t):
+                return AllReduce.apply(t, comm=ctx.comm) / 2
+
+        with pytest.raises(GradcheckError, match="forward mode mismatch"):
+            gradcheck(lambda x: Half.apply(x, comm=comm), x, comm, check_forward_ad=True)
+
+    on_ranks(check)
