@@ -5,6 +5,10 @@ BIN := $(VENV)/bin
 # "install" what a command needs once; again when pyproject.toml changes
 TRAIN := $(VENV)/.train-ready
 TEST := $(VENV)/.test-ready
+# the compiled core: part of installing, and again when its sources change; DPARALLEL_PURE=1 goes without
+CORE := $(VENV)/.core-ready
+PXD := $(wildcard autograd/*.pxd autograd/ops/*.pxd)
+SAY := $(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: train test check bench examples clean
@@ -34,24 +38,22 @@ $(BIN)/python:
 # compiled at once: also where Python may not write byte code later (PYTHONDONTWRITEBYTECODE), imports are quick
 COMPILE := $(BIN)/python -m compileall -q autograd dparallel launch
 
-# the compiled core, again when its sources change; Python runs the sources where this can't be had (DPARALLEL_PURE=1: nor wanted)
-PXD := $(wildcard autograd/*.pxd autograd/ops/*.pxd)
-CORE := $(VENV)/.core-ready
-
 $(CORE): setup.py autograd/compiled.py $(PXD) $(PXD:.pxd=.py)
 	$(BIN)/python -m pip install -q --no-deps -e .
-	$(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
+	$(SAY)
 	touch $@
 
 $(TRAIN): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples]'
 	$(COMPILE)
-	touch $@
+	$(SAY)
+	touch $(CORE) $@
 
 $(TEST): pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,mnist,test]'
 	$(COMPILE)
-	touch $@
+	$(SAY)
+	touch $(CORE) $@
 
 clean:
 	rm -rf $(VENV) build *.egg-info autograd/native

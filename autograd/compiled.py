@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 CORE = ("graph", "tensor", "saved", "walk", "engine", "operation", "function", "ops._declare")
+INLINE = ("arrays", "mode")           # not compiled themselves: their .pxd has some of their functions in C
 SUFFIX = EXTENSION_SUFFIXES[0]
 HERE = Path(__file__).parent
 NATIVE = HERE / "native"
@@ -29,8 +30,8 @@ MSG_BROKEN = "autograd's compiled core can't be loaded ({error}): the sources ar
 
 
 def fingerprint(root: Path = HERE) -> str:
-    """The checksums of the core's sources, one to a line."""
-    files = [root / f"{name.replace('.', '/')}.{kind}" for name in CORE for kind in ("py", "pxd")]
+    """The checksums of the core's sources and declarations, one to a line."""
+    files = [root / f"{name.replace('.', '/')}.{kind}" for name in (*CORE, *INLINE) for kind in ("py", "pxd")]
     return "".join(f"{zlib.crc32(file.read_bytes()):08x} {file.relative_to(root).as_posix()}\n" for file in files)
 
 
