@@ -222,6 +222,7 @@ class Function:
     node: type[FunctionNode] = FunctionNode
     asks = False                      # whether records() has more to say than that a tensor is tracked
     always_runs = False               # collectives: backward runs on every rank, whatever that rank needs
+    reenters = False                  # whether backward runs a backward pass of its own, which may reach further leaves
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -229,7 +230,7 @@ class Function:
             if inspect.isfunction(cls.__dict__.get(method)):
                 raise TypeError(MSG_STATIC.format(name=cls.__name__, method=method))
         cls.node = type(f"{cls.__name__}Backward", (cls.node,),
-                        {"always_runs": cls.always_runs, "__module__": cls.__module__,
+                        {"always_runs": cls.always_runs, "reenters": cls.reenters, "__module__": cls.__module__,
                          "__doc__": f"Node of {cls.__name__}.", **variants(cls, Function, FunctionNode)})
         cls._takes_context = cls.setup_context is not Function.setup_context
         cls._usual = not (cls._takes_context or cls.asks or cls.always_runs)

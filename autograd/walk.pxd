@@ -8,4 +8,4 @@ cdef class Walk:
     cdef public object runner, callbacks, recording, order, targets, _members
 
 cdef class LaneWalk(Walk):
-    cdef public object nodes, parent
+    cdef public object nodes, parent, walks

@@ -225,20 +225,20 @@ class LaneWalk(Walk):
     def __init__(self, parent: Walk, nodes: list[Node]) -> None:
         super().__init__(parent.create, parent.keep, {}, parent.runner)
         self.watch, self.accumulate, self.targets = parent.watch, parent.accumulate, parent.targets
-        self.nodes, self.parent = nodes, parent
+        self.nodes, self.parent, self.walks = nodes, parent, list(running.walks)
         for node in nodes:
             if node in parent.pending:
                 self.pending[node] = parent.pending.pop(node)
 
     def walk(self) -> None:
         """Run the lane's nodes."""
-        running.walks.append(self.parent)
+        before, running.walks = running.walks, self.walks      # also those that the parent is inside
         recording, modes.recording = modes.recording, self.parent.recording
         try:
             self.run(self.nodes)
         finally:
             modes.recording = recording
-            running.walks.pop()
+            running.walks = before
 
     def deliver(self, leaf: Any) -> None:
         """Never: uses count from 0 down here; the leaf is delivered by the pass that this lane belongs to."""

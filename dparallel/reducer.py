@@ -25,6 +25,7 @@ from .buckets import Bucket, assign_all
 from .comm import Communicator
 from .graph_passes import GraphPasses
 from .logbook import Logbook
+from .sink import reenters
 from .transport import Hooked, Summed
 from .unused import Unused
 from .weights import ForwardCall, Weights
@@ -33,6 +34,9 @@ NO, NESTED, SUMMED, RECORDED = range(4)              # what becomes of a pass: N
 
 MSG_GRAPH = ("{name}.grad has a graph, from backward(create_graph=True) inside no_sync() or from your own hand, and summing "
              "it over ranks would cut that; set .grad to None first, or use autograd.grad(..., create_graph=True)")
+
+MSG_TWICE = ("{name} got a second gradient, from a backward pass inside the pass, after its sum over ranks had begun; say "
+             "`reenters = True` in the Function whose backward runs that pass, and sums wait for it")
 
 
 class StepSkipped(RuntimeError):
@@ -74,7 +78,8 @@ class Reducer:
         self._pass: Any = None                       # the backward pass that is running
         self._kind = NO
         self._next = 0                               # the first bucket that has not left
-        self._late = False                           # buckets wait for the end of the pass
+        self._late = False                           # buckets wait for the end of the pass: it counts nothing,
+        self._more = False                           # or passes inside it may bring more to any of them
         self._set_aside: list[tuple[Tensor, Any]] = []    # summed gradients that new ones are added to, after their sum
         self._restored: list[tuple[Tensor, Any]] = []     # what a pass that counts nothing must leave as it was
         self._kept: list[tuple[Bucket, int, Any]] = []    # places of unused gradients, with what was there
@@ -109,10 +114,12 @@ class Reducer:
                 self._arrived.append(p)
             if kind == NESTED:                       # a pass inside the pass may bring more: wait for the end
                 bucket.used[number] = 1
+                if any(left is bucket for left in self.buckets[:self._next]):
+                    raise RuntimeError(MSG_TWICE.format(name=place.name))
                 return
             bucket.used[number] = 1
             bucket.waiting -= 1
-            if bucket.waiting == 0 and not self._late:
+            if bucket.waiting == 0 and not (self._late or self._more):
                 self._leave(final=False)
 
         return arrived
@@ -168,6 +175,8 @@ class Reducer:
             bucket.waiting = len(bucket.params)
             bucket.used[...] = 0
         self._kind = RECORDED if walk.create else SUMMED
+        self._more = reenters(walk)
+        weights.calls |= self.graph_passes.calls_in(walk)    # a parameter's gradient may come before it passes an output
         if self.log.sampling:
             self.log.backward_begins()
         if self.joined is not None:

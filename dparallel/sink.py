@@ -36,3 +36,8 @@ class Sink(Function):
 def calls_in(walk: Any, reducer: Any) -> set[ForwardCall]:
     """The calls of the reducer's module that a backward pass comes from, before they are reached."""
     return {node.call for node in walk.order if getattr(node, "reducer", None) is reducer}
+
+
+def reenters(walk: Any) -> bool:
+    """Whether a backward pass has passes inside it (reentrant checkpoints), so that leaves may get more gradients yet."""
+    return any(getattr(node, "reenters", False) for node in walk.order)

@@ -145,6 +145,8 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 class CheckpointFunction(Function):
     """The function as one node, whose backward records it and goes back through it."""
 
+    reenters = True
+
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
         """Run it without recording; keep the arguments."""

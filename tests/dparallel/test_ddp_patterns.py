@@ -106,6 +106,79 @@ def test_checkpoints(on_ranks, reentrant, shared):
     on_ranks(check)
 
 
+class Tied(nn.Module):
+    """A layer inside a checkpoint and outside: its gradient comes twice, in two passes."""
+
+    def __init__(self, around):
+        self.first, self.tied, self.last = nn.Linear(FEATURES, 4), nn.Linear(4, 4), nn.Linear(4, 2)
+        self.around = around
+        filled(self.double())
+
+    def forward(self, x):
+        return self.last(self.tied(self.around(lambda t: self.tied(t).tanh(), self.first(x))))
+
+
+class Reenters(ag.Function):
+    reenters = True
+
+    @staticmethod
+    def forward(ctx, f, x):
+        ctx.f, ctx.x = f, x
+        with ag.no_grad():
+            return f(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        x = ctx.x.detach().requires_grad_()
+        with ag.enable_grad():
+            ctx.f(x).backward(g)
+        return None, x.grad
+
+
+class Undeclared(Reenters):
+    reenters = False
+
+
+@pytest.mark.parametrize("around", [lambda f, x: checkpoint(f, x, use_reentrant=True), Reenters.apply])
+@pytest.mark.parametrize("average", ["rows", "ranks"])
+def test_a_layer_inside_and_outside_of_a_pass_inside_the_pass(on_ranks, around, average):
+    """Also with a penalty on the weights, whose gradients come before the outputs' own."""
+    def check(comm):
+        x = ag.ones(2, FEATURES, dtype=ag.float64) * (comm.rank + 1)
+        everyone = ag.cat([ag.ones(2, FEATURES, dtype=ag.float64) * (r + 1) for r in range(comm.size)])
+        model = DataParallel(Tied(around), comm=comm, batch="own", average=average, bucket_cap_mb=1e-6)
+        one = Tied(lambda f, x: f(x))
+        for _ in range(2):
+            for net, rows in ((model, x), (one, everyone)):
+                net.zero_grad()
+                ((net(rows) ** 2).mean() + sum((p ** 2).sum() for p in net.parameters())).backward()
+            same(model, one)
+
+    on_ranks(check)
+
+
+def test_an_undeclared_pass_inside_the_pass_is_named(on_ranks):
+    def check(comm):
+        model = DataParallel(Tied(Undeclared.apply), comm=comm, batch="own", bucket_cap_mb=1e-6)
+        if comm.size > 1:
+            with pytest.raises(RuntimeError, match="tied.*reenters = True"):
+                model(piece(comm.rank)).sum().backward()
+
+    on_ranks(check)
+
+
+def test_a_reentrant_checkpoint_on_devices_inside_another(on_ranks):
+    """The threads of a pass know the passes that it is inside."""
+    def check(comm):
+        model = DataParallel(Checkpointed(True, True), comm=comm, devices=2, batch="own")
+        one, x = Checkpointed(None, True), ag.ones(4, FEATURES, dtype=ag.float64).requires_grad_()
+        for net, call in ((model, lambda t: checkpoint(model, t, use_reentrant=True)), (one, one)):
+            ((call(x) ** 2).mean() + sum((p ** 2).sum() for p in net.parameters())).backward()
+        same(model, one)
+
+    on_ranks(check)
+
+
 def test_several_outputs_of_which_one_is_used(on_ranks):
     class Two(nn.Module):
         def __init__(self):
