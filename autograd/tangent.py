@@ -64,6 +64,9 @@ def push(node: Node, outs: tuple[Any, ...], tangents: list[Any], create: bool) -
     custom = node.custom_push(tangents)
     if custom is not None:
         return list(custom)
+    if node.always_runs and node.agreed is None:
+        raise NotImplementedError(f"{node.name()}: forward mode through messages that not all ranks take part in is not "
+                                  "implemented; give the Function a jvp, or use backward mode")
     before, modes.recording = modes.recording, GRAD
     try:
         since = next_number()

@@ -190,3 +190,8 @@ class Sink(Function):
         """g."""
         ctx.reducer.begin(ctx.call)
         return Sink.apply(g, reducer=ctx.reducer, call=ctx.call)
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any) -> Any:
+        """The tangent: forward mode concerns this rank's rows only."""
+        return tangent

@@ -85,6 +85,8 @@ class Call:
                                                                         "; operations go by their names here")
         if not isinstance(self.ties, str) or self.ties not in TIES:
             return f"ties {self.ties!r} is not one of {', '.join(TIES)}"
+        if self.dim.__class__ is int and self.dim == 0:
+            return ""
         try:
             self.dim = operator.index(self.dim)
         except Exception:                            # likewise

@@ -12,6 +12,7 @@ from dparallel import (
     Broadcast,
     Collective,
     CollectiveError,
+    DataParallel,
     Gather,
     Reduce,
     ReduceScatter,
@@ -120,3 +121,18 @@ def test_a_users_collective_needs_no_jvp(on_places):
                 assert forward_ad.unpack_dual(y).tangent.tolist() == [10.0 if before == 0 else 0.0] * 2 and y.tolist() == [before] * 2
 
     on_places(check)
+
+
+def test_data_parallel_in_forward_mode(on_ranks):
+    def check(comm):
+        model = DataParallel(ag.nn.Linear(3, 2), comm=comm)
+        x = ag.ones(comm.rank + 1, 3)
+        with forward_ad.dual_level():
+            y = model(forward_ad.make_dual(x, x * 2))
+            tangent = forward_ad.unpack_dual(y).tangent
+            wanted = ag.nn.functional.linear(x * 2, model.module.weight)
+            np.testing.assert_allclose(tangent.detach().numpy(), wanted.detach().numpy(), rtol=1e-6)
+        y.sum().backward()
+        assert model.module.weight.grad.tolist()
+
+    on_ranks(check)
