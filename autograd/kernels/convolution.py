@@ -1,5 +1,6 @@
 """Convolution over planes of any number of dimensions: the product of patches and weight, and its two adjoints.
 
+oneDNN does it where it can (float32), with the channels last in memory; what follows is for all the rest.
 The patches of a few images at a time are laid out as a matrix, multiplied by one matrix product per group, and forgotten
 while they are still in the cache: Chellapilla, Puri and Simard, "High performance convolutional neural networks for
 document processing" (2006), in blocks. And the patches by themselves: unfold, and its adjoint, fold.
@@ -12,6 +13,8 @@ from math import prod
 
 import numpy as np
 
+from . import onednn_convolution as onednn
+from .layouts import laid, usable
 from .windows import Array, Sizes, Slide, add_windows, padded, wide, windows
 
 BLOCK = 1 << 17                                     # elements of the matrix of patches: half a MB of float32
@@ -24,8 +27,18 @@ def blocks(images: int, elements: int) -> Iterator[slice]:
         yield slice(start, min(start + step, images))
 
 
+def settled(g: Array) -> Array:
+    """g (n, m, *out) in the order of memory that both adjoints of conv are quickest with."""
+    return laid(g) if usable(g) and g.ndim > 2 else g
+
+
 def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int) -> Array:
     """Cross-correlation: x (n, c, *plane), weight (m, c / groups, *kernel) -> (n, m, *out), plus bias (m,)."""
+    quick = onednn.conv(x, weight, bias, slide, groups)
+    return _conv(x, weight, bias, slide, groups) if quick is None else quick
+
+
+def _conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int) -> Array:
     n, c = x.shape[:2]
     m = weight.shape[0]
     each, dtype = m // groups, wide(x.dtype)
@@ -44,6 +57,11 @@ def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int)
 
 def conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int) -> Array:
     """The adjoint of conv in x: g (n, m, *out), weight (m, c / groups, *kernel) -> (n, c, *plane)."""
+    quick = onednn.conv_input(g, weight, plane, slide, groups)
+    return _conv_input(g, weight, plane, slide, groups) if quick is None else quick
+
+
+def _conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int) -> Array:
     n, m = g.shape[:2]
     c = weight.shape[1] * groups
     each, dtype = m // groups, wide(g.dtype)
@@ -60,6 +78,20 @@ def conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int)
 
 def conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
     """The adjoint of conv in weight: g (n, m, *out), x (n, c, *plane) -> (m, c / groups, *kernel)."""
+    quick = onednn.conv_weight(g, x, slide, groups, False)
+    return _conv_weight(g, x, slide, groups) if quick is None else quick[0]
+
+
+def conv_weight_bias(g: Array, x: Array, slide: Slide, groups: int) -> tuple[Array, Array]:
+    """conv_weight, and the sum of g over all but its channels: the gradient of a bias, found on the same way."""
+    quick = onednn.conv_weight(g, x, slide, groups, True)
+    if quick is None or quick[1] is None:
+        planes = np.add.reduce(g, axis=tuple(range(2, g.ndim)), dtype=g.dtype)      # along contiguous memory first
+        return _conv_weight(g, x, slide, groups), np.add.reduce(planes, axis=0, dtype=g.dtype)
+    return quick[0], quick[1]
+
+
+def _conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
     n, m = g.shape[:2]
     c = x.shape[1]
     each, dtype = m // groups, wide(g.dtype)

@@ -1,8 +1,15 @@
-"""The order of elements in memory."""
+"""The order of elements in memory.
+
+Arrays lie by rows, PyTorch's order, or, where a convolution made them or what it made went through, with their channels
+last: of logical shape (n, c, *plane) over memory (n, *plane, c). NumPy's elementwise operations keep that.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 
 def in_rows(array: Any) -> Any:
@@ -12,3 +19,31 @@ def in_rows(array: Any) -> Any:
     row by row, and model code takes view() of them.
     """
     return array if array.flags.c_contiguous else array.copy()
+
+
+@lru_cache(maxsize=16)
+def last_axes(ndim: int) -> tuple[int, ...]:
+    """The axes of (n, c, *plane) in the order (n, *plane, c)."""
+    return (0, *range(2, ndim), 1)
+
+
+def channels_last(array: Any) -> bool:
+    """Whether array (n, c, *plane) lies densely, its channels last."""
+    return array.ndim > 1 and bool(array.transpose(last_axes(array.ndim)).flags.c_contiguous)
+
+
+def empty_last(shape: tuple[int, ...], dtype: Any) -> Any:
+    """A new array (n, c, *plane) with its channels last. It owns its memory, so that a leaf may adopt it."""
+    dtype = np.dtype(dtype)
+    strides, step = [0] * len(shape), dtype.itemsize
+    for axis in reversed(last_axes(len(shape))):
+        strides[axis] = step
+        step *= shape[axis]
+    return np.ndarray(shape, dtype, strides=tuple(strides))
+
+
+def zeros_like_order(shape: Any, array: Any) -> Any:
+    """Zeros of `shape` and of array's dtype, with channels last if array, or what it is a part of, has them so."""
+    if array.ndim > 2 and len(shape) == array.ndim and array.shape[1] > 1 and array.strides[1] == array.itemsize:
+        return np.moveaxis(np.zeros((shape[0], *shape[2:], shape[1]), array.dtype), -1, 1)
+    return np.zeros(shape, array.dtype)

@@ -78,10 +78,15 @@ def max_windows(x: Array, slide: Slide) -> tuple[Array, Array]:
     if (room is not x and (best == least).any()) or (best != best).any():
         best, places = max_spans(x, tables(slide, plane))
         return np.where(beyond(slide, plane), np.asarray(least, x.dtype), best), places
+    return best.astype(x.dtype, copy=False), decoded(codes, slide, plane)
+
+
+def decoded(codes: Array, slide: Slide, plane: Sizes) -> Array:
+    """Places in the flat plane from those in the kernel, under each window."""
     begin, offsets = numbering(slide, plane)
     places = offsets.take(codes)
     places += begin
-    return best.astype(x.dtype, copy=False), places
+    return places
 
 
 @lru_cache(maxsize=256)

@@ -9,6 +9,7 @@ import numpy as np
 from ..kernels import convolution as kernels
 from ..kernels.windows import Slide
 from ..operation import SumTo
+from ..tensor import Tensor
 from ._declare import Operation, elementwise
 from ._geometry import Sizes, by, ints
 from .shape import permute, reshape, unsqueeze
@@ -36,6 +37,11 @@ class Conv(Operation, name="Convolution"):
         """Its two adjoints, and a sum for the bias."""
         x, weight = ctx.values
         how = {"slide": ctx.slide, "groups": ctx.groups}
+        if not isinstance(g, Tensor):
+            g = kernels.settled(g)                   # once for both
+            if ctx.needs(1) and ctx.needs(2):
+                return (ConvInput.apply(g, bar(weight), None, plane=x.shape[2:], **how) if ctx.needs(0) else None,
+                        *kernels.conv_weight_bias(g, bar(x), **how))
         return (ConvInput.apply(g, bar(weight), None, plane=x.shape[2:], **how) if ctx.needs(0) else None,
                 ConvWeight.apply(g, bar(x), **how) if ctx.needs(1) else None,
                 per_channel(g) if ctx.needs(2) else None)

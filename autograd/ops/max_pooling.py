@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import int64
+from ..kernels import onednn_pooling
 from ..kernels import pooling as kernels
 from ..kernels.windows import Slide
 from ..random import default_generator
@@ -25,16 +26,25 @@ class MaxPool(Operation, name="MaxPoolWithIndices"):
     """The largest elements under windows, and their places in the flat plane, both found by `find`."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, find: Any, how: tuple[Any, ...]) -> Any:
-        """One of the kernels max_windows, max_spans, max_scattered."""
-        values, ctx.places = find(x, *how)
-        ctx.plane = x.shape[2:]
-        return values, ctx.places
+    def forward(ctx: Any, x: Any, *, find: Any, how: tuple[Any, ...], indices: bool) -> Any:
+        """One of the kernels max_windows, max_spans, max_scattered; or oneDNN's, whose codes tell the places when asked."""
+        ctx.plane, ctx.codes = x.shape[2:], None
+        quick = onednn_pooling.max_windows(x, *how) if find is kernels.max_windows else None
+        if quick is None:
+            values, ctx.places = find(x, *how)
+            return (values, ctx.places) if indices else values
+        (values, ctx.codes), (ctx.slide,) = quick, how
+        return (values, kernels.decoded(ctx.codes, ctx.slide, ctx.plane)) if indices else values
 
     @staticmethod
-    def backward(ctx: Any, g: Any, _: Any) -> Any:
+    def backward(ctx: Any, g: Any, _: Any = None) -> Any:
         """To the places where they came from."""
-        return AddPlaces.apply(g, places=ctx.places, plane=ctx.plane)
+        if ctx.codes is None:
+            return AddPlaces.apply(g, places=ctx.places, plane=ctx.plane)
+        made = None if isinstance(g, Tensor) else onednn_pooling.max_windows_back(g, ctx.codes, ctx.plane, ctx.slide)
+        if made is not None:
+            return made
+        return AddPlaces.apply(g, places=kernels.decoded(ctx.codes, ctx.slide, ctx.plane), plane=ctx.plane)
 
 
 class MaxPool1d(MaxPool, name="MaxPool1DWithIndices"):
@@ -97,20 +107,20 @@ class MaxUnpool(Operation):
         return TakePlaces.apply(g, places=ctx.places)
 
 
-def both(x: Any, dims: int, find: Any, how: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Maxima and places of x (n, c, *plane), or of one sample (c, *plane)."""
+def found(x: Any, dims: int, find: Any, how: tuple[Any, ...], indices: bool) -> Any:
+    """Maxima and, with `indices`, places of x (n, c, *plane), or of one sample (c, *plane)."""
     if x.ndim == dims + 1:
-        values, places = both(unsqueeze(x, 0), dims, find, how)
-        return reshape(values, values.shape[1:]), reshape(places, places.shape[1:])
-    values, places = POOLS[dims - 1].apply(x, find=find, how=how)
-    return values, places if isinstance(places, Tensor) else result(places)
+        out = found(unsqueeze(x, 0), dims, find, how, indices)
+        return tuple([reshape(part, part.shape[1:]) for part in out]) if indices else reshape(out, out.shape[1:])
+    out = POOLS[dims - 1].apply(x, find=find, how=how, indices=indices)
+    return out if not indices or isinstance(out[1], Tensor) else (out[0], result(out[1]))
 
 
 # --- sliding windows -------------------------------------------------------------------------------------------------
 
 def max_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-             ceil_mode: bool) -> tuple[Any, Any]:
-    """max_pool1d, 2d, 3d with their places: they differ in `dims`."""
+             ceil_mode: bool, indices: bool) -> Any:
+    """max_pool1d, 2d, 3d, with their places or without: they differ in `dims`."""
     kernel = pool_ints(name, "kernel_size", kernel_size, dims)
     stride = kernel if stride is None or stride in ([], ()) else pool_ints(name, "stride", stride, dims)
     padding, dilation = pool_ints(name, "padding", padding, dims), pool_ints(name, "dilation", dilation, dims)
@@ -132,7 +142,7 @@ def max_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, pa
         channels = input.shape[-dims - 1]
         raise RuntimeError(f"{name}: Given input size: ({by((channels, *plane))}). Calculated output size: "
                            f"({by((channels, *outs))}). Output size is too small")
-    return both(input, dims, kernels.max_windows, (Slide(kernel, stride, padding, dilation, outs),))
+    return found(input, dims, kernels.max_windows, (Slide(kernel, stride, padding, dilation, outs),), indices)
 
 
 def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
@@ -141,8 +151,7 @@ def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
     With return_indices also where it stands. Of equal ones the first is taken.
     """
-    pair = max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return pair if return_indices else pair[0]
+    return max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
@@ -151,8 +160,7 @@ def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
     With return_indices also where it stands in its plane, counted row by row. Of equal ones the first is taken.
     """
-    pair = max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return pair if return_indices else pair[0]
+    return max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def max_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
@@ -161,39 +169,35 @@ def max_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
     With return_indices also where it stands in its volume, counted in memory's order. Of equal ones the first is taken.
     """
-    pair = max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode)
-    return pair if return_indices else pair[0]
+    return max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 # --- adaptive windows ------------------------------------------------------------------------------------------------
 
-def adaptive_max_pool(name: str, dims: int, input: Any, output_size: Any) -> tuple[Any, Any]:
-    """adaptive_max_pool1d, 2d, 3d with their places: they differ in `dims`."""
+def adaptive_max_pool(name: str, dims: int, input: Any, output_size: Any, indices: bool) -> Any:
+    """adaptive_max_pool1d, 2d, 3d, with their places or without: they differ in `dims`."""
     outs = full_sizes(name, input, output_size, dims)
     if input.shape[-dims - 1] == 0:
         raise RuntimeError(f"{name}: Expected input to have non-zero size for non-batch dimensions, but input has sizes "
                            f"{list(input.shape)}")
     if input.dtype.kind != "f":
         raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
-    return both(input, dims, kernels.max_spans, (kernels.adaptive_tables(input.shape[-dims:], outs),))
+    return found(input, dims, kernels.max_spans, (kernels.adaptive_tables(input.shape[-dims:], outs),), indices)
 
 
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """The maxima over output_size windows that cover input (n, c, l) or (c, l) evenly."""
-    pair = adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size)
-    return pair if return_indices else pair[0]
+    return adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """The maxima over output_size (h', w') windows that cover input (n, c, h, w) or (c, h, w) evenly; None: as input."""
-    pair = adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size)
-    return pair if return_indices else pair[0]
+    return adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
 def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """The maxima over output_size (d', h', w') windows that cover input (n, c, d, h, w) evenly; None: as input."""
-    pair = adaptive_max_pool("adaptive_max_pool3d", 3, input, output_size)
-    return pair if return_indices else pair[0]
+    return adaptive_max_pool("adaptive_max_pool3d", 3, input, output_size, return_indices)
 
 
 # --- fractional windows ----------------------------------------------------------------------------------------------
@@ -211,8 +215,8 @@ def fractional_outs(name: str, dims: int, plane: Sizes, output_size: Any, output
 
 
 def fractional_max_pool(name: str, dims: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any,
-                        samples: Any) -> tuple[Any, Any]:
-    """fractional_max_pool2d, 3d with their places: they differ in `dims`."""
+                        samples: Any, indices: bool) -> Any:
+    """fractional_max_pool2d, 3d, with their places or without: they differ in `dims`."""
     plane = input.shape[-dims:]
     outs = fractional_outs(name, dims, plane, output_size, output_ratio)
     check_pool_input(name, input, dims)
@@ -240,7 +244,7 @@ def fractional_max_pool(name: str, dims: int, input: Any, kernel_size: Any, outp
     order = range(dims) if dims == 3 else reversed(range(dims))      # in 2-d PyTorch's first sample is for the width
     starts = [kernels.fractional_starts(drawn[..., s], plane[d], outs[d], kernel[d])
               for d, s in enumerate(order)]
-    return both(input, dims, kernels.max_scattered, (starts, kernel))
+    return found(input, dims, kernels.max_scattered, (starts, kernel), indices)
 
 
 def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
@@ -249,8 +253,8 @@ def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None,
 
     _random_samples (n, c, 2) in [0, 1) place the windows of every plane; left out, they are drawn.
     """
-    pair = fractional_max_pool("fractional_max_pool2d", 2, input, kernel_size, output_size, output_ratio, _random_samples)
-    return pair if return_indices else pair[0]
+    return fractional_max_pool("fractional_max_pool2d", 2, input, kernel_size, output_size, output_ratio, _random_samples,
+                               return_indices)
 
 
 def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
@@ -259,8 +263,8 @@ def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any = None,
 
     _random_samples (n, c, 3) in [0, 1) place the windows of every volume; left out, they are drawn.
     """
-    pair = fractional_max_pool("fractional_max_pool3d", 3, input, kernel_size, output_size, output_ratio, _random_samples)
-    return pair if return_indices else pair[0]
+    return fractional_max_pool("fractional_max_pool3d", 3, input, kernel_size, output_size, output_ratio, _random_samples,
+                               return_indices)
 
 
 # --- unpooling -------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import shared_counter
+from ..kernels.order import channels_last
 from ._out import takes_out
 from .distance import p_norm
 from .powers import pow, rsqrt
@@ -61,7 +62,8 @@ def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bi
     scale = scale if weight is None else scale * weight
     shift = -running_mean * scale
     shift = shift if bias is None else shift + bias
-    return contiguous(input) * reshape(scale, form) + reshape(shift, form)
+    laid = input if channels_last(input.array) else contiguous(input)
+    return laid * reshape(scale, form) + reshape(shift, form)
 
 
 def _check_channels(channels: int, **vectors: Any) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
 
 from ...graph import shared_counter
+from ...kernels.layouts import rows
+from ...kernels.order import channels_last
 from ...tensor import Tensor, result
 from .._declare import linear
 from .dims import either, sizes, wrap_dim, wrap_dims
@@ -20,7 +23,7 @@ def _reshaping(name: str) -> Any:
 
 
 _view, _unsqueeze, _squeeze = _reshaping("View"), _reshaping("Unsqueeze"), _reshaping("Squeeze")
-_copied = linear("Clone", lambda x: np.array(x, order="C"), lambda g, was: g)
+_copied = linear("Clone", rows, lambda g, was: g)
 
 
 def reshape(input: Any, *args: Any, shape: Any = None) -> Any:
@@ -91,9 +94,22 @@ def view(input: Any, *args: Any, size: Any = None, dtype: Any = None) -> Any:
         return _bytes_as(input, np.dtype(dtype))
     target = checked(sizes(either(args, size)), input.array.size if isinstance(input, Tensor) else input.size)
     if isinstance(input, Tensor) and not input.array.flags.c_contiguous and not _viewable(input.array, target):
+        input = _by_rows(input)
+    return _view(input, target)
+
+
+def _by_rows(x: Tensor) -> Tensor:
+    """x, or a copy, with its elements by rows, if they lie channels last: PyTorch's convolutions give rows, and code takes
+    view() of them. x itself moves where nobody else holds its memory. RuntimeError for other orders.
+    """
+    array = x.array
+    if x.base is not None or array.base is not None or array.ndim < 3 or not channels_last(array):
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension "
                            "spans across two contiguous subspaces). Use .reshape(...) instead.")
-    return _view(input, target)
+    if x.counter is None and sys.getrefcount(array) <= 3:        # x, the name above, and the call
+        x.array = rows(array)
+        return x
+    return _copied(x)
 
 
 def _bytes_as(x: Tensor, dtype: np.dtype[Any]) -> Any:

