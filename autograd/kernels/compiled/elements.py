@@ -7,7 +7,7 @@ from typing import Any
 
 from .numbers import F, erf, exp, tanh
 
-DATA = 2                             # a NumPy array's third word is the address of its numbers; loading.py checks it
+DATA = 2                             # a NumPy array's third word is the address of its numbers, see addresses.py
 ROOT_HALF, DENSITY = F(0.7071067811865476), F(0.3989422804014327)
 TANH_SCALE, TANH_CUBE, TANH_SLOPE = F(0.7978845608028654), F(0.044715), F(0.134145)
 HALF, ONE = F(0.5), F(1)

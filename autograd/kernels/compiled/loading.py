@@ -14,7 +14,6 @@ import json
 import mmap
 import os
 import platform
-import struct
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from ..addresses import in_third_word
 from .signatures import SIGNATURES
 
 HERE = Path(__file__).parent
@@ -38,8 +38,7 @@ def load() -> SimpleNamespace:
     """The kernels by name. An exception if they can't be had here."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise OSError("compiled kernels are made for Linux on x86-64")
-    probe = np.zeros(1)
-    if struct.calcsize("P") != 8 or ctypes.c_void_p.from_address(id(probe) + 16).value != probe.ctypes.data:
+    if not in_third_word():
         raise OSError("this interpreter's arrays are laid out in another way")
     numba = metadata.version("numba")                # PackageNotFoundError without it
     name = f"kernels-{key(numba)}"
