@@ -6,29 +6,66 @@ against 108 GFLOP/s for 512 x 512 on an AMD EPYC with Haswell's kernels, one thr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .addresses import address
 from .onednn import onednn
 
 Array = np.ndarray[Any, Any]
 FLOAT32 = np.dtype(np.float32)
-WORTH = 1 << 19                      # multiplications from which 4 us of ctypes are won back
+WORTH = 1 << 18                      # multiplications from which 2 us of ctypes are won back
 
 
-def product(x: Array, y: Array, out: Array | None = None) -> Array:
-    """x @ y for at least two dimensions each, contiguous; into `out` (contiguous) if it is given."""
+def product(x: Array, y: Array, out: Array | None = None, add: bool = False) -> Array:
+    """x @ y for at least two dimensions each; into `out` (contiguous) if it is given, added to what is there if `add`."""
     if x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and x.size * y.shape[1] >= WORTH and y.dtype is FLOAT32:
         library = onednn.library()
         if library is not None:
-            made = _sgemm(library, x, y, out)
+            made = _sgemm(library, x, y, out, add)
             if made is not None:
                 return made
-    return np.matmul(x, y, order="C") if out is None else np.matmul(x, y, out=out)
+    if out is None:
+        return np.matmul(x, y, order="C")
+    if not add:
+        return np.matmul(x, y, out=out)
+    out += np.matmul(x, y)
+    return out
 
 
-def _sgemm(library: Any, x: Array, y: Array, out: Array | None) -> Array | None:
+def affine(x: Array, weight: Array, bias: Array) -> Array:
+    """x @ weight^T + bias for matrices x (n, k), weight (m, k), and bias (m,)."""
+    if x.dtype is FLOAT32 and x.size * weight.shape[0] >= WORTH and weight.dtype is FLOAT32 and onednn.library() is not None:
+        out = np.empty((x.shape[0], weight.shape[0]), FLOAT32)
+        out[...] = bias
+        return product(x, weight.T, out, add=True)
+    out = x @ weight.T
+    out += bias
+    return out
+
+
+def repeated(rows: int, y: Array, add: bool = False) -> Callable[[Array, Array], Any]:
+    """product(x, y, out, add) as a function of x and out, for many x of some `rows`, all contiguous, times one y.
+
+    What is known beforehand is worked out once: 2 us less a call. A transposed y is copied, which takes 50 us for 512 x 128
+    and makes each product a fifth quicker.
+    """
+    inner, columns = y.shape
+    library = onednn.library() if y.dtype is FLOAT32 and rows * inner * columns >= WORTH else None
+    if library is None:
+        return lambda x, out: product(x, y, out, add)
+    y = np.ascontiguousarray(y)
+    sgemm, place, beta = library.dnnl_sgemm, address(y), 1.0 if add else 0.0
+
+    def multiply(x: Array, out: Array, y: Array = y) -> None:
+        sgemm(b"N", b"N", x.shape[0], columns, inner, 1.0, address(x), inner, place, columns, beta, address(out), columns)
+
+    return multiply
+
+
+def _sgemm(library: Any, x: Array, y: Array, out: Array | None, add: bool = False) -> Array | None:
     """By oneDNN; None if it can't read the operands as they lie, or refuses."""
     (rows, inner), columns = x.shape, y.shape[1]
     left, right = _layout(x), _layout(y)
@@ -36,8 +73,8 @@ def _sgemm(library: Any, x: Array, y: Array, out: Array | None) -> Array | None:
         return None
     if out is None:
         out = np.empty((rows, columns), FLOAT32)
-    status = library.dnnl_sgemm(left[0], right[0], rows, columns, inner, 1.0, x.ctypes.data, left[1], y.ctypes.data,
-                                right[1], 0.0, out.ctypes.data, columns)
+    status = library.dnnl_sgemm(left[0], right[0], rows, columns, inner, 1.0, address(x), left[1], address(y), right[1],
+                                1.0 if add else 0.0, address(out), columns)
     return None if status else out
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import gelu as kernel
 from ..kernels.error_functions import normal_cdf
+from ..kernels.gelu import DENSITY, TANH_CUBE, TANH_SCALE
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
 from ._pointwise import overwrite, pointwise
@@ -17,8 +19,6 @@ from .shape import clone, narrow, wrap_dim
 from .sign import abs as absolute
 from .trigonometric import tanh
 
-DENSITY = 1 / math.sqrt(2 * math.pi)
-TANH_SCALE, TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805      # fixed point: mean 0, variance 1 (Klambauer 2017)
 
 cdf = elementwise("NormalCdf", normal_cdf, lambda g, x: g * (DENSITY * exp(-0.5 * x * x)))
@@ -29,25 +29,18 @@ class Gelu(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
-        """The probability is kept for an ordinary backward pass."""
-        p = normal_cdf(x)
-        ctx.save(x, (p,))                            # in a tuple: a number to the graph, freed with the rest
-        return np.asarray(x * p)
+        """The kernel."""
+        out, kept = kernel.forward(x)
+        ctx.save(x, (kept,))                         # in a tuple: a number to the graph, freed with the rest
+        return out
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """cdf(x) + x density(x)."""
-        x, (p,) = ctx.values
+        x, (kept,) = ctx.values
         if isinstance(g, Tensor):
             return g * (cdf(x) + x * (DENSITY * exp(-0.5 * x * x)))
-        out = np.multiply(x, x, out=np.empty_like(x))
-        out *= -0.5
-        np.exp(out, out=out)
-        out *= x
-        out *= DENSITY
-        out += p
-        out *= g
-        return out
+        return kernel.backward(g, x, kept)
 
 
 class GeluTanh(Operation, name="Gelu"):
@@ -55,16 +48,18 @@ class GeluTanh(Operation, name="Gelu"):
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
-        """Kept for an ordinary backward pass: the tanh."""
-        t = np.tanh(TANH_SCALE * (x + TANH_CUBE * (x * x * x)))
-        ctx.save(x, (t,))
-        return np.asarray(0.5 * x * (1 + t), x.dtype)
+        """The kernel."""
+        out, kept = kernel.tanh_forward(x)
+        ctx.save(x, (kept,))
+        return out
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """The product rule."""
-        x, (t,) = ctx.values
-        t = tanh(TANH_SCALE * (x + TANH_CUBE * (x * x * x))) if isinstance(g, Tensor) else t
+        x, (kept,) = ctx.values
+        if not isinstance(g, Tensor):
+            return kernel.tanh_backward(g, x, kept)
+        t = tanh(TANH_SCALE * (x + TANH_CUBE * (x * x * x)))
         inner = TANH_SCALE * (1 + 3 * TANH_CUBE * (x * x))
         return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..complaints import unsupported
 from ..dtypes import promote
-from ..kernels.products import product
+from ..kernels.products import affine, product
 from ..operation import fit
 from ..tensor import Tensor
 from ._declare import Operation
@@ -224,23 +224,31 @@ ger = outer
 
 
 class Linear(Operation, name="Addmm"):
-    """x @ weight^T + bias for x (n, k), weight (m, k), bias (m,): one node for the three."""
+    """x @ weight^T + bias for x (..., k), weight (m, k), bias (m,): one node for the three."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, weight: Any, bias: Any) -> Any:
-        """The product, the bias added in place."""
+        """The product of the rows, into memory that is filled with the bias where that pays."""
         ctx.save(x, weight)
-        out = x @ weight.T
-        out += bias
-        return out
+        if x.ndim == 2:
+            return affine(x, weight, bias)
+        return affine(x.reshape(_rows(x), x.shape[-1]), weight, bias).reshape(*x.shape[:-1], weight.shape[0])
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """g @ conj(weight), g^T @ conj(x), and g summed over the rows."""
         x, weight = ctx.values
-        return (matrices(g, conj(weight)) if ctx.needs(0) else None,
-                matrices(mT(g), conj(x)) if ctx.needs(1) else None,
-                sum(g, 0) if ctx.needs(2) else None)
+        gx = gw = None
+        shape = x.shape
+        if len(shape) != 2:
+            n = _rows(x)
+            x, g = reshape(x, n, shape[-1]), reshape(g, n, weight.shape[0])
+        if ctx.needs(0):
+            gx = matrices(g, conj(weight))
+            gx = gx if len(shape) == 2 else reshape(gx, shape)
+        if ctx.needs(1):
+            gw = matrices(mT(g), conj(x))
+        return gx, gw, sum(g, 0) if ctx.needs(2) else None
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
@@ -256,10 +264,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return matmul(x, mT(weight)) + bias
     if bias.shape[0] != weight.shape[0]:
         raise RuntimeError(f"linear: bias has {bias.shape[0]} elements, weight {weight.shape[0]} rows")
-    if x.ndim == 2:
-        return Linear.apply(x, weight, bias)
-    out = Linear.apply(reshape(x, (-1 if x.size else int(np.prod(x.shape[:-1])), x.shape[-1])), weight, bias)
-    return reshape(out, (*x.shape[:-1], weight.shape[0]))
+    return Linear.apply(x, weight, bias) if x.ndim > 1 else reshape(Linear.apply(reshape(x, 1, -1), weight, bias), -1)
 
 
 spmm = mm                                            # the name that graph networks use: here both matrices are dense

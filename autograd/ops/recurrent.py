@@ -64,11 +64,12 @@ class Recurrent(Operation):
         else:
             d, inner, before, projected, full = _by_kernel(ctx, gy, gs, kept, w_hh, w_hr)
         gx = matrices(d, w_ih) if ctx.needs(0) else None
+        gb: Any = sum(d, 0) if ctx.needs(3) else None
+        same = gb is not None and inner is d and not recorded      # a copy: both become gradients, which are written to
         return (gx if gx is None or x.ndim == 2 else reshape(gx, x.shape),
                 matrices(mT(d), rows) if ctx.needs(1) else None,
                 matrices(mT(inner), before) if ctx.needs(2) else None,
-                sum(d, 0) if ctx.needs(3) else None,
-                sum(inner, 0) if ctx.needs(4) else None,
+                gb, None if not ctx.needs(4) else gb.copy() if same else sum(inner, 0),
                 matrices(mT(projected), full) if ctx.needs(5) else None,
                 gs[0] if ctx.needs(6) else None,
                 gs[1] if ctx.needs(7) else None)

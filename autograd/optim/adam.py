@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-import numpy as np
-
+from ..kernels import steps
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
-from .elementwise import Elementwise, Update, descent
+from .elementwise import Elementwise, Update
 from .flat import Array
 
 
@@ -42,35 +40,11 @@ class Adam(Elementwise):
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
         """The formula of the class."""
         t = numbers["step"] = numbers["step"] + 1
-        lr, eps, decay, maximize = number(group["lr"]), group["eps"], group["weight_decay"], group["maximize"]
+        lr, eps, decay = number(group["lr"]), number(group["eps"]), number(group["weight_decay"])
         beta1, beta2 = map(number, group["betas"])
-        decoupled = group["decoupled_weight_decay"]
-        size, scale = lr / (1 - beta1 ** t), 1 / math.sqrt(1 - beta2 ** t)
-
+        decoupled, maximize = group["decoupled_weight_decay"], group["maximize"]
         def update(p: Array, g: Array, m: Array, v: Array, largest: Array | None = None) -> None:
-            if decoupled and decay:
-                p *= 1 - lr * decay
-            g = descent(p, g, maximize, 0 if decoupled else decay)
-            scratch = moments(g, m, v, beta1, beta2)
-            if largest is not None:
-                v = np.maximum(largest, v, out=largest)
-            np.sqrt(v, out=scratch)
-            scratch *= scale
-            scratch += eps
-            np.divide(m, scratch, out=scratch)
-            scratch *= size
-            p -= scratch
+            steps.adam(p, g, m, v, largest, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps, decay=decay, decoupled=decoupled,
+                       maximize=maximize)
 
         return update
-
-
-def moments(g: Array, m: Array, v: Array, beta1: float, beta2: float) -> Array:
-    """Move the running means m of g and v of g^2 on; returns scratch memory of their size."""
-    scratch = g * (1 - beta1)
-    m *= beta1
-    m += scratch
-    np.multiply(g, g, out=scratch)
-    scratch *= 1 - beta2
-    v *= beta2
-    v += scratch
-    return scratch

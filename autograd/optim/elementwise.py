@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import default
+from ..kernels import steps
 from ..tensor import Tensor, result
 from .arguments import number
 from .flat import Array, Home, Run, homes
@@ -105,8 +106,4 @@ class Elementwise(Optimizer):
 
 def descent(p: Array, g: Array, maximize: bool, weight_decay: Any) -> Array:
     """The gradient to go down along, with weight decay as the gradient of |p|^2 / 2 has it. Overwrites g."""
-    if maximize:
-        np.negative(g, out=g)
-    if weight_decay:
-        g += number(weight_decay) * p
-    return g
+    return steps.descent(p, g, maximize, number(weight_decay))

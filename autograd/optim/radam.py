@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .adam import moments
+from ..kernels.steps import moments
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
 from .elementwise import Elementwise, Update, descent
 from .flat import Array

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ..kernels import steps
 from .arguments import check_flags, check_lr, check_not_negative, number
-from .elementwise import Elementwise, Update, descent
+from .elementwise import Elementwise, Update
 from .flat import Array
 
 
@@ -41,26 +40,11 @@ class SGD(Elementwise):
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
         """The formula of the class; the first velocity is the gradient itself, not dampened."""
         lr, decay = number(group["lr"]), number(group["weight_decay"])
-        momentum, dampening = number(group["momentum"]), group["dampening"]
+        momentum, dampening = number(group["momentum"]), number(group["dampening"])
+        nesterov, maximize = group["nesterov"], group["maximize"]
 
         def update(p: Array, g: Array, v: Array | None = None) -> None:
-            g = descent(p, g, group["maximize"], decay)
-            if v is None:
-                g *= lr
-            else:
-                if fresh:
-                    v[...] = g
-                else:
-                    v *= momentum
-                    if dampening == 0:
-                        v += g
-                    else:
-                        v += (1 - dampening) * g
-                if group["nesterov"]:
-                    g += momentum * v
-                    g *= lr
-                else:
-                    np.multiply(v, lr, out=g)
-            p -= g
+            steps.sgd(p, g, v, lr=lr, momentum=momentum, dampening=dampening, decay=decay, nesterov=nesterov,
+                      maximize=maximize, fresh=fresh)
 
         return update

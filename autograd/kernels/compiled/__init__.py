@@ -1,0 +1,31 @@
+"""Loops compiled by numba, for what NumPy can't do in one pass; `kernels_for` is asked wherever there is one.
+
+They take float32 arrays in C order; NumPy does everything else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..accelerators import Accelerator
+from .loading import load
+
+FLOAT32 = np.dtype(np.float32)
+WORTH = 4096                         # elements: below, one NumPy call takes less than the call of a compiled kernel, 1.5 us
+
+compiled = Accelerator("numba", load, "NumPy is used instead. Faster: pip install 'dparallel[fast]'")
+
+
+def kernels_for(*arrays: Any) -> Any:
+    """The compiled kernels, if they can take these arrays and the first one is large enough; else None."""
+    if arrays[0].size < WORTH:
+        return None
+    for array in arrays:
+        if array is not None and (array.dtype is not FLOAT32 or not array.flags.carray):
+            return None
+    return compiled.library()
+
+
+__all__ = ["FLOAT32", "compiled", "kernels_for"]

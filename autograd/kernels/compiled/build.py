@@ -1,0 +1,80 @@
+"""python -m autograd.kernels.compiled.build FILE: compile all kernels for this processor. Run by loading.py, in a process of
+its own: numba and LLVM take 130 MB and half a second, of which the training process sees nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+from numba import types
+
+from . import elements, gates, rows
+from .linking import link
+from .signatures import SIGNATURES
+
+CONTRACT, SUMS = {"contract"}, {"contract", "reassoc"}       # fused multiply-add; sums by vectors
+FLOATS = types.CPointer(types.CPointer(types.float32))
+TYPES = {"a": FLOATS, "i": types.CPointer(types.CPointer(types.int64)), "n": types.int64, "f": types.float32}
+PLAIN = {"a": "ptr", "i": "ptr", "n": "i64", "f": "float"}
+OPTIONS = ("-disable-loop-idiom-all",            # no calls of memset and memcpy, which the linker would have to find
+           "-hoist-runtime-checks=false",        # one check of overlap for all rows fails where gates lie side by side
+           "-runtime-memory-check-threshold=1000", "-vectorize-memory-check-threshold=1000")     # many arrays are all right
+
+
+def compiled(name: str) -> tuple[str, Any]:
+    """A kernel's name within its module of LLVM, and that module."""
+    home = next(module for module in (elements, gates, rows) if name in vars(module))
+    jit: Any = numba.njit
+    function = jit(vars(home)[name], fastmath=SUMS if home is rows else CONTRACT, error_model="numpy",
+                   no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    arguments = tuple(TYPES[kind] for kind in SIGNATURES[name])
+    function.compile(arguments)
+    result = function.overloads[arguments]
+    return result.fndesc.mangled_name, result.library._final_module
+
+
+def entry(name: str, inner: str) -> str:
+    """A function of plain arguments that calls numba's, which also takes places for a result and an exception."""
+    kinds = [PLAIN[kind] for kind in SIGNATURES[name]]
+    given = ", ".join(f"{kind} %a{k}" for k, kind in enumerate(kinds))
+    return (f"declare i32 @{inner}(ptr, ptr, {', '.join(kinds)})\n"
+            f"define void @{name}({given}) {{\n"
+            f"  %none = alloca ptr\n  %status = call i32 @{inner}(ptr %none, ptr null, {given})\n  ret void\n}}\n")
+
+
+def build() -> tuple[bytes, dict[str, int]]:
+    """The machine code of all kernels, and where each begins."""
+    for option in OPTIONS:
+        llvm.set_option("autograd", option)
+    modules, text = [], ""
+    for name in SIGNATURES:
+        inner, module = compiled(name)
+        modules.append(module)
+        text += entry(name, inner)
+    whole = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"\n' + text)
+    for module in modules:
+        whole.link_in(llvm.parse_assembly(str(module)))
+    machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, reloc="pic", codemodel="small")
+    image, places = link(machine.emit_object(whole))
+    return image, {name: places[name] for name in SIGNATURES}
+
+
+def main() -> None:
+    """Write the file: a line of JSON (where each kernel begins), then the code from the next page on."""
+    image, places = build()
+    head = json.dumps(places).encode() + b"\n"
+    path = sys.argv[1]
+    with open(f"{path}.part", "wb") as file:
+        file.write(head + b"\0" * (-len(head) % 4096) + image)
+        os.fchmod(file.fileno(), 0o600)
+    os.replace(f"{path}.part", path)
+
+
+if __name__ == "__main__":
+    main()

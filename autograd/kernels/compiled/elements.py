@@ -1,0 +1,82 @@
+"""Loops over single elements: optimisers' steps and activations. Compiled by numba; arrays come as pointers to objects."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .numbers import F, erf, exp, tanh
+
+DATA = 2                             # a NumPy array's third word is the address of its numbers, see addresses.py
+ROOT_HALF, DENSITY = F(0.7071067811865476), F(0.3989422804014327)
+TANH_SCALE, TANH_CUBE, TANH_SLOPE = F(0.7978845608028654), F(0.044715), F(0.134145)
+HALF, ONE = F(0.5), F(1)
+
+
+def adam(p_: Any, g_: Any, m_: Any, v_: Any, n: int, shrink: Any, decay: Any, sign: Any, beta1: Any, new1: Any, beta2: Any,
+         new2: Any, scale: Any, eps: Any, size: Any) -> None:
+    """steps.adam(): `shrink` is decoupled weight decay, `decay` the other kind, `scale` and `size` correct the bias."""
+    p, g, m, v = p_[DATA], g_[DATA], m_[DATA], v_[DATA]
+    for i in range(n):
+        x = p[i] * shrink
+        y = sign * g[i] + decay * x
+        a = beta1 * m[i] + new1 * y
+        b = beta2 * v[i] + new2 * (y * y)
+        m[i] = a
+        v[i] = b
+        p[i] = x - size * (a / (math.sqrt(b) * scale + eps))
+
+
+def sgd(p_: Any, g_: Any, n: int, lr: Any, decay: Any, sign: Any) -> None:
+    """steps.sgd() without momentum."""
+    p, g = p_[DATA], g_[DATA]
+    for i in range(n):
+        p[i] -= lr * (sign * g[i] + decay * p[i])
+
+
+def sgd_momentum(p_: Any, g_: Any, v_: Any, n: int, lr: Any, decay: Any, sign: Any, momentum: Any, share: Any, nesterov: int,
+                 fresh: int) -> None:
+    """steps.sgd() with momentum; the first velocity is the gradient itself."""
+    p, g, v = p_[DATA], g_[DATA], v_[DATA]
+    if fresh:
+        for i in range(n):
+            v[i] = F(0)
+        share = ONE
+    ahead = momentum if nesterov else ONE
+    direct = ONE if nesterov else F(0)
+    for i in range(n):
+        y = sign * g[i] + decay * p[i]
+        w = momentum * v[i] + share * y
+        v[i] = w
+        p[i] -= lr * (direct * y + ahead * w)
+
+
+def gelu(x_: Any, out_: Any, n: int) -> None:
+    """x times the probability that a standard normal number is below x."""
+    x, out = x_[DATA], out_[DATA]
+    for i in range(n):
+        out[i] = x[i] * (HALF * (ONE + erf(x[i] * ROOT_HALF)))
+
+
+def gelu_backward(g_: Any, x_: Any, out_: Any, n: int) -> None:
+    """g times (that probability + x times its density)."""
+    g, x, out = g_[DATA], x_[DATA], out_[DATA]
+    for i in range(n):
+        density = DENSITY * exp(-HALF * (x[i] * x[i]))
+        out[i] = g[i] * (HALF * (ONE + erf(x[i] * ROOT_HALF)) + x[i] * density)
+
+
+def gelu_tanh(x_: Any, out_: Any, n: int) -> None:
+    """gelu with tanh for the probability."""
+    x, out = x_[DATA], out_[DATA]
+    for i in range(n):
+        out[i] = HALF * x[i] * (ONE + tanh(TANH_SCALE * (x[i] + TANH_CUBE * (x[i] * x[i] * x[i]))))
+
+
+def gelu_tanh_backward(g_: Any, x_: Any, out_: Any, n: int) -> None:
+    """Its derivative."""
+    g, x, out = g_[DATA], x_[DATA], out_[DATA]
+    for i in range(n):
+        t = tanh(TANH_SCALE * (x[i] + TANH_CUBE * (x[i] * x[i] * x[i])))
+        inner = TANH_SCALE * (ONE + TANH_SLOPE * (x[i] * x[i]))
+        out[i] = g[i] * (HALF * (ONE + t) + HALF * x[i] * (ONE - t * t) * inner)

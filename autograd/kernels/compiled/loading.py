@@ -1,0 +1,108 @@
+"""The compiled kernels as functions: built once per machine, then a file of machine code that is mapped into memory.
+
+Loading numba takes 0.5 s and its first kernel 126 MB, in every rank, even from its cache. So a process of its own compiles
+all kernels at once (6 s), and a rank maps the 70 kB that come out: 3 ms. The folder is ~/.cache/autograd (XDG_CACHE_HOME is
+heeded), or one in the temporary folder where that can't be written.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import hashlib
+import json
+import mmap
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ..addresses import in_third_word
+from .signatures import SIGNATURES
+
+HERE = Path(__file__).parent
+PAGE = 4096
+LIMIT = 300                          # seconds that compiling may take
+KINDS: dict[str, Any] = {"a": ctypes.py_object, "i": ctypes.py_object, "n": ctypes.c_int64, "f": ctypes.c_float}
+
+
+def load() -> SimpleNamespace:
+    """The kernels by name. An exception if they can't be had here."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        raise OSError("compiled kernels are made for Linux on x86-64")
+    if not in_third_word():
+        raise OSError("this interpreter's arrays are laid out in another way")
+    numba = metadata.version("numba")                # PackageNotFoundError without it
+    name = f"kernels-{key(numba)}"
+    for folder in folders():
+        file = folder / name
+        if not file.exists():
+            compile_into(folder, file)
+        return mapped(file)
+    raise OSError("no folder for compiled kernels can be written")
+
+
+def key(numba: str) -> str:
+    """What compiled kernels depend on, in one word: their sources, the compiler, the processor."""
+    digest = hashlib.sha256(f"{numba} {sys.version_info[:2]} {processor()}".encode())
+    for source in (*sorted(HERE.glob("*.py")), HERE.parent / "error_functions.py"):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def processor() -> str:
+    """Model and abilities of the processor."""
+    lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+    return " ".join(line for line in lines if line.startswith(("model name", "cpu family", "model\t", "flags")))
+
+
+def folders() -> Iterator[Path]:
+    """Folders of this user's own that can be written: code is run from there."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    for path in (Path(cache) / "autograd", Path(tempfile.gettempdir()) / f"autograd-{os.getuid()}"):
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            status = path.lstat()
+        except OSError:
+            continue
+        if status.st_uid == os.getuid() and not status.st_mode & 0o022 and os.access(path, os.W_OK) and path.is_dir():
+            yield path
+
+
+def compile_into(folder: Path, file: Path) -> None:
+    """Let another process compile, once, however many ranks are waiting: all shall use the same code from the first step."""
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if file.exists():                            # another rank was quicker
+            return
+        package = __name__.rpartition(".")[0]
+        root = str(HERE.parents[package.count(".")])
+        roots = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+        done = subprocess.run([sys.executable, "-m", f"{package}.build", str(file)], env={**os.environ, "PYTHONPATH": roots},
+                              capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+        if done.returncode:
+            raise RuntimeError(f"compiling failed: {(done.stderr.strip() or 'no reason given').splitlines()[-1]}")
+
+
+def mapped(file: Path) -> SimpleNamespace:
+    """The functions of a file that build.py wrote. Ranks on a machine share its pages."""
+    with open(file, "rb") as opened:
+        status = os.fstat(opened.fileno())
+        if status.st_uid != os.getuid() or status.st_mode & 0o022:
+            raise OSError(f"{file} could have been written by another user")
+        line = opened.readline()
+        start = -(-len(line) // PAGE) * PAGE
+        code = mmap.mmap(opened.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+    anchor = np.frombuffer(code, np.uint8)           # keeps the mapping alive
+    base = anchor.ctypes.data + start
+    functions = {name: ctypes.CFUNCTYPE(None, *[KINDS[kind] for kind in SIGNATURES[name]])(base + place)
+                 for name, place in json.loads(line).items()}
+    return SimpleNamespace(anchor=anchor, **functions)
