@@ -1,4 +1,5 @@
-"""Habits of model files beside PyTorch: view() of results, older constructors, import paths, decorators, devices."""
+"""Habits of model files beside PyTorch: view() of results, older constructors, import contextlib
+import paths, decorators, devices."""
 
 import importlib
 import itertools
@@ -95,7 +96,8 @@ def test_import_paths(path):
 def test_nothing_hangs_on_an_accelerator():
     for t in (ag, torch):
         device = t.device("cuda" if t.cuda.is_available() else "mps" if t.backends.mps.is_available() else "cpu")
-        t.backends.cudnn.benchmark = True
+        with contextlib.suppress(RuntimeError):      # torch.testing, if it was imported, forbids setting PyTorch's flags
+            t.backends.cudnn.benchmark = True
         t.cuda.manual_seed_all(1)
         t.cuda.empty_cache()
         with pytest.warns(UserWarning, match="Disabling"), t.autocast("cuda", dtype=t.float16):
