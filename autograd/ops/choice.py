@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import for_number
+from ..kernels import pieces
 from ..tensor import Tensor, result
 from ._declare import Operation, elementwise
 from ._kinds import ordered, refuse, tensors
@@ -206,7 +207,7 @@ def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None
     return NanToNum.apply(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
-relu = elementwise("Relu", lambda x: np.maximum(x, 0), lambda g, z: g * (z > 0))      # 0 at 0, as PyTorch
+relu = elementwise("Relu", pieces.relu, lambda g, z: pieces.relu_back(g, z) if g.__class__ is np.ndarray else g * (z > 0))
 
 
 __all__ = ["clamp", "clamp_max", "clamp_min", "clip", "fmax", "fmin", "maximum", "minimum", "nan_to_num", "relu",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.order import zeros_like_order
 from ...kernels.scatter import add_at
 from ...operation import Operation
 from ...tensor import Tensor
@@ -39,7 +40,7 @@ class Unselect(Operation, name="SliceBackward"):
     def forward(ctx: Any, g: Any, *, index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
         """Assignment."""
         ctx.index = index
-        out = np.zeros(shape, g.dtype)
+        out = zeros_like_order(shape, g)
         out[index] = g
         return out
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from ...kernels.order import zeros_like_order
 from .._declare import linear
 
 
 def _bordered(x: Any, widths: Any, value: Any = 0) -> Any:
     shape = [n + a + b for n, (a, b) in zip(x.shape, widths, strict=True)]
-    out = np.zeros(shape, x.dtype) if value == 0 else np.full(shape, value, x.dtype)
+    out = zeros_like_order(shape, x)
+    if value != 0:
+        out[...] = value
     out[tuple([slice(a, a + n) for n, (a, _) in zip(x.shape, widths, strict=True)])] = x
     return out
 
