@@ -1,8 +1,9 @@
 """The C library's allocator, told to keep the memory of large temporaries instead of giving it back at every step.
 
-By default glibc asks the kernel for every array above 128 kB to 32 MB (it adapts), and each page of it is zeroed at its first
-use, again in the next step: an LSTM step took 4.0 ms so, and 2.3 with the thresholds below; a GPT step 42 and 35 ms. Resident
-memory stayed as it was. Any MALLOC_ variable (or GLIBC_TUNABLES for malloc) that the user sets leaves all to the user.
+By default glibc asks the kernel for every array above 128 kB to 32 MB (it adapts), and each page of it is zeroed at its
+first use, again in the next step: an LSTM step took 4.0 ms so, and 2.3 with the thresholds below; a GPT step 42 and 35 ms.
+Resident memory stayed as it was. Any MALLOC_ variable (or GLIBC_TUNABLES for malloc) that the user sets leaves all to the
+user.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 
 TRIM_THRESHOLD, TOP_PAD, MMAP_THRESHOLD = -1, -2, -3         # of mallopt()
 KEPT = 1 << 29                       # bytes free at the top of the heap beyond which some go back to the kernel
-LARGE = 1 << 28, 1 << 25             # arrays above this size are mapped one by one; older C libraries take at most the second
+LARGE = 1 << 28, 1 << 25             # arrays above it are mapped one by one; older C libraries take at most the second
 PAD = 1 << 22                        # bytes by which the heap grows more than is needed
 
 
