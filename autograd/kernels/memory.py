@@ -2,7 +2,8 @@
 
 By default glibc asks the kernel for every array above 128 kB to 32 MB (it adapts), and each page of it is zeroed at its
 first use, again in the next step: an LSTM step took 4.0 ms so, and 2.3 with the thresholds below; a GPT step 42 and 35 ms.
-Resident memory stayed as it was. Any MALLOC_ variable (or GLIBC_TUNABLES for malloc) that the user sets leaves all to the user.
+Resident memory stayed as it was. Any MALLOC_ variable (or GLIBC_TUNABLES for malloc) that the user sets leaves all to the
+user.
 """
 
 from __future__ import annotations

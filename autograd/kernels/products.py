@@ -7,6 +7,7 @@ against 108 GFLOP/s for 512 x 512 on an AMD EPYC with Haswell's kernels, one thr
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,16 @@ def affine(x: Array, weight: Array, bias: Array) -> Array:
     out = x @ weight.T
     out += bias
     return out
+
+
+def column_sums(x: Array) -> Array:
+    """The sums of a matrix over its rows. As a product with ones for floats: 13 against 23 us for 512 x 512."""
+    return _ones(x.shape[0], x.dtype) @ x if x.dtype.char in "fd" else np.add.reduce(x, 0, dtype=x.dtype)
+
+
+@lru_cache(maxsize=64)
+def _ones(count: int, dtype: Any) -> Array:
+    return np.ones(count, dtype)
 
 
 def repeated(rows: int, y: Array, add: bool = False) -> Callable[[Array, Array], Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..complaints import unsupported
 from ..dtypes import promote
-from ..kernels.products import affine, product
+from ..kernels.products import affine, column_sums, product
 from ..operation import fit
 from ..tensor import Tensor
 from ._declare import Operation
@@ -248,7 +248,7 @@ class Linear(Operation, name="Addmm"):
             gx = gx if len(shape) == 2 else reshape(gx, shape)
         if ctx.needs(1):
             gw = matrices(mT(g), conj(x))
-        return gx, gw, sum(g, 0) if ctx.needs(2) else None
+        return gx, gw, None if not ctx.needs(2) else sum(g, 0) if isinstance(g, Tensor) else column_sums(g)
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:

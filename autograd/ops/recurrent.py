@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import recurrent as kernels
-from ..kernels.products import product
+from ..kernels.products import affine, column_sums, product
 from ..tensor import Tensor
 from ._declare import Operation
 from .matmul import matrices
@@ -32,10 +32,11 @@ class Recurrent(Operation):
         batch, n, p = (x.shape[1] if sizes is None else max(sizes, default=0)), w_ih.shape[0], w_hh.shape[1]
         rows = x if sizes is not None else np.reshape(x, (x.shape[0] * batch, x.shape[2]))
         final = np.zeros((batch, p), x.dtype) if h is None else h.copy()
-        gates = product(rows, w_ih.T)
-        if b_ih is not None:
-            gates += b_ih
-            gates[:, :2 * p if cell == "GRU" else n] += b_hh[:2 * p if cell == "GRU" else n]
+        if b_ih is None:
+            gates = product(rows, w_ih.T)
+        else:                                        # GRU's third gate keeps its recurrent bias apart
+            bias = b_ih + b_hh if cell != "GRU" else np.concatenate([b_ih[:2 * p] + b_hh[:2 * p], b_ih[2 * p:]])
+            gates = affine(rows, w_ih, bias)
         states: tuple[Any, ...] = (final,)
         if cell == "LSTM":
             states = final, np.zeros((batch, n // 4), x.dtype) if c is None else c.copy()
@@ -64,12 +65,13 @@ class Recurrent(Operation):
         else:
             d, inner, before, projected, full = _by_kernel(ctx, gy, gs, kept, w_hh, w_hr)
         gx = matrices(d, w_ih) if ctx.needs(0) else None
-        gb: Any = sum(d, 0) if ctx.needs(3) else None
+        add_up = (lambda rows: sum(rows, 0)) if recorded else column_sums
+        gb: Any = add_up(d) if ctx.needs(3) else None
         same = gb is not None and inner is d and not recorded      # a copy: both become gradients, which are written to
         return (gx if gx is None or x.ndim == 2 else reshape(gx, x.shape),
                 matrices(mT(d), rows) if ctx.needs(1) else None,
                 matrices(mT(inner), before) if ctx.needs(2) else None,
-                gb, None if not ctx.needs(4) else gb.copy() if same else sum(inner, 0),
+                gb, None if not ctx.needs(4) else gb.copy() if same else add_up(inner),
                 matrices(mT(projected), full) if ctx.needs(5) else None,
                 gs[0] if ctx.needs(6) else None,
                 gs[1] if ctx.needs(7) else None)

@@ -1,6 +1,7 @@
-"""Habits of model files beside PyTorch: view() of results, older constructors, import contextlib
+"""Habits of model files beside PyTorch: view() of results, older constructors,
 import paths, decorators, devices."""
 
+import contextlib
 import importlib
 import itertools
 

@@ -5,15 +5,21 @@ They take float32 arrays in C order; NumPy does everything else.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from ..accelerators import Accelerator
-from .loading import load
 
 FLOAT32 = np.dtype(np.float32)
 WORTH = 4096                         # elements: below, one NumPy call takes less than the call of a compiled kernel, 1.5 us
+
+
+def load() -> Any:
+    """The kernels by name. What loading them takes, 20 ms of imports, waits until they are wanted."""
+    return import_module(f"{__name__}.loading").load()
+
 
 compiled = Accelerator("numba", load, "NumPy is used instead. Faster: pip install 'dparallel[fast]'")
 

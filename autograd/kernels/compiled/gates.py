@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .numbers import F, sigmoid, tanh
+from .numbers import F, sigmoid, squashed
 
 DATA = 2
 ONE = F(1)
@@ -17,15 +17,15 @@ def lstm_step(z_: Any, c_: Any, before_: Any, t_: Any, out_: Any, h_: Any, rows:
         at, gate = r * n, 4 * r * n
         for j in range(n):
             i, f = sigmoid(z[gate + j]), sigmoid(z[gate + n + j])
-            g, o = tanh(z[gate + 2 * n + j]), sigmoid(z[gate + 3 * n + j])
+            g, o = squashed(z[gate + 2 * n + j]), sigmoid(z[gate + 3 * n + j])
             z[gate + j], z[gate + n + j], z[gate + 2 * n + j], z[gate + 3 * n + j] = i, f, g, o
             before[at + j] = c[at + j]
             cell = f * c[at + j] + i * g
             c[at + j] = cell
-            squashed = tanh(cell)
-            t[at + j] = squashed
-            out[at + j] = o * squashed
-            h[at + j] = o * squashed
+            t_of_c = squashed(cell)
+            t[at + j] = t_of_c
+            out[at + j] = o * t_of_c
+            h[at + j] = o * t_of_c
 
 
 def lstm_step_backward(z_: Any, before_: Any, t_: Any, g_: Any, gh_: Any, gc_: Any, d_: Any, rows: int, n: int,
@@ -39,12 +39,12 @@ def lstm_step_backward(z_: Any, before_: Any, t_: Any, g_: Any, gh_: Any, gc_: A
         at, gate = r * n, 4 * r * n
         for j in range(n):
             i, f, new, o = z[gate + j], z[gate + n + j], z[gate + 2 * n + j], z[gate + 3 * n + j]
-            squashed, full = t[at + j], gh[at + j]
-            cell = gc[at + j] + full * o * (ONE - squashed * squashed)
+            t_of_c, full = t[at + j], gh[at + j]
+            cell = gc[at + j] + full * o * (ONE - t_of_c * t_of_c)
             d[gate + j] = cell * new * i * (ONE - i)
             d[gate + n + j] = cell * before[at + j] * f * (ONE - f)
             d[gate + 2 * n + j] = cell * i * (ONE - new * new)
-            d[gate + 3 * n + j] = full * squashed * o * (ONE - o)
+            d[gate + 3 * n + j] = full * t_of_c * o * (ONE - o)
             gc[at + j] = cell * f
 
 
@@ -56,7 +56,7 @@ def gru_step(z_: Any, part_: Any, bias_: Any, inner_: Any, h_: Any, out_: Any, r
         for j in range(n):
             reset, update = sigmoid(z[gate + j] + part[gate + j]), sigmoid(z[gate + n + j] + part[gate + n + j])
             q = part[gate + 2 * n + j] + bias[j]
-            new = tanh(z[gate + 2 * n + j] + reset * q)
+            new = squashed(z[gate + 2 * n + j] + reset * q)
             z[gate + j], z[gate + n + j], z[gate + 2 * n + j] = reset, update, new
             inner[at + j] = q
             state = (h[at + j] - new) * update + new

@@ -13,6 +13,9 @@ import numpy as np
 from ..error_functions import LOWER, UPPER
 
 F, I = np.float32, np.int32
+S0, S1, S2, S3, S4 = (F(c) for c in (9.9999999372e-01, 1.3444545234e-01, 3.5716537983e-03,
+                                     2.1895571968e-05, 1.5231680928e-08))
+R1, R2, R3, R4 = (F(c) for c in (4.6777872598e-01, 2.6164655957e-02, 3.4113828041e-04, 8.5229620893e-07))
 LOG2_E, LN2_HIGH, LN2_LOW = F(1.44269504088896341), F(0.693359375), F(-2.12194440e-4)
 HIGHEST, LOWEST = F(89), F(-87.5)                # for these the formula gives inf and 0, and so for all beyond
 E0, E1, E2, E3, E4, E5 = (F(c) for c in (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
@@ -22,7 +25,7 @@ T0, T1, T2, T3, T4 = (F(c) for c in (-5.70498872745e-3, 2.06390887954e-2, -5.373
 P0, P1, P2, P3, P4, P5, P6 = (F(c) for c in UPPER)
 Q0, Q1, Q2, Q3, Q4, Q5 = (F(c) for c in LOWER)
 NEARLY_ONE = F(3.8325068)                        # from here on erf is 1 in single precision
-ONE, TWO, HALF = F(1), F(2), F(0.5)
+ONE, TWO, HALF, EIGHT = F(1), F(2), F(0.5), F(8)
 
 inlined = numba.njit(fastmath={"contract"}, error_model="numpy", forceinline=True)     # a call would be no vector
 
@@ -53,9 +56,22 @@ def tanh(x: Any) -> Any:
 
 
 @inlined
+def squashed(x: Any) -> Any:
+    """tanh for gates, twice as fast: x P(x^2) / Q(x^2) up to 8, constant from there on; within 3e-7. The coefficients are a
+    least squares fit of the relative error, 6e-9.
+    """
+    x = -EIGHT if x < -EIGHT else x
+    x = EIGHT if x > EIGHT else x
+    u = x * x
+    p = (((S4 * u + S3) * u + S2) * u + S1) * u + S0
+    q = (((R4 * u + R3) * u + R2) * u + R1) * u + ONE
+    return x * p / q
+
+
+@inlined
 def sigmoid(x: Any) -> Any:
-    """1 / (1 + e^-x)."""
-    return ONE / (ONE + exp(-x))
+    """1 / (1 + e^-x), for gates."""
+    return HALF * squashed(HALF * x) + HALF
 
 
 @inlined

@@ -169,7 +169,8 @@ class RNNBase(Module):
             x = cat(outs, -1) if directions == 2 else outs[0]
             if self.dropout and self.training and layer < self.num_layers - 1:
                 x = dropout(x, self.dropout)
-        stacked = tuple(stack(list(states), 0) for states in zip(*finals, strict=True))
+        stacked = tuple(stack(list(states), 0) if len(states) > 1 else unsqueeze(states[0], 0)
+                        for states in zip(*finals, strict=True))
         return x, stacked if self.mode == "LSTM" else stacked[0]
 
     def _weights(self, at: int) -> list[Any]:
