@@ -46,6 +46,6 @@ def zeros_like_order(shape: Any, array: Any) -> Any:
     """Zeros of `shape` and of array's dtype, with channels last if array, or what it is a part of, has them so."""
     strides = array.strides
     if (array.ndim > 2 and len(shape) == array.ndim and array.shape[1] > 1 and strides[1] == array.itemsize
-            and list(strides[2:]) == sorted(strides[2:], reverse=True)):
+            and [strides[0], *strides[2:]] == sorted([strides[0], *strides[2:]], reverse=True)):
         return np.moveaxis(np.zeros((shape[0], *shape[2:], shape[1]), array.dtype), -1, 1)
     return np.zeros(shape, array.dtype)
