@@ -8,7 +8,7 @@ import pytest
 
 from autograd.kernels.accelerators import Accelerator, wanted
 from autograd.kernels.onednn import onednn
-from autograd.kernels.products import product
+from autograd.kernels.products import column_sums, product
 
 needs_onednn = pytest.mark.skipif(onednn.library() is None, reason="oneDNN is not installed or switched off")
 
@@ -82,3 +82,9 @@ def test_switched_off_for_a_process():
     done = subprocess.run([sys.executable, "-c", script], env={**os.environ, "AUTOGRAD_ACCELERATORS": "off"}, text=True,
                           capture_output=True, check=True)
     assert done.stdout.split("\n")[:2] == ["200.0", "not used"] and done.stderr.count("switched off") == 1
+
+
+def test_column_sums_of_halves_do_not_lose_rows():
+    x = np.full((5000, 3), 0.1, np.float16)
+    assert (column_sums(x) == np.float16(5000 * np.float32(np.float16(0.1)))).all() and column_sums(x).dtype == np.float16
+    assert (column_sums(np.ones((7, 2), np.int64)) == 7).all()
