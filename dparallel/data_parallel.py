@@ -18,6 +18,7 @@ from .functions import Gather, Scatter, as_tuple
 from .parallel_apply import parallel_apply
 from .reducer import ForwardCall, Reducer, Sink
 from .replicate import replicate
+from .sharding import ShardedReducer, stage_of
 from .tree import leaves, rebuilt, tensors
 
 BATCHES = ("own", "root")
@@ -37,6 +38,9 @@ class DataParallel(Module):
     a rank may have none); "ranks", a mean of which all ranks count alike; "sum", a sum over rows. Rows are counted
     along `dim` of the first tensor argument of forward. bucket_cap_mb is the size of gradient messages.
 
+    shard="optimizer", "gradients" or "parameters" (or 1, 2, 3) leaves each rank a slice of the optimiser's state, of these
+    and the gradients, or of these and the parameters: docs/sharding.md. parameters() then gives this rank's slices.
+
     >>> model = DataParallel(Net())
     >>> loss = F.cross_entropy(model(x), y)          # this rank's rows
     >>> loss.backward()                              # gradients of the whole batch, on every rank
@@ -45,7 +49,7 @@ class DataParallel(Module):
     def __init__(self, module: Module, device_ids: Sequence[int] | None = None, output_device: int | None = None,
                  dim: int = 0, *, comm: Communicator | None = None, devices: int | None = None, batch: str | None = None,
                  average: str = "rows", bucket_cap_mb: float = 25, broadcast_buffers: bool = True,
-                 init_sync: bool = True) -> None:
+                 init_sync: bool = True, shard: str | int | None = None, shard_units: Any = None) -> None:
         if device_ids is not None:
             if devices is not None or list(device_ids) != list(range(len(device_ids))):
                 raise ValueError(f"device_ids={device_ids}: local devices are numbered 0, 1, ...; pass devices=n")
@@ -65,6 +69,10 @@ class DataParallel(Module):
         if bucket_cap_mb <= 0:
             raise ValueError(f"bucket_cap_mb={bucket_cap_mb} must be positive")
         self.dim, self.average, self.broadcast_buffers = dim, average, broadcast_buffers
+        self.shard, self.shard_units, self.bucket_cap_mb = stage_of(shard), shard_units, bucket_cap_mb
+        if self.shard and self.batch != "own":
+            raise NotImplementedError(f"shard={shard!r} needs batch='own': slices lie on ranks, not on local "
+                                      "devices")
         if not any(p.requires_grad for p in module.parameters()) and self.batch == "own":
             raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
                                "gradient.")
@@ -74,8 +82,13 @@ class DataParallel(Module):
             if init_sync:
                 broadcast_state(module, self.comm)
         if self.batch == "own":
-            trained = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
-            self._reducer = Reducer(trained, self.comm, bucket_cap_mb, average) if self.comm.size > 1 else None
+            self._reducer = self._make_reducer() if self.comm.size > 1 else None
+
+    def _make_reducer(self) -> Reducer:
+        if self.shard:
+            return ShardedReducer(self.module, self.comm, self.bucket_cap_mb, self.average, self.shard, self.shard_units)
+        trained = [(name, p) for name, p in self.module.named_parameters() if p.requires_grad]
+        return Reducer(trained, self.comm, self.bucket_cap_mb, self.average)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
@@ -90,13 +103,29 @@ class DataParallel(Module):
         if reducer is None:
             return self.module(*args, **kwargs)
         if not is_grad_enabled():
-            return self.module(*args, **kwargs)
+            return self._run(args, kwargs)
         call = ForwardCall(self._rows((args, kwargs)))
         if self.training and self.broadcast_buffers:
             broadcast_tensors(list(self.module.buffers()), self.comm)
-        output = self.module(*args, **kwargs)
+        output = self._run(args, kwargs)
         return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        with self._reducer.forward() if isinstance(self._reducer, ShardedReducer) else contextlib.nullcontext():
+            return self.module(*args, **kwargs)
+
+    @contextlib.contextmanager
+    def summon_full_params(self, writeback: bool = True) -> Iterator[None]:
+        """In the block the parameters of `module` are whole, however it is sharded; all ranks enter it together.
+
+        writeback: changes made in place in the block stay (all ranks make the same). It matters for shard="parameters"; in
+        the other stages parameters are always whole and changes stay.
+
+        >>> with model.summon_full_params(): print(model.module.weight)
+        """
+        with self._reducer.summon(writeback) if isinstance(self._reducer, ShardedReducer) else contextlib.nullcontext():
+            yield
 
     def _rows(self, arguments: Any) -> float:
         """How many rows this call works on; not asked for where ranks do not count by rows."""
@@ -131,18 +160,24 @@ class DataParallel(Module):
 
     def named_parameters(self, prefix: str = "", recurse: bool = True,
                          remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
-        """The module's parameters, names without a prefix."""
+        """The module's parameters, names without a prefix; if sharded, this rank's slices of them."""
+        if isinstance(self._reducer, ShardedReducer):
+            return self._reducer.named_slices(prefix, recurse, remove_duplicate)
         return self.module.named_parameters(prefix, recurse, remove_duplicate)
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """The module's state, names without a prefix."""
-        return self.module.state_dict(*args, destination=destination, prefix=prefix, keep_vars=keep_vars)
+        """The module's state, whole, names without a prefix. With shard="parameters" all ranks call it together."""
+        with self.summon_full_params(writeback=False):
+            return self.module.state_dict(*args, destination=destination, prefix=prefix, keep_vars=keep_vars)
 
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         """Load names with or without PyTorch's prefix "module."."""
         bare = {key.removeprefix("module."): value for key, value in state_dict.items()}
-        own = self.module.state_dict(keep_vars=True)
-        return self.module.load_state_dict(state_dict if set(state_dict) & set(own) else bare, strict, assign)
+        if assign and isinstance(self._reducer, ShardedReducer):
+            raise NotImplementedError("load_state_dict(assign=True): a sharded module keeps its memory; use assign=False")
+        with self.summon_full_params():
+            own = self.module.state_dict(keep_vars=True)
+            return self.module.load_state_dict(state_dict if set(state_dict) & set(own) else bare, strict, assign)
 
 
 def scatter(inputs: Any, comm: Communicator, root: int = 0, dim: int = 0) -> list[Any]:

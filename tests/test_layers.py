@@ -42,6 +42,7 @@ autograd
 dparallel.functions dparallel.tree
 dparallel.replicate dparallel.parallel_apply dparallel.buckets
 dparallel.reducer
+dparallel.sharding
 dparallel.data_parallel dparallel.testing
 dparallel
 """

@@ -1,0 +1,8 @@
+"""Sharding over ranks: optimiser state, gradients and parameters in slices (ZeRO, Rajbhandari et al., arXiv 1910.02054)."""
+
+from __future__ import annotations
+
+from .reducer import ShardedReducer, stage_of
+from .slices import Shard, Slice
+
+__all__ = ["Shard", "ShardedReducer", "Slice", "stage_of"]
