@@ -15,10 +15,11 @@ from .functions import (
 )
 from .parallel_apply import parallel_apply
 from .replicate import replicate
+from .sharding import ZeroRedundancyOptimizer
 from .testing import assert_same_everywhere, check_adjoint
 
 __version__ = "0.1.0"
 __all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "CollectiveError", "Communicator",
            "DataParallel", "Devices", "Gather", "Handle", "RankFailure", "Reduce", "ReduceScatter", "Scatter",
-           "assert_same_everywhere", "check_adjoint", "gather", "parallel_apply", "replicate", "run_ranks", "scatter",
-           "world"]
+           "ZeroRedundancyOptimizer", "assert_same_everywhere", "check_adjoint", "gather", "parallel_apply", "replicate",
+           "run_ranks", "scatter", "world"]

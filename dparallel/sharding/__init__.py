@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from .reducer import ShardedReducer, stage_of
 from .slices import Shard, Slice
+from .zero import ZeroRedundancyOptimizer
 
-__all__ = ["Shard", "ShardedReducer", "Slice", "stage_of"]
+__all__ = ["Shard", "ShardedReducer", "Slice", "ZeroRedundancyOptimizer", "stage_of"]

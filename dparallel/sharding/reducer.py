@@ -23,7 +23,7 @@ from ..comm import Communicator
 from ..reducer import Reducer
 from .gathering import SEND, Gathering
 from .optimizer_state import check_elementwise, cut_state, full_state
-from .unit import Unit, grouped, lay_out
+from .unit import Unit, grouped, lay_out, refresh
 from .wrapping import by_module
 
 STAGES = {None: 0, "optimizer": 1, "gradients": 2, "parameters": 3, 1: 1, 2: 2, 3: 3}
@@ -121,18 +121,14 @@ class ShardedReducer(Reducer):
         return sum(s._version for s in self.slices.values())
 
     def refresh(self, units: Sequence[Unit]) -> None:
-        """Slices have changed: the values that stay are gathered again, one unit ahead."""
+        """Slices have changed: the values that stay are gathered again."""
         self._stamp = self._writes()
         if self.gathering is not None:
             self.gathering.version += 1
             if not self.gathering.open:
                 self.gathering.drop()
             return
-        handle = units[0].start_gather() if units else None
-        for number, unit in enumerate(units):
-            following = units[number + 1].start_gather() if number + 1 < len(units) else None
-            unit.refresh(handle)
-            handle = following
+        refresh(units)
 
     # --- backward ---------------------------------------------------------------------------------------------------------
 

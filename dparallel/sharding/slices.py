@@ -60,6 +60,16 @@ class Slice(Parameter):
         if value is None:
             self.whole._grad = None
 
+    def norm_over_ranks(self, here: float | None, order: float) -> float:
+        """The norm of order `order` of all ranks' elements, from that of this rank's (None: it has none). Collective."""
+        if order == 0:
+            raise NotImplementedError("norm_type=0 counts parameters, and here they lie in slices over ranks")
+        comm = self.shard.comm
+        if np.isinf(order):
+            none = 0.0 if order > 0 else np.inf
+            return float(comm.allreduce([np.array(none if here is None else here)], "max" if order > 0 else "min")[0])
+        return float(comm.total(0.0 if here is None else here ** order) ** (1 / order))
+
     def joins(self, optimizer: Any) -> None:
         """An optimiser takes this slice."""
         if self.owner is not None:

@@ -215,4 +215,13 @@ def lay_out(groups: Sequence[Sequence[tuple[str, Any]]], comm: Communicator, own
     return units
 
 
-__all__ = ["Array", "Unit", "grouped", "lay_out"]
+def refresh(units: Sequence[Unit]) -> None:
+    """Bring the values that stay up to date with all ranks' slices: the next unit travels while one is copied."""
+    handle = units[0].start_gather() if units else None
+    for number, unit in enumerate(units):
+        following = units[number + 1].start_gather() if number + 1 < len(units) else None
+        unit.refresh(handle)
+        handle = following
+
+
+__all__ = ["Array", "Unit", "grouped", "lay_out", "refresh"]
