@@ -16,10 +16,11 @@ from .functions import (
 from .parallel_apply import parallel_apply
 from .replicate import replicate
 from .sharding import ZeroRedundancyOptimizer
-from .testing import assert_same_everywhere, check_adjoint
+from .testing import check_adjoint
+from .verification import assert_same_everywhere, verify
 
 __version__ = "0.1.0"
 __all__ = ["AllGather", "AllReduce", "AllToAll", "Broadcast", "Collective", "CollectiveError", "Communicator",
            "DataParallel", "Devices", "Gather", "Handle", "RankFailure", "Reduce", "ReduceScatter", "Scatter",
            "ZeroRedundancyOptimizer", "assert_same_everywhere", "check_adjoint", "gather", "parallel_apply", "replicate",
-           "run_ranks", "scatter", "world"]
+           "run_ranks", "scatter", "verify", "world"]

@@ -20,6 +20,7 @@ from .reducer import ForwardCall, Reducer, Sink
 from .replicate import replicate
 from .sharding import ShardedReducer, stage_of
 from .tree import leaves, rebuilt, tensors
+from .verification import first_difference, verify
 
 BATCHES = ("own", "root")
 AVERAGES = ("rows", "ranks", "sum")
@@ -40,6 +41,7 @@ class DataParallel(Module):
 
     shard="optimizer", "gradients" or "parameters" (or 1, 2, 3) leaves each rank a slice of the optimiser's state, of these
     and the gradients, or of these and the parameters: docs/sharding.md. parameters() then gives this rank's slices.
+    verify_every=k compares the weights of all ranks every k-th training forward (a hash; CollectiveError where they differ).
 
     >>> model = DataParallel(Net())
     >>> loss = F.cross_entropy(model(x), y)          # this rank's rows
@@ -49,7 +51,8 @@ class DataParallel(Module):
     def __init__(self, module: Module, device_ids: Sequence[int] | None = None, output_device: int | None = None,
                  dim: int = 0, *, comm: Communicator | None = None, devices: int | None = None, batch: str | None = None,
                  average: str = "rows", bucket_cap_mb: float = 25, broadcast_buffers: bool = True,
-                 init_sync: bool = True, shard: str | int | None = None, shard_units: Any = None) -> None:
+                 init_sync: bool = True, shard: str | int | None = None, shard_units: Any = None,
+                 verify_every: int = 0) -> None:
         if device_ids is not None:
             if devices is not None or list(device_ids) != list(range(len(device_ids))):
                 raise ValueError(f"device_ids={device_ids}: local devices are numbered 0, 1, ...; pass devices=n")
@@ -70,6 +73,9 @@ class DataParallel(Module):
             raise ValueError(f"bucket_cap_mb={bucket_cap_mb} must be positive")
         self.dim, self.average, self.broadcast_buffers = dim, average, broadcast_buffers
         self.shard, self.shard_units, self.bucket_cap_mb = stage_of(shard), shard_units, bucket_cap_mb
+        if not isinstance(verify_every, int) or verify_every < 0:
+            raise ValueError(f"verify_every={verify_every!r} is a number of forward passes, or 0 for never")
+        self.verify_every, self._forwards = verify_every, 0
         if self.shard and self.batch != "own":
             raise NotImplementedError(f"shard={shard!r} needs batch='own': slices lie on ranks, not on local "
                                       "devices")
@@ -78,7 +84,7 @@ class DataParallel(Module):
                                "gradient.")
         self._reducer: Reducer | None = None
         if self.comm.size > 1 and not local:
-            verify(module, self.comm)
+            verify(module, self.comm, what="DataParallel")
             if init_sync:
                 broadcast_state(module, self.comm)
         if self.batch == "own":
@@ -104,12 +110,22 @@ class DataParallel(Module):
             return self.module(*args, **kwargs)
         if not is_grad_enabled():
             return self._run(args, kwargs)
+        if self.verify_every:
+            self._verify_weights()
         call = ForwardCall(self._rows((args, kwargs)))
         if self.training and self.broadcast_buffers:
             broadcast_tensors(list(self.module.buffers()), self.comm)
         output = self._run(args, kwargs)
         return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
+
+    def _verify_weights(self) -> None:
+        self._forwards += 1
+        if self._forwards % self.verify_every == 0 and self.shard < 3:          # in stage 3 no rank has what another has
+            difference = first_difference(list(self.module.named_parameters()), self.comm)
+            if difference:
+                raise CollectiveError(f"the weights are not the same on all ranks before forward {self._forwards}: "
+                                      f"{difference}")
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         with self._reducer.forward() if isinstance(self._reducer, ShardedReducer) else contextlib.nullcontext():
@@ -233,22 +249,6 @@ def gather(outputs: Sequence[Any], comm: Communicator, root: int = 0, dim: int =
                             f"{type(values[0]).__name__}")
     position = iter(joined)
     return rebuilt(outputs[0], lambda _: next(position))
-
-
-def verify(module: Module, comm: Communicator) -> None:
-    """Raise, on every rank, unless all ranks hold parameters and buffers of the same names, shapes and dtypes."""
-    mine = [(name, tuple(t.shape), t.dtype.str, t.requires_grad) for name, t in
-            [*module.named_parameters(), *module.named_buffers()]]
-    everyone = comm.allgather_object([mine])
-    for rank, theirs in enumerate(everyone):
-        if theirs == everyone[0]:
-            continue
-        if len(theirs) != len(everyone[0]):
-            raise CollectiveError(f"DataParallel expects the same model on all ranks, but rank {rank} has {len(theirs)} "
-                                  f"parameters and buffers, rank 0 has {len(everyone[0])}")
-        a, b = next((a, b) for a, b in zip(everyone[0], theirs, strict=True) if a != b)
-        raise CollectiveError("DataParallel expects the same model on all ranks, but rank 0 has (name, shape, dtype, "
-                              f"requires_grad) {a} where rank {rank} has {b}")
 
 
 def broadcast_state(module: Module, comm: Communicator, root: int = 0) -> None:

@@ -39,7 +39,8 @@ autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
-dparallel.functions dparallel.tree
+dparallel.functions dparallel.tree dparallel.entries
+dparallel.verification
 dparallel.replicate dparallel.parallel_apply dparallel.buckets
 dparallel.reducer
 dparallel.sharding
