@@ -218,10 +218,10 @@ def laid_out(params: list[Tensor]) -> tuple[Array, list[Array]] | None:
 
 
 def homes(params: list[Tensor]) -> list[Home]:
-    """Homes for parameters, by dtype, in order; neighbours that somebody has laid end to end already stay there."""
+    """Homes for parameters, by dtype, in order; what somebody has laid end to end in a buffer already stays there."""
     together: dict[Any, list[Tensor]] = {}
     for stretch in stretches(params):
-        if len(stretch) > 1:
+        if stretch[0].array.base is not None and laid_out(stretch) is not None:
             together[id(stretch)] = stretch
         else:
             together.setdefault(stretch[0].array.dtype, []).extend(stretch)

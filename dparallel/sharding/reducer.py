@@ -43,7 +43,6 @@ class ShardedReducer(Reducer):
     def __init__(self, module: Module, comm: Communicator, cap_mb: float, average: str, stage: int,
                  units: Any = None) -> None:
         self.comm, self.users_comm = comm.duplicate(), comm
-        self.hook = None
         self.backwards = 0
         self.average, self.stage, self.module = average, stage, module
         self.enabled = True
@@ -74,6 +73,17 @@ class ShardedReducer(Reducer):
         for unit in self.buckets:
             for number, p in enumerate(unit.params):
                 p.register_post_accumulate_grad_hook(self._arrival(unit, number))
+
+    @property
+    def hook(self) -> None:
+        """None: each rank gets the sum of its own elements, and a hook averages whole buckets."""
+        return None
+
+    @hook.setter
+    def hook(self, value: Any) -> None:
+        if value is not None:
+            raise NotImplementedError("register_comm_hook: gradients of a sharded module leave by reduce-scatter; hooks "
+                                      "need shard=None")
 
     # --- what DataParallel asks for ----------------------------------------------------------------------------------------
 

@@ -454,3 +454,39 @@ def test_copies_and_pickles_of_slices_are_plain_parameters():
                 assert type(other) is nn.Parameter and (other == p).all() and other.requires_grad
 
     run_ranks(2, check)
+
+
+def test_memory_is_the_formulas():
+    """Bytes that a rank holds after a step: (4, 4, 8) per float32 parameter with Adam, divided as the stage says."""
+    def held(comm, shard):
+        model = wrap(make_mlp(64, np.float32), comm, shard)
+        optimizer = optim.Adam(model.parameters())
+        x, t = batches(1)[0]
+        F.cross_entropy(model(ag.from_numpy(x).float()), ag.from_numpy(t)).backward()
+        optimizer.step()
+        units = model._reducer.units
+        params = sum(p.array.nbytes for p in model.parameters())
+        grads = sum(p.grad.array.nbytes for p in model.parameters())
+        state = sum(v.array.nbytes for s in optimizer.state.values() for v in s.values() if v.ndim)
+        if any(unit.flat is not None for unit in units):
+            params = sum(unit.flat.nbytes for unit in units)                    # slices are views of it
+        if any(unit.grads is not None for unit in units):
+            grads = sum(unit.grads.nbytes for unit in units)
+        return np.array([params, grads, state]) / sum(unit.total for unit in units)
+
+    size = 3
+    for shard, formula in (("optimizer", (4, 4, 8 / size)), ("gradients", (4, 4 / size, 8 / size)),
+                           ("parameters", (4 / size, 4 / size, 8 / size))):
+        ranks = run_ranks(size, held, shard)
+        assert all(abs(rank - formula).max() < 0.02 for rank in ranks), (shard, ranks)
+        np.testing.assert_allclose(np.mean(ranks, axis=0), formula, rtol=1e-12)
+
+
+def test_comm_hooks_are_refused():
+    def check(comm):
+        model = wrap(make_mlp(), comm, 1)
+        model._reducer.hook = None
+        with pytest.raises(NotImplementedError, match="register_comm_hook"):
+            model._reducer.hook = print
+
+    run_ranks(2, check)
