@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd import Tensor
+from autograd.graph import shared_counter
+from autograd.mode import GRAD
 from autograd.nn import Parameter
 from autograd.size import Size
 from autograd.tensor import result
@@ -59,6 +61,31 @@ class Slice(Parameter):
         self.held = value
         if value is None:
             self.whole._grad = None
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory as a leaf. Assigning copies values of the same shape and dtype, and refuses others."""
+        return result(self.array)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if value.array.shape != self.array.shape or value.array.dtype != self.array.dtype:
+            raise RuntimeError(f"the slice of {self.shard.name!r} is {self.dtype} {list(self.shape)}, and stays so; cast a "
+                               "model, or load other shapes, before it is sharded")
+        np.copyto(self.array, value.array)
+        shared_counter(self).value += 1
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether the parameter is trained: settled when it was sharded."""
+        return bool(self.tracked & GRAD)
+
+    @requires_grad.setter
+    def requires_grad(self, flag: bool) -> None:
+        if "shard" in self.__dict__ and bool(flag) != self.requires_grad:
+            raise NotImplementedError(f"requires_grad of {self.shard.name!r} can't change while it is sharded; freeze or "
+                                      "unfreeze before wrapping")
+        self.tracked = bool(flag)
 
     def norm_over_ranks(self, here: float | None, order: float) -> float:
         """The norm of order `order` of all ranks' elements, from that of this rank's (None: it has none). Collective."""

@@ -24,6 +24,7 @@ from sharded_models import (
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
+from autograd.utils.checkpoint import checkpoint
 from dparallel import CollectiveError, DataParallel, Devices, run_ranks
 
 STAGES = ["optimizer", "gradients", "parameters"]
@@ -404,6 +405,44 @@ def test_mistakes_are_named(shard):
     run_ranks(2, check)
 
 
+@pytest.mark.parametrize("shard", STAGES)
+def test_casts_and_freezing_after_wrapping_are_refused(shard):
+    def check(comm):
+        model = wrap(make_mlp(), comm, shard)
+        with pytest.raises(RuntimeError, match="cast a model"):
+            model.float()
+        with pytest.raises(NotImplementedError, match="unfreeze before wrapping"):
+            model.requires_grad_(False)
+        for p in model.parameters():
+            p.data = p.data * 0 + 3
+        model(ag.ones(1, FEATURES, dtype=ag.float64))
+        assert all((v == 3).all() for v in values(model.state_dict()).values())
+
+    run_ranks(2, check)
+
+
+@pytest.mark.parametrize("shard", STAGES)
+def test_more_ranks_than_elements(shard):
+    def check(comm):
+        net = nn.Linear(2, 1).double()
+        with ag.no_grad():
+            for p in net.parameters():
+                p.fill_(0.5)
+        model = wrap(net, comm, shard)
+        optimizer = adamw(model.parameters())
+        for _ in range(3):
+            optimizer.zero_grad()
+            model(ag.ones(1, 2, dtype=ag.float64) * (comm.rank + 1)).pow(2).sum().backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+        return values(model.state_dict()), optimizer.state_dict()
+
+    for (weights, state), (first, first_state) in zip(run_ranks(8, check), [run_ranks(8, check)[0]] * 8, strict=True):
+        same(weights, first, exact=True)
+        same_state(state, first_state, exact=True)
+        assert not (weights["weight"] == 0.5).any()
+
+
 def test_an_optimiser_made_before_wrapping_is_noticed():
     def check(comm):
         net = make_mlp()
@@ -490,3 +529,54 @@ def test_comm_hooks_are_refused():
             model._reducer.hook = print
 
     run_ranks(2, check)
+
+
+@pytest.mark.parametrize("shard", STAGES)
+def test_checkpointed_blocks(on_ranks, shard):
+    class Deep(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.blocks = nn.ModuleList([nn.Sequential(nn.Linear(FEATURES, FEATURES), nn.Tanh()) for _ in range(3)])
+
+        def forward(self, x):
+            for block in self.blocks:
+                x = checkpoint(block, x, use_reentrant=False)
+            return x
+
+    def run(comm, kind):
+        with SEED:
+            ag.manual_seed(0)
+            net = Deep().double()
+        model = wrap(net, comm, kind)
+        optimizer = sgd(model.parameters())
+        for x, _ in batches(3):
+            optimizer.zero_grad()
+            model(ag.from_numpy(x[share(comm, "uneven")]).requires_grad_()).pow(2).sum(1).mean().backward()
+            optimizer.step()
+        return values(model.state_dict())
+
+    on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
+
+
+@pytest.mark.parametrize("shard", STAGES)
+def test_goes_on_after_an_exception_on_all_ranks(on_ranks, shard):
+    def planted(g):
+        raise KeyError("planted")
+
+    def check(comm):
+        def run(kind):
+            model = wrap(make_mlp(), comm, kind)
+            optimizer = sgd(model.parameters())
+            with pytest.raises(RuntimeError, match="mat1 and mat2"):             # in forward
+                model(ag.ones(2, FEATURES + 1, dtype=ag.float64))
+            watch = model.module[0].register_forward_hook(lambda module, args, y: y.register_hook(planted) and None)
+            with pytest.raises(KeyError, match="planted"):                       # in backward, behind two layers
+                model(ag.ones(2, FEATURES, dtype=ag.float64)).sum().backward()
+            watch.remove()
+            optimizer.zero_grad()
+            train(model, optimizer, comm)
+            return values(model.state_dict())
+
+        same(run(shard), run(None))
+
+    on_ranks(check)
