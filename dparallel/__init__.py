@@ -52,9 +52,11 @@ from .replicate import replicate
 from .replicated import CopyToPlaces, ReduceFromPlaces
 from .sampling import DistributedSampler
 from .scatter_gather import broadcast, gather, scatter, scatter_kwargs
+from .sharding import ZeroRedundancyOptimizer
 from .skipping import Step
 from .sync_batch_norm import SyncBatchNorm, convert_sync_batchnorm
-from .testing import assert_same_everywhere, check_adjoint
+from .testing import check_adjoint
+from .verification import assert_same_everywhere, verify
 
 __version__ = "0.1.0"
 __all__ = [
@@ -96,6 +98,7 @@ __all__ = [
     "Step",
     "SyncBatchNorm",
     "Wait",
+    "ZeroRedundancyOptimizer",
     "all_gather_object",
     "assert_same_everywhere",
     "broadcast",
@@ -123,5 +126,6 @@ __all__ = [
     "scatter_kwargs",
     "scatter_object_list",
     "stall_limit",
+    "verify",
     "world",
 ]

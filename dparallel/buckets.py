@@ -22,6 +22,7 @@ class Bucket:
         self.buffer = np.zeros(count + len(self.params) + 1, self.params[0].array.dtype)
         self.gradients = self.buffer[:count]
         self.used = self.buffer[count:-1]
+        self.nbytes = self.buffer.nbytes
         self.views = []
         start = 0
         for p in self.params:
@@ -34,6 +35,11 @@ class Bucket:
     def weight(self) -> float:
         """The last element: this rank's weight, after the sum that of all ranks."""
         return float(self.buffer[-1])
+
+    def empty(self) -> None:
+        """Zeros for all, and none used: what a rank without gradients sends."""
+        self.buffer[...] = 0
+        self.waiting = 0
 
 
 def assign(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[Bucket]:

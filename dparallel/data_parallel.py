@@ -17,16 +17,18 @@ from .comm import Communicator, Devices, communicator, root_of
 from .join import Join, Joinable, JoinHook
 from .join_model import JoinedModel, ModelHook
 from .local import on_devices
+from .model_state import ModelWatch, broadcast_state, broadcast_tensors
 from .parallel_apply import parallel_apply
 from .reducer import Reducer
 from .replicate import replicate
 from .scatter_gather import gather, scatter
+from .sharding import ShardedModel, ShardedReducer, check_sharding, stage_of
 from .sink import Sink
 from .skipping import Skipping
 from .transport import Hooked
 from .tree import rebuilt, tensors
 from .unused import Unused
-from .verification import ModelWatch, broadcast_state, broadcast_tensors, verify
+from .verification import verify
 from .virtual_shards import VirtualShards
 from .weights import ForwardCall, checked_weight
 from .wire import wire_hook
@@ -36,7 +38,7 @@ BATCHES = ("own", "root")
 AVERAGES = ("rows", "ranks", "sum")
 
 
-class DataParallel(Module, Joinable):
+class DataParallel(ShardedModel, Module, Joinable):
     """`module` over all places of `comm` (default: the ranks of this job).
 
     batch="own" (the default over ranks): each rank calls it with its own rows and makes its own loss; backward() leaves
@@ -62,6 +64,11 @@ class DataParallel(Module, Joinable):
     reproducible=V (a power of two, a multiple of the number of ranks) gives bitwise the same weights on 1, 2, 4, ... V ranks
     and on local devices, see virtual_shards.py; rows are to come as GlobalBatchSampler gives them.
 
+    shard="optimizer", "gradients" or "parameters" (or 1, 2, 3) leaves each rank a slice of the optimiser's state, of these
+    and the gradients, or of these and the parameters: docs/sharding.md. parameters() then gives this rank's slices.
+    shard_units, with shard="parameters": which modules are gathered as one: classes, or a function of a module.
+    verify_every=k compares the weights of all ranks every k-th training forward (a hash; CollectiveError where they differ).
+
     >>> model = DataParallel(Net())
     >>> loss = F.cross_entropy(model(x), y)          # this rank's rows
     >>> loss.backward()                              # gradients of the whole batch, on every rank
@@ -77,7 +84,8 @@ class DataParallel(Module, Joinable):
                  mixed_precision: Any = None, forward_sync_buffers: bool | None = None,
                  parameters_to_ignore: Sequence[str] = (), device_mesh: Any = None,
                  skip_all_reduce_unused_params: bool = False, bucket_cap_mb_list: Any = None,
-                 batched_grad_copy: bool = False, reproducible: int | None = None) -> None:
+                 batched_grad_copy: bool = False, reproducible: int | None = None, shard: str | int | None = None,
+                 shard_units: Any = None, verify_every: int = 0) -> None:
         settled = settle(module, locals())
         comm, self.devices = self._places(comm, process_group, device_ids, devices)
         self.output_place = root_of(comm if self.devices is None else self.devices, output_device)
@@ -90,16 +98,18 @@ class DataParallel(Module, Joinable):
             raise ValueError("batch='own' needs one place per process; on local devices the batch is scattered")
         self.dim, self.average, self.forward_sync_buffers = dim, average, settled.sync_buffers_in_forward
         self.bucket_cap_mb, self.ignored = settled.bucket_cap_mb, settled.ignored
+        self._delayed, self._unused = settled.delayed, Unused(find_unused_parameters, static_graph)
         self.skipped_steps = 0                       # by skipping()
+        self.shard, self.shard_units, self.verify_every, self._forwards = stage_of(shard), shard_units, verify_every, 0
+        check_sharding(self, mixed_precision, reproducible)
         self._inside_join: Join | None = None
         if self.batch == "own" and not self._trained():
             raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
                                "gradient.")
         self._reducer: Reducer | None = None
         self._watch = ModelWatch(module, self.ignored)
-        self._delayed, self._unused = settled.delayed, Unused(find_unused_parameters, static_graph)
         if comm.size > 1 and not local:
-            verify(module, comm, self.ignored)
+            verify(module, comm, what="DataParallel", ignored=self.ignored)
             if init_sync:
                 broadcast_state(module, comm, 0, self.ignored, settled.init_buffers)
         self._virtual: VirtualShards | None = None
@@ -129,6 +139,9 @@ class DataParallel(Module, Joinable):
         return [(name, p) for name, p in self.module.named_parameters() if p.requires_grad and name not in self.ignored]
 
     def _make_reducer(self) -> Reducer:
+        if self.shard and self.comm.size > 1:
+            return ShardedReducer(self.module, self.comm, self.bucket_cap_mb, self.average, self.shard, self.shard_units,
+                                  ignored=self.ignored, unused=self._unused)
         return Reducer(self._trained(), self.comm, self.bucket_cap_mb, self.average, delayed=self._delayed,
                        unused=self._unused)
 
@@ -167,6 +180,8 @@ class DataParallel(Module, Joinable):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
+        if self.verify_every and is_grad_enabled():
+            self._verify_weights()
         if self._reducer is not None and is_grad_enabled():
             return self._forward_own(self._reducer, args, kwargs)
         with inside(comm=self.comm, weight=None):
@@ -178,6 +193,9 @@ class DataParallel(Module, Joinable):
 
     def _here(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The module's output for what this process was given, computed on its local devices if it has several."""
+        if self.shard and self._sharded is not None:
+            with self._sharded.forward():
+                return self.module(*args, **kwargs)
         if self.devices is None or self.devices.size == 1:
             return self.module(*args, **kwargs)
         return on_devices(self.module, args, kwargs, self.devices, self.output_place, self.dim)
@@ -270,6 +288,9 @@ class DataParallel(Module, Joinable):
         >>> if not step.skipped:
         ...     optimizer.step()
         """
+        if self.shard == 3:
+            raise NotImplementedError("skipping() with shard='parameters': a rank that fails can't bring the others the "
+                                      "parameters that they ask for; use shard='gradients'")
         return Skipping(self, on if isinstance(on, tuple) else (on,), nonfinite)
 
     # --- uneven numbers of batches --------------------------------------------------------------------------------------
@@ -288,6 +309,9 @@ class DataParallel(Module, Joinable):
         ...         loss_of(model(x), y).backward()
         ...         optimizer.step()
         """
+        if enable and self.comm.size > 1 and (self.shard or self.verify_every):
+            raise NotImplementedError(f"join() with {'shard=' if self.shard else 'verify_every='}: a rank that has run out "
+                                      "of batches does not take part in the others' steps")
         if enable and not throw_on_early_termination and self.comm.size > 1 and any(
                 isinstance(m, SyncBatchNorm) for m in self.module.modules()):
             raise NotImplementedError("join(): SyncBatchNorm needs the forward passes of all ranks, and one that has run "
@@ -360,6 +384,9 @@ class DataParallel(Module, Joinable):
 
         >>> model.register_comm_hook(state=None, hook=my_hook)
         """
+        if self.shard:
+            raise NotImplementedError("register_comm_hook with shard=: gradients of a sharded module leave in slices, "
+                                      "and a hook averages whole buckets; hooks need shard=None")
         comm_hook = CommHook(state, hook)
         reducer = self._needed_reducer()
         if reducer is None:
@@ -368,23 +395,6 @@ class DataParallel(Module, Joinable):
         if getattr(reducer.transport, "hook", None) is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         reducer.transport = Hooked(self.comm, reducer.comm, comm_hook)
-
-    # --- state under the module's own names -------------------------------------------------------------------------
-
-    def named_parameters(self, prefix: str = "", recurse: bool = True,
-                         remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
-        """The module's parameters, names without a prefix."""
-        return self.module.named_parameters(prefix, recurse, remove_duplicate)
-
-    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """The module's state, names without a prefix."""
-        return self.module.state_dict(*args, destination=destination, prefix=prefix, keep_vars=keep_vars)
-
-    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
-        """Load names with or without PyTorch's prefix "module."."""
-        bare = {key.removeprefix("module."): value for key, value in state_dict.items()}
-        own = self.module.state_dict(keep_vars=True)
-        return self.module.load_state_dict(state_dict if set(state_dict) & set(own) else bare, strict, assign)
 
 
 def places(comm: Any, devices: int | Sequence[int] | None) -> tuple[Communicator, Devices | None]:

@@ -50,6 +50,7 @@ class GraphPasses:
             asked = [p for _, p in reducer.named if p.accumulator is not None and p.accumulator() in walk.targets]
             if not asked:
                 return
+            reducer.refuse_graphs("autograd.grad() with respect to parameters")
             if reducer.joined is not None:
                 raise NotImplementedError("autograd.grad() with respect to parameters inside join(): ranks that have run "
                                           "out of batches can't take part in it")
@@ -92,6 +93,7 @@ class GraphPasses:
     def start(self) -> None:
         """A recorded pass has begun: put aside what .grad holds, so that it is averaged alone."""
         reducer = self.reducer
+        reducer.refuse_graphs("backward(create_graph=True)")
         if reducer.joined is not None:
             raise NotImplementedError("backward(create_graph=True) inside join(): ranks that have run out of batches can't "
                                       "take part in it")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .join import Join, JoinHook
-from .verification import broadcast_state, broadcast_tensors
+from .model_state import broadcast_state, broadcast_tensors
 
 BACKWARD, BACKWARD_GIVEN = 2, 3      # a summed backward pass begins; with a weight that the user gave
 

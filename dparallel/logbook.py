@@ -8,6 +8,7 @@ from typing import Any
 
 ALWAYS = 10                          # steps that are timed before only each RATE-th is (PyTorch's figures)
 RATE = 100
+STAGES = ("", "optimizer", "gradients", "parameters")
 PHASES = ("forward_compute", "backward_compute", "backward_comm", "backward_compute_comm_overlap")
 
 
@@ -76,16 +77,16 @@ def data(model: Any) -> dict[str, Any]:
     params = list(module.parameters())
     known: dict[str, Any] = {
         "world_size": comm.size, "rank": comm.rank, "module_name": type(module).__name__, "backend_name": comm.kind,
-        "batch": model.batch, "average": model.average, "num_parameter_tensors": len(params),
-        "total_parameter_size_bytes": sum(p.array.nbytes for p in params),
-        "dtypes": ", ".join(sorted({str(p.array.dtype) for p in params})),
+        "batch": model.batch, "average": model.average, "shard": STAGES[model.shard], "num_parameter_tensors": len(params),
+        "total_parameter_size_bytes": sum(nbytes(p) for p in params),
+        "dtypes": ", ".join(sorted({str(p.dtype) for p in params})),
         "broadcast_buffers": model.forward_sync_buffers, "bucket_cap_bytes": int(model.bucket_cap_mb * 2**20)}
     if reducer is None:
         return known
     log, unused = reducer.log, reducer.unused
-    sizes = [bucket.gradients.nbytes for bucket in reducer.buckets]
+    sizes = [sum(map(nbytes, bucket.params)) for bucket in reducer.buckets]
     hook = getattr(reducer.transport, "hook", None)
-    by_name = {name: p.array.nbytes for name, p in reducer.named}
+    by_name = {name: nbytes(p) for name, p in reducer.named}
     return known | {
         "iteration": log.iteration, "backward_passes_summed": log.passes, "num_buckets_reduced": len(sizes),
         "bucket_sizes": sizes, "has_rebuilt_buckets": log.rebuilt, "rebuilt_bucket_sizes": sizes if log.rebuilt else [],
@@ -95,6 +96,11 @@ def data(model: Any) -> dict[str, Any]:
         "unused_parameters": list(unused.everywhere), "partly_used_parameters": dict(unused.somewhere),
         "unused_parameter_size": sum(by_name[name] for name in unused.everywhere),
         "bytes_sent": log.bytes_sent, "bytes_sent_last": log.last_bytes, "skipped_steps": log.skipped, **log.times()}
+
+
+def nbytes(p: Any) -> int:
+    """The bytes of a parameter, wherever its values are."""
+    return int(p.numel() * p.dtype.itemsize)
 
 
 def table(known: dict[str, Any]) -> str:

@@ -60,20 +60,21 @@ class Reducer:
     """The buckets of one module on one rank. average: what ranks count by, see DataParallel. delayed: names of parameters
     that leave last, in buckets of their own. rebuild: whether buckets follow the order in which gradients came first."""
 
+    place: Any = Place                               # what knows where a parameter's gradient lives
+
     def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float, average: str, *,
                  delayed: frozenset[str] = frozenset(), rebuild: bool = True, unused: Unused | None = None) -> None:
         self.comm, self.users_comm = comm.duplicate(), comm
         self.named, self.delayed, self.cap = named, delayed, cap_mb * 2**20
-        self.buckets = assign_all(named, self.cap, delayed)
+        self.buckets = self._make_buckets()
         self.weights = Weights(average, comm.size == 1)
         self.unused = unused or Unused()
         self.log = Logbook()
         self.enabled = True                          # read when backward begins
         self.caution: Any = None                     # of model.skipping(), while inside
         self.joined: Any = None                      # of model.join(), while inside
-        self.transport: Any = Summed(self.comm) if all(b.buffer.dtype.char != "e" for b in self.buckets) else Hooked(
-            comm, self.comm, None)
-        self.places = {p: Place(name) for name, p in named}
+        self.transport = self._make_transport()
+        self.places = {p: self.place(name) for name, p in named}
         self.graph_passes = GraphPasses(self)
         self._pass: Any = None                       # the backward pass that is running
         self._kind = NO
@@ -88,9 +89,16 @@ class Reducer:
         for p, place in self.places.items():
             p.register_post_accumulate_grad_hook(self._arrival(place))
 
+    def _make_buckets(self) -> list[Any]:
+        return assign_all(self.named, self.cap, self.delayed)
+
+    def _make_transport(self) -> Any:
+        narrow = any(bucket.buffer.dtype.char == "e" for bucket in self.buckets)
+        return Hooked(self.users_comm, self.comm, None) if narrow else Summed(self.comm)
+
     def _settle(self) -> None:
         """Give every parameter its place in the buckets."""
-        self._nbytes = [bucket.buffer.nbytes for bucket in self.buckets]
+        self._nbytes = [bucket.nbytes for bucket in self.buckets]
         for bucket in self.buckets:
             for number, p in enumerate(bucket.params):
                 self.places[p].move(bucket, number)
@@ -251,10 +259,11 @@ class Reducer:
                 if not final:
                     return
                 self._fill(bucket)
+            gradients = bucket.gradients
             if factor == 0.0:
-                bucket.gradients[...] = 0            # also what is nan: the mean over no rows
+                gradients[...] = 0                   # also what is nan: the mean over no rows
             elif factor != 1.0:
-                bucket.gradients *= factor
+                gradients *= factor
             transport.start(bucket, weight, self._next, self._next == len(self.buckets) - 1)
             self._next += 1
 
@@ -289,6 +298,19 @@ class Reducer:
         self._collect()
         if self.caution is not None:
             self.caution.check([bucket.gradients for bucket in self.buckets], self.transport.same_everywhere)
+        all_used = self._deliver()
+        if self.weights.passes:
+            self.unused.forget_steps(self)
+        self.weights.forget()
+        self.weights.calls.clear()
+        log.summed(self.transport.bytes_sent or self._nbytes)
+        if not all_used or self.unused.watches:
+            self.unused.look(self)
+        if self._arrived is not None:
+            self._rebuild()
+
+    def _deliver(self) -> bool:
+        """Put the results into .grad; whether all ranks used all parameters."""
         size, all_used = float(self.comm.size), True
         for bucket in self.buckets:
             for p, view, used in zip(bucket.params, bucket.views, bucket.used.tolist(), strict=True):
@@ -302,15 +324,7 @@ class Reducer:
         self._kept = []
         if self._set_aside:
             self._add_what_was_there()
-        if self.weights.passes:
-            self.unused.forget_steps(self)
-        self.weights.forget()
-        self.weights.calls.clear()
-        log.summed(self.transport.bytes_sent or self._nbytes)
-        if not all_used or self.unused.watches:
-            self.unused.look(self)
-        if self._arrived is not None:
-            self._rebuild()
+        return all_used
 
     def _collect(self) -> None:
         """Wait for all buckets and divide; raise, on all ranks, what one of them had to say."""
@@ -321,7 +335,8 @@ class Reducer:
             if not math.isfinite(total):
                 worst = total if not math.isnan(worst) else worst
             elif average and total not in (0.0, 1.0):
-                bucket.gradients /= total
+                gradients = bucket.gradients
+                gradients /= total
         if worst:
             self.refuse(worst)
 
@@ -351,8 +366,7 @@ class Reducer:
         if self._pass is None:
             self._next = 0
         for bucket in self.buckets[self._next:]:
-            bucket.buffer[...] = 0
-            bucket.waiting = 0
+            bucket.empty()
         weights, self.weights = self.weights, Weights("rows")
         self.weights.inside = ForwardCall(weight, True)
         try:
@@ -373,6 +387,9 @@ class Reducer:
         walk = running.walks[-1]
         weight = self.weights.of({call})[0] if walk.accumulate or self.graph_passes.averages(walk) else 1.0
         return weight if math.isfinite(weight) else 0.0
+
+    def refuse_graphs(self, what: str) -> None:
+        """NotImplementedError where gradients can't be averaged with their graph."""
 
     def is_under_way(self) -> bool:
         """Whether a summed pass has begun and not ended: some ranks may be waiting for this one."""

@@ -106,7 +106,7 @@ class Skipping:
 
     def _leave_backward(self) -> None:
         """Start what other ranks may wait for, if this rank stopped inside a summed backward pass."""
-        if self.reducer is not None and self.reducer.is_under_way() and self.reducer.transport.same_everywhere:
+        if self.reducer is not None and self.reducer.is_under_way() and self.reducer.transport.can_match:
             self.reducer.match(SKIPPED)
 
     def _refuse(self, text: str) -> None:

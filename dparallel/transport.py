@@ -17,6 +17,7 @@ class Summed:
     """Gradients times weight, flags and the weight itself in one allreduce; divided when they are back."""
 
     same_everywhere = True                           # what comes back is bitwise the same on all ranks
+    can_match = True                                 # a rank that has failed may send zeros for the rest of a pass
 
     def __init__(self, comm: Communicator) -> None:
         self.comm = comm
@@ -52,7 +53,7 @@ class Hooked:
 
     def __init__(self, comm: Communicator, own: Communicator, hook: CommHook | None) -> None:
         self.comm, self.own, self.hook = comm, own, hook
-        self.same_everywhere = hook is None
+        self.same_everywhere = self.can_match = hook is None
         self._total = self._scale = 0.0
         self._under_way: list[tuple[Bucket, Any, Any]] = []
         self.bytes_sent: list[int] = []

@@ -1,103 +1,138 @@
-"""Whether all ranks hold the same model, and still the one that was wrapped; and rank 0's values for all."""
+"""Whether all ranks hold the same: models, optimisers, data orders, anything. The first difference is named, on all ranks.
+
+One message of 16 bytes per rank says whether there is a difference; details travel only if there is one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from operator import is_not
+import hashlib
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
-from autograd import Tensor
-from autograd.graph import shared_counter
 from autograd.nn import Module
 
-from .comm import CollectiveError, Communicator
+from .comm import CollectiveError, Communicator, world
+from .entries import Entry, Unknown, entries
+
+COMPARABLE = "biufc"                 # kinds of dtypes whose elements are shown
 
 
-def verify(module: Module, comm: Communicator, ignored: Collection[str] = ()) -> None:
-    """Raise, on every rank, unless all ranks hold parameters and buffers of the same names, shapes and dtypes."""
-    mine = [(name, tuple(t.shape), t.dtype.str, t.requires_grad) for name, t in
-            [*module.named_parameters(), *module.named_buffers()] if name not in ignored]
-    everyone = comm.allgather_object([mine])
-    for rank, theirs in enumerate(everyone):
-        if theirs == everyone[0]:
-            continue
-        if len(theirs) != len(everyone[0]):
-            raise CollectiveError(f"DataParallel expects the same model on all ranks, but rank {rank} has {len(theirs)} "
-                                  f"parameters and buffers, rank 0 has {len(everyone[0])}")
-        a, b = next((a, b) for a, b in zip(everyone[0], theirs, strict=True) if a != b)
-        raise CollectiveError("DataParallel expects the same model on all ranks, but rank 0 has (name, shape, dtype, "
-                              f"requires_grad) {a} where rank {rank} has {b}")
+def assert_same_everywhere(obj: Any, comm: Communicator | None = None) -> None:
+    """Raise AssertionError, on every rank, unless all ranks hold bitwise the same.
+
+    obj: a Module (names, shapes, dtypes, requires_grad, values of parameters and buffers; of a sharded DataParallel the
+    whole ones), an Optimizer (options, shapes, state), a Sampler or DataLoader (all that its order depends on; to compare
+    the order itself pass list(sampler)), a Generator, anything with state_dict(), an iterable of (name, Tensor), arrays,
+    numbers, strings, and containers of all these. TypeError, on every rank, if it holds anything else. The first difference
+    is named with its path, the ranks and both values. All ranks call it together; where one process holds all places there
+    is nothing to compare.
+
+    >>> assert_same_everywhere(model, comm)
+    >>> assert_same_everywhere({"lr": 0.1, "order": list(sampler)}, comm)
+    """
+    difference = first_difference(obj, comm)
+    if difference:
+        raise AssertionError(difference)
 
 
-def broadcast_state(module: Module, comm: Communicator, root: int = 0, ignored: Collection[str] = (),
-                    buffers: bool = True) -> None:
-    """Overwrite parameters (and buffers) with root's."""
-    named = [*module.named_parameters(), *(module.named_buffers() if buffers else ())]
-    broadcast_tensors([t for name, t in named if name not in ignored], comm, root)
+def verify(obj: Any, comm: Communicator | None = None, *, what: str = "", ignored: Collection[str] = ()) -> None:
+    """Raise CollectiveError, on every rank, unless all ranks hold models or optimisers of the same form.
+
+    Of a Module names, shapes, dtypes and requires_grad are compared, of an Optimizer its class, hyper-parameters and the
+    shapes of its parameters; values are not (assert_same_everywhere compares them). `what` begins the message; `ignored`
+    are names of parameters and buffers that may differ.
+
+    >>> verify(optimizer, comm)
+    """
+    difference = first_difference(obj, comm, structure=True, ignored=ignored)
+    if difference:
+        expected = "the same model" if isinstance(obj, Module) else "the same"
+        raise CollectiveError(f"{what or 'verify'} expects {expected} on all ranks, but {difference}")
 
 
-def broadcast_tensors(values: list[Tensor], comm: Communicator, root: int = 0) -> None:
-    """Overwrite tensors, the same list on every rank, with root's values: one message per dtype."""
-    by_dtype: dict[Any, list[Tensor]] = {}
-    for t in values:
-        by_dtype.setdefault(t.dtype, []).append(t)
-    for group in by_dtype.values():
-        flat = comm.broadcast(np.concatenate([t.array.reshape(-1) for t in group]), root)[0]
-        start = 0
-        for t in group:
-            np.copyto(t.array, flat[start:start + t.array.size].reshape(t.shape))
-            shared_counter(t).value += 1
-            start += t.array.size
-
-
-class ModelWatch:
-    """Notices that a model is not the one that was wrapped. look() is cheap enough for every step: it compares what the
-    modules' own dicts hold, and walks the tree only if one of them has changed."""
-
-    def __init__(self, module: Module, ignored: Collection[str]) -> None:
-        self.module, self.ignored = module, ignored
-        self.wrapped = {name: p for name, p in module.named_parameters() if name not in ignored}
-        self._frozen = [(name, p) for name, p in self.wrapped.items() if not p.requires_grad]
-        self._remember()
-
-    def _remember(self) -> None:
-        self._dicts = [vars(m) for m in self.module.modules()]
-        held = [(d, key, value) for d in self._dicts for key, value in d.items() if isinstance(value, (Tensor, Module))
-                and getattr(value, "requires_grad", True)]
-        self._keys, self._values = [(d, key) for d, key, _ in held], [value for *_, value in held]
-        self._sizes = list(map(len, self._dicts))
-        self._buffers = [(vars(m), key) for prefix, m in self.module.named_modules()
-                         for key in vars(m).get("_buffer_names", ())
-                         if f"{prefix}.{key}".lstrip(".") not in self.ignored]
-
-    def buffers(self) -> list[Tensor]:
-        """The module's buffers, as of the last look(), without walking the tree."""
-        found = [d.get(key) for d, key in self._buffers]
-        return [b for b in found if b is not None]
-
-    def look(self) -> str:
-        """What has changed since; empty if nothing has."""
-        if (any(map(is_not, [d.get(key) for d, key in self._keys], self._values))
-                or list(map(len, self._dicts)) != self._sizes):
-            problem = self._compare()
-            if problem:
-                return problem
-            self._remember()
-        for name, p in self._frozen:
-            if p.requires_grad:
-                return (f"{name} requires a gradient now and did not when the model was wrapped, so its gradient would stay "
-                        "on this rank; wrap the model again")
+def first_difference(obj: Any, comm: Communicator | None = None, structure: bool = False,
+                     ignored: Collection[str] = ()) -> str:
+    """In words, the first difference between ranks, but for the paths `ignored`; empty if there is none. The same on all
+    ranks. Collective."""
+    comm = world() if comm is None else comm
+    if comm.size == 1 or len(comm.held) > 1:
         return ""
+    mine, problem = _listed(lambda: [entry for entry in entries(obj, comm.rank, structure) if entry.path not in ignored])
+    digest = hashlib.blake2b(repr(problem).encode(), digest_size=16)
+    for entry in mine:
+        digest.update(repr(entry[:2]).encode() + entry.digest)
+    fingerprints = comm.allgather([np.frombuffer(digest.digest(), np.uint8).reshape(1, 16)])[0]
+    if (fingerprints == fingerprints[0]).all():
+        if problem:
+            raise TypeError(problem)
+        return ""
+    everyone = comm.allgather_object([(problem, [entry[:4] for entry in mine])])
+    for rank, (trouble, _) in enumerate(everyone):
+        if trouble:
+            raise TypeError(f"rank {rank}: {trouble}")
+    return _explain([[Entry(*entry) for entry in theirs] for _, theirs in everyone], mine, comm, isinstance(obj, Module))
 
-    def _compare(self) -> str:
-        now = {name: p for name, p in self.module.named_parameters() if name not in self.ignored}
-        for name, p in now.items():
-            if name not in self.wrapped:
-                return f"parameter {name} was added after the model was wrapped; wrap it again"
-            if p is not self.wrapped[name]:
-                return (f"parameter {name} was replaced after the model was wrapped, so its gradient would stay on this "
-                        "rank; write values in place (`with no_grad(): p.copy_(...)`), or wrap the model again")
-        gone = [name for name in self.wrapped if name not in now]
-        return f"parameter {gone[0]} was taken away after the model was wrapped; wrap it again" if gone else ""
+
+def _listed(make: Callable[[], list[Entry]]) -> tuple[list[Entry], str]:
+    """The entries, or why there are none: to be told to all ranks before anybody raises."""
+    try:
+        return make(), ""
+    except CollectiveError:                          # all ranks have that already
+        raise
+    except Unknown as error:
+        return [], str(error)
+    except Exception as error:                       # the object's own code
+        return [], f"looking at the object raised {type(error).__name__}: {error}"
+
+
+def _explain(everyone: list[list[Entry]], mine: list[Entry], comm: Communicator, module: bool) -> str:
+    """The first difference, in words."""
+    first = everyone[0]
+    for position in range(max(map(len, everyone))):
+        for rank, theirs in enumerate(everyone):
+            a = first[position] if position < len(first) else None
+            b = theirs[position] if position < len(theirs) else None
+            if (a is None) != (b is None) or (a is not None and b is not None and a[:3] != b[:3]):
+                text = _counts(len(first), len(theirs), rank) if module and len(first) != len(theirs) else ""
+                return text + _difference(a, b, rank, mine[position] if position < len(mine) else None, comm)
+    raise AssertionError("the fingerprints differ, but no entry does")
+
+
+def _counts(here: int, there: int, rank: int) -> str:
+    return f"rank {rank} has {there} parameters and buffers, rank 0 has {here}; the first difference: "
+
+
+def _difference(a: Entry | None, b: Entry | None, rank: int, mine: Entry | None, comm: Communicator) -> str:
+    """What differs between rank 0's entry and that of another rank."""
+    if a is None or b is None or a.path != b.path:
+        has, lacks = ("nothing" if e is None else repr(e.path or "the object itself") for e in (a, b))
+        return f"rank 0 has {has} where rank {rank} has {lacks}"
+    name = a.path or "the object"
+    if a.about != b.about:
+        return f"{name} is {a.about} on rank 0 and {b.about} on rank {rank}: {name} differs between rank 0 and rank {rank}"
+    text = f"{name} differs between rank 0 and rank {rank}"
+    if a.shown or b.shown:
+        return f"{text}: {a.shown or '(long)'} against {b.shown or '(long)'}"
+    has_array = mine is not None and mine.array is not None and mine.array.dtype.kind in COMPARABLE
+    if not all(comm.allgather_object([has_array and (mine.path, mine.about) == (a.path, a.about)       # type: ignore[union-attr]
+                                      if comm.rank in (0, rank) else True])):
+        return text
+    theirs = comm.broadcast(np.ascontiguousarray(mine.array) if comm.rank == 0 and mine is not None else None, 0)[0]
+    words = _elements(theirs, mine.array) if comm.rank == rank and mine is not None else ""
+    return text + ": " + str(comm.broadcast_object(words, rank))
+
+
+def _elements(here: Any, there: Any) -> str:
+    """The first element that differs, and how many do."""
+    a, b = here.reshape(-1), np.ascontiguousarray(there).reshape(-1)
+    size = a.dtype.itemsize
+    different = (a.view(np.uint8).reshape(-1, size) != b.view(np.uint8).reshape(-1, size)).any(1)
+    place = int(different.argmax())
+    index = [int(i) for i in np.unravel_index(place, here.shape)]
+    return (f"element {index} is {a[place].item()!r} against {b[place].item()!r}; {int(different.sum())} of {a.size} "
+            "elements differ")
+
+
+__all__ = ["assert_same_everywhere", "first_difference", "verify"]

@@ -41,15 +41,15 @@ autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
 dparallel.functions dparallel.tree dparallel.within dparallel.sampling dparallel.metrics dparallel.clipping dparallel.recipes
-dparallel.local_sgd
+dparallel.local_sgd dparallel.entries
 dparallel.scatter_gather dparallel.coalesced dparallel.objects dparallel.replicate dparallel.parallel_apply dparallel.buckets
-dparallel.weights dparallel.synchronised dparallel.join dparallel.verification dparallel.arguments dparallel.sync_batch_norm
-dparallel.replicated
+dparallel.weights dparallel.synchronised dparallel.join dparallel.verification dparallel.model_state dparallel.arguments
+dparallel.sync_batch_norm dparallel.replicated
 dparallel.bucket_hook dparallel.sink dparallel.unused dparallel.logbook dparallel.local dparallel.tree_reduce dparallel.batches
 dparallel.transport dparallel.graph_passes dparallel.join_model dparallel.virtual_shards
 dparallel.hooks
 dparallel.reducer dparallel.wire
-dparallel.skipping
+dparallel.skipping dparallel.sharding
 dparallel.data_parallel dparallel.testing
 dparallel.evaluation
 dparallel

@@ -188,11 +188,12 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
     def op(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
             return into(out, op(detached(input), detached(other)), input, other)
-        x: TensorBase                                # types of variables are those of C in a compiled core
-        y: TensorBase
+        x: TensorBase; y: TensorBase                 # noqa: E702 - types of variables are those of C in a compiled core
         if isinstance(input, Tensor) and isinstance(other, Tensor):
             x, y = input, other
             a, b = x.array, y.array
+            if a is None or b is None:               # a subclass's `array` is a property: dparallel.sharding
+                a, b = input.array, other.array
             dtype = a.dtype
             plain = dtype is b.dtype                 # None, below: one is a number
             if not plain:

@@ -218,11 +218,28 @@ def laid_out(params: list[Tensor]) -> tuple[Array, list[Array]] | None:
 
 
 def homes(params: list[Tensor]) -> list[Home]:
-    """Homes for parameters, by dtype, in order."""
+    """Homes for parameters, by dtype, in order; what somebody has laid end to end in a buffer already stays there."""
     together: dict[Any, list[Tensor]] = {}
-    for p in params:
-        together.setdefault(p.array.dtype, []).append(p)
+    for stretch in stretches(params):
+        if stretch[0].array.base is not None and laid_out(stretch) is not None:
+            together[id(stretch)] = stretch
+        else:
+            together.setdefault(stretch[0].array.dtype, []).extend(stretch)
     return [Home(alike) for alike in together.values()]
+
+
+def stretches(params: list[Tensor]) -> list[list[Tensor]]:
+    """The parameters in order, those together that fill one stretch of a buffer."""
+    found: list[list[Tensor]] = []
+    base, end = None, 0
+    for p in params:
+        array = p.array
+        start = array.__array_interface__["data"][0]
+        if array.base is None or array.base is not base or start != end or array.dtype != found[-1][0].array.dtype:
+            found.append([])
+        base, end = array.base, start + array.nbytes
+        found[-1].append(p)
+    return found
 
 
 def move(tensor: Tensor, place: Array) -> None:

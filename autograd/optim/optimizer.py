@@ -119,6 +119,10 @@ class Optimizer:
         complete_group(param_group, self.defaults)
         check_against(param_group, self.param_groups)
         self.param_groups.append(param_group)
+        for p in param_group["params"]:
+            joins = getattr(p, "joins", None)        # a parameter of unusual storage may look after its optimiser
+            if joins is not None:
+                joins(self)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget (or fill with zeros) the gradients."""

@@ -1,11 +1,11 @@
 """For those who write collectives: are gradients right over all places, and the order of messages? See docs/testing.md."""
 
 from ..comm import Devices, run_ranks
+from ..verification import assert_same_everywhere
 from .adjoint import check_adjoint
 from .differences import GradcheckError, gradcheck, gradgradcheck
 from .factors import explain_factor
 from .network import Network, NetworkError
-from .same import assert_same_everywhere
 
 __all__ = ["Devices", "GradcheckError", "Network", "NetworkError", "assert_same_everywhere", "check_adjoint",
            "explain_factor", "gradcheck", "gradgradcheck", "run_ranks"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 import warnings
 from collections.abc import Iterable
@@ -57,6 +58,18 @@ def get_total_norm(tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, e
     return result(total)
 
 
+def _norm_with_slices(parameters: list[Tensor], sliced: list[Tensor], order: float) -> Tensor:
+    """The norm of gradients of which some are this rank's elements of a parameter, maybe none."""
+    numbers = {id(p) for p in sliced}
+    pieces = [grad for grad in _grads(sliced) if grad.numel()]
+    here = float(get_total_norm(pieces, order).array) if pieces else None
+    norm = sliced[0].norm_over_ranks(here, order)
+    rest = _grads([p for p in parameters if id(p) not in numbers])
+    norms = [norm, float(get_total_norm(rest, order).array)] if rest else [norm]
+    dtype = functools.reduce(lambda a, b: result_type(np.empty(1, a), np.empty(1, b)), [p.dtype for p in parameters])
+    return result(np.asarray(_norm(np.array(norms), order)).astype(dtype))
+
+
 def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor,
                           foreach: bool | None = None) -> None:
     """Scale the gradients in place by max_norm / total_norm where that is below 1."""
@@ -69,12 +82,21 @@ def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float
 
 def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
                     error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
-    """Scale the gradients in place so that their norm, taken together, is at most max_norm; returns the norm before."""
+    """Scale the gradients in place so that their norm, taken together, is at most max_norm; returns the norm before.
+
+    Of parameters in slices over ranks (a sharded dparallel.DataParallel) it is the norm of the wholes: all ranks call it.
+    """
     empty = isinstance(parameters, types.GeneratorType)
     parameters = _as_list(parameters)
     if empty and not parameters:
         warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", UserWarning, stacklevel=2)
-    total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite, foreach)
+    sliced = [p for p in parameters if hasattr(p, "norm_over_ranks")]
+    if sliced:
+        total = _norm_with_slices(parameters, sliced, float(norm_type))
+        if error_if_nonfinite and not np.isfinite(total.array):
+            raise RuntimeError(MSG_NONFINITE.format(order=float(norm_type)))
+    else:
+        total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite, foreach)
     clip_grads_with_norm_(parameters, max_norm, total, foreach)
     return total
 

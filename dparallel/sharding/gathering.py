@@ -1,0 +1,256 @@
+"""Gathering: the values of stage 3's parameters, brought together shortly before they are needed and dropped after.
+
+Who reads a parameter's array gets the whole: the first read in its unit gathers the unit, drops the one before, and starts
+to gather the one that came next in the last pass. What forward saves of a parameter is its place, not its values; backward
+gathers them again. Memory that a kernel still works on lives until it is done, since NumPy counts who holds it.
+
+Ranks may use different parameters: before each collective all tell what they want to do next. What anybody wants to gather
+all gather; to anything else all go on together. So a rank that needs less than another serves it until that is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autograd import Tensor
+from autograd.engine import current_pass, queue_callback
+from autograd.saved import saved_tensors_hooks
+from autograd.tensor import result
+
+from ..comm import CollectiveError, Communicator
+from .unit import Array, Unit
+
+GATHER, SEND, COUNT, FORWARD, BACKWARD, SUMMON = range(6)        # what a rank wants to do
+WISHES = ("gather {}", "sum the gradients of {}", "sum the weights of a backward pass", "end forward", "end backward",
+          "end summon_full_params() or state_dict()")
+
+
+class Place(NamedTuple):
+    """Where in a unit's values a saved tensor lies."""
+
+    unit: Unit
+    offset: int                      # bytes
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: Any
+    version: int                     # of all values, see Gathering.version
+
+
+class Kept(NamedTuple):
+    """Another saved tensor, with the version that it was at."""
+
+    array: Array
+    counter: Any
+    version: int
+
+
+class Track:
+    """The order in which a kind of pass needs units, learned from the last one."""
+
+    def __init__(self) -> None:
+        self.expected: list[Unit] = []
+        self.seen: list[Unit] = []
+
+    def next(self, unit: Unit) -> Unit | None:
+        """Note that a unit is needed now; the one that will probably be needed after it."""
+        position = len(self.seen)
+        self.seen.append(unit)
+        if position < len(self.expected) and self.expected[position] is unit:
+            return self.expected[position + 1] if position + 1 < len(self.expected) else None
+        return None
+
+    def end(self) -> None:
+        """The pass is over."""
+        if self.seen:
+            self.expected, self.seen = self.seen, []
+
+
+class Gathering:
+    """The values of all units of one module on one rank. `open`: how many forwards and summon_full_params() are open."""
+
+    def __init__(self, comm: Communicator) -> None:
+        self.comm = comm
+        self.units: list[Unit] = []
+        self.open = 0
+        self.pinned = False
+        self.version = 0                             # grows when slices change
+        self.owners: dict[int, Unit] = {}            # id of the memory -> whose values it is
+        self.forward_track, self.backward_track = Track(), Track()
+        self.order: list[int] = []                   # of units in the last forward: the same on all ranks
+        self._gathered: list[int] = []               # by number, since the last end of a forward or backward
+        self._served: list[Any] = []                 # handles of what was gathered for other ranks only
+        self.peak = 0                                # the most elements that were here at once, in bytes
+        self._walk: Any = None                       # the backward pass at whose end all is dropped
+
+    def need(self, unit: Unit) -> None:
+        """Bring a unit's values here."""
+        walk = current_pass()
+        if not self.open and walk is None:
+            raise RuntimeError(f"the values of {unit.names[0]!r} lie in slices over {self.comm.size} ranks; they are here "
+                               "during forward and backward of the DataParallel only. Use model.state_dict(), or `with "
+                               "model.summon_full_params():`, on all ranks together")
+        if walk is not None:
+            self.enter_backward(walk)
+        track = self.forward_track if walk is None else self.backward_track
+        if not self.pinned:
+            self.drop(unit)
+        if unit.gathering is None:
+            self.agree(GATHER, unit.number)
+        flat = unit.gathered(unit.gathering)
+        unit.gathering = None
+        unit.view(flat)
+        self.owners[id(flat if flat.base is None else flat.base)] = unit
+        following = track.next(unit)
+        if following is not None and following.flat is None and following.gathering is None:
+            self.agree(GATHER, following.number)
+        self._measure()
+
+    def agree(self, wish: int, number: int = 0) -> None:
+        """Start to gather a unit, on all ranks; or go on when all ranks want to, gathering for others until then.
+
+        CollectiveError, on all ranks, if they do not come to want the same.
+        """
+        while True:
+            wishes = self.comm.allgather([np.array([[wish, number]])])[0].tolist()
+            wanted = sorted({n for kind, n in wishes if kind == GATHER})
+            for n in wanted:
+                self._serve(self.units[n])
+            if wish == GATHER:
+                return
+            if not wanted:
+                break
+        if any([wish, number] != other for other in wishes):
+            words = "; ".join(f"rank {rank} wants to {WISHES[kind].format(self.units[n].names[0])}"
+                              for rank, (kind, n) in enumerate(wishes))
+            raise CollectiveError(f"the ranks of a DataParallel with shard='parameters' do different things: {words}")
+
+    def _serve(self, unit: Unit) -> None:
+        self._gathered.append(unit.number)
+        if unit.flat is None and unit.gathering is None:
+            unit.gathering = unit.start_gather()
+        else:
+            self._served.append(unit.start_gather())
+
+    def drop(self, but: Unit | None = None) -> None:
+        """Forget the values of all units but one; an allgather that is under way for another one is completed."""
+        for unit in self.units:
+            if unit is not but:
+                if unit.flat is not None:
+                    unit.view(None)
+                if unit.gathering is not None:
+                    unit.gathering.wait()
+                    unit.gathering = None
+        for handle in self._served:
+            handle.wait()
+        self._served.clear()
+        self.owners.clear()
+
+    def _measure(self) -> None:
+        here = sum(unit.total * unit.dtype.itemsize for unit in self.units
+                   if unit.flat is not None or unit.gathering is not None)
+        self.peak = max(self.peak, here)
+
+    def enter_backward(self, walk: Any) -> None:
+        """A backward pass that concerns the module has begun, if `walk` is a new one; drop all at its end."""
+        if walk is self._walk:
+            return
+        self._walk = walk
+        self.backward_track.seen = []
+        if not self.backward_track.expected:
+            self.backward_track.expected = self.forward_track.expected[::-1]
+        queue_callback(self._backward_ends)
+
+    def _backward_ends(self) -> None:
+        self._walk = None
+        self.agree(BACKWARD)
+        self._gathered.clear()
+        self.backward_track.end()
+        if not self.pinned and not self.open:
+            self.drop()
+
+    # --- forward --------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def forward(self, recorded: bool) -> Iterator[None]:
+        """Around a call of the module."""
+        if not self.forward_track.expected:
+            self.forward_track.expected = list(self.units)
+        self.open += 1
+        try:
+            with saved_tensors_hooks(self.pack, self.unpack) if recorded else nullcontext():
+                yield
+            self.agree(FORWARD)
+            self.order = list(dict.fromkeys(self._gathered))
+        finally:
+            self.open -= 1
+            self._gathered.clear()
+            if not self.open:
+                self.forward_track.end()
+                self.drop()
+
+    @contextmanager
+    def summon(self, writeback: bool) -> Iterator[None]:
+        """Around code that looks at whole parameters, or, with writeback, changes them."""
+        if self.pinned:
+            yield
+            return
+        self.open += 1
+        self.pinned = True
+        try:
+            for unit in self.units:
+                if unit.flat is None:
+                    self.need(unit)
+            self.agree(SUMMON)
+            yield
+        finally:
+            self.open -= 1
+            self.pinned = False
+            self.forward_track.seen = []
+            self._gathered.clear()
+            if writeback:
+                self._write_back()
+            if not self.open:
+                self.drop()
+
+    def _write_back(self) -> None:
+        """This rank's elements of what was changed go into its slices."""
+        for unit in self.units:
+            if unit.flat is not None:
+                for i, s in enumerate(unit.slices):
+                    s.array[...] = unit.flat[unit.first:unit.last][unit.own(i)].reshape(s.array.shape)
+        self.version += 1
+
+    # --- what forward saves ---------------------------------------------------------------------------------------------
+
+    def pack(self, tensor: Tensor) -> Any:
+        """The place of what lies in a unit's values; anything else stays as it is."""
+        array = tensor.array
+        unit = self.owners.get(id(array if array.base is None else array.base))
+        if unit is None or unit.flat is None:
+            counter = tensor.counter
+            return Kept(array, counter, 0 if counter is None else counter.value)
+        offset = array.__array_interface__["data"][0] - unit.flat.__array_interface__["data"][0]
+        return Place(unit, offset, array.shape, array.strides, array.dtype, self.version)
+
+    def unpack(self, saved: Any) -> Tensor:
+        """The tensor again, its values gathered if they have to be."""
+        if isinstance(saved, Kept):
+            if saved.counter is not None and saved.counter.value != saved.version:
+                raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
+                                   f"operation: a tensor of shape {list(saved.array.shape)} is at version "
+                                   f"{saved.counter.value}; expected version {saved.version} instead")
+            return result(saved.array)
+        if saved.version != self.version:
+            raise RuntimeError(f"parameters ({', '.join(saved.unit.names)}) have been modified by an optimizer step or "
+                               "load_state_dict() since the forward pass whose backward runs now")
+        if saved.unit.flat is None:
+            self.need(saved.unit)
+        assert saved.unit.flat is not None
+        return result(np.ndarray(saved.shape, saved.dtype, saved.unit.flat, saved.offset, saved.strides))
+
+
+__all__ = ["COUNT", "SEND", "Gathering"]

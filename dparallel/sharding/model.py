@@ -1,0 +1,98 @@
+"""What a DataParallel model is to its user when its parameters lie in slices: names, state, whole values, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autograd.nn import Module
+
+from ..comm import CollectiveError, Devices
+from ..verification import first_difference
+from .reducer import ShardedReducer
+
+
+class ShardedModel(Module):
+    """The part of DataParallel that concerns sharding; without it, it passes everything on to the module."""
+
+    module: Module
+    _reducer: Any
+
+    @property
+    def _sharded(self) -> ShardedReducer | None:
+        """The reducer of a model that is sharded over several ranks."""
+        return self._reducer if isinstance(self._reducer, ShardedReducer) else None
+
+    @contextmanager
+    def summon_full_params(self, writeback: bool = True) -> Iterator[None]:
+        """In the block the parameters of `module` are whole, however it is sharded; all ranks enter it together.
+
+        writeback: changes made in place in the block stay (all ranks make the same). It matters for shard="parameters"; in
+        the other stages parameters are always whole and changes stay.
+
+        >>> with model.summon_full_params(): print(model.module.weight)
+        """
+        if self._sharded is None:
+            yield
+        else:
+            with self._sharded.summon(writeback):
+                yield
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True,
+                         remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
+        """The module's parameters, names without a prefix; if sharded, this rank's slices of them."""
+        if self._sharded is not None:
+            return self._sharded.named_slices(prefix, recurse, remove_duplicate)
+        return self.module.named_parameters(prefix, recurse, remove_duplicate)
+
+    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+        """The module's state, whole, names without a prefix. With shard="parameters" all ranks call it together."""
+        with self.summon_full_params(writeback=False):
+            return self.module.state_dict(*args, destination=destination, prefix=prefix, keep_vars=keep_vars)
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        """Load names with or without PyTorch's prefix "module."."""
+        bare = {key.removeprefix("module."): value for key, value in state_dict.items()}
+        if assign and self._sharded is not None:
+            raise NotImplementedError("load_state_dict(assign=True): a sharded module keeps its memory; use assign=False")
+        with self.summon_full_params():
+            own = self.module.state_dict(keep_vars=True)
+            return self.module.load_state_dict(state_dict if set(state_dict) & set(own) else bare, strict, assign)
+
+    def _verify_weights(self) -> None:
+        """Every verify_every-th time, compare the weights of all ranks. In stage 3 no rank has what another has."""
+        model: Any = self
+        model._forwards += 1
+        if model._forwards % model.verify_every or model.shard == 3 or isinstance(model.comm, Devices):
+            return
+        weights = [(name, p) for name, p in self.module.named_parameters() if name not in model.ignored]
+        difference = first_difference(weights, model.comm)
+        if difference:
+            raise CollectiveError(f"the weights are not the same on all ranks before forward {model._forwards}: "
+                                  f"{difference}")
+
+
+def check_sharding(model: Any, mixed_precision: Any, reproducible: Any) -> None:
+    """ValueError or NotImplementedError, naming both, for what DataParallel can't do together with shard= or
+    verify_every=."""
+    every = model.verify_every
+    if not isinstance(every, int) or every < 0:
+        raise ValueError(f"verify_every={every!r} is a number of forward passes, or 0 for never")
+    if every and model.batch != "own" and not isinstance(model.comm, Devices):
+        raise NotImplementedError(f"verify_every={every} with batch='root': only the root's weights count there")
+    if not model.shard:
+        if model.shard_units is not None:
+            raise ValueError("shard_units= says what is gathered together, with shard='parameters' only")
+        return
+    if model.batch != "own" or (model.devices is not None and model.devices.size > 1):
+        raise NotImplementedError("shard= with devices= or batch='root': slices lie on ranks, not on local devices; use "
+                                  "batch='own' and one device for each rank")
+    for name, value in (("mixed_precision", mixed_precision), ("reproducible", reproducible)):
+        if value is not None:
+            raise NotImplementedError(f"shard= with {name}={value!r} is not implemented: gradients leave by reduce-scatter")
+    if model._delayed:
+        raise NotImplementedError("shard= with delay_all_reduce_named_params is not implemented")
+
+
+__all__ = ["ShardedModel", "check_sharding"]

@@ -1,0 +1,248 @@
+"""ShardedReducer: what the Reducer is to plain DataParallel, for a module that is sharded in stage 1, 2 or 3.
+
+Gradients leave by reduce-scatter, so that each rank gets the sum of its own elements only; weights, order and the end of
+backward are the Reducer's. After a step of an optimiser the values that stay on every rank are made whole again.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+import weakref
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from autograd import Tensor, is_grad_enabled
+from autograd.engine import current_pass
+from autograd.nn import Module, Parameter
+from autograd.optim import LBFGS
+
+from ..comm import Communicator
+from ..reducer import Place, Reducer
+from ..unused import Unused
+from ..weights import ForwardCall
+from .gathering import Gathering
+from .optimizer_state import check_elementwise, cut_state, full_state
+from .transport import Scattered
+from .unit import Unit, grouped, lay_out, refresh
+from .wrapping import by_module
+
+STAGES = {None: 0, "optimizer": 1, "gradients": 2, "parameters": 3, 1: 1, 2: 2, 3: 3}
+
+
+def stage_of(shard: Any) -> int:
+    """The stage that DataParallel(shard=...) asks for, 0 for none. ValueError for anything else."""
+    if not isinstance(shard, (str, int, type(None))) or isinstance(shard, bool) or shard not in STAGES:
+        raise ValueError(f"shard={shard!r} is None, 'optimizer' or 1, 'gradients' or 2, 'parameters' or 3")
+    return STAGES[shard]
+
+
+class UnitPlace(Place):
+    """Where one parameter's gradient lives: in a unit's memory, while there is some."""
+
+    __slots__ = ()
+
+    def move(self, bucket: Any, number: int) -> None:
+        """Take the place `number` in a unit."""
+        self.bucket, self.number = bucket, number
+
+    @property
+    def view(self) -> Any:                           # type: ignore[override]
+        """The gradient's memory: the array of .grad if that is in place already."""
+        unit: Any = self.bucket
+        grad = unit.params[self.number]._grad
+        if grad is not None and unit.grads is not None and grad.array.base is unit.grads:
+            return grad.array
+        return unit.gradient(self.number)
+
+
+class ShardedReducer(Reducer):
+    """The units of one module on one rank. `units`: see wrapping.by_module (stage 3 only). `ignored`: names of parameters
+    that stay as they are."""
+
+    place = UnitPlace
+
+    def __init__(self, module: Module, comm: Communicator, cap_mb: float, average: str, stage: int, units: Any = None, *,
+                 ignored: Collection[str] = (), unused: Unused | None = None) -> None:
+        self.stage, self.module, self._kinds = stage, module, units
+        self.gathering: Gathering | None = None
+        if stage < 3 and units is not None:
+            raise ValueError("shard_units= says what is gathered together, with shard='parameters' only")
+        self._left = {id(p) for name, p in module.named_parameters() if name in ignored}
+        self._sharded = [(name, p) for name, p in module.named_parameters() if name not in ignored]
+        for name, p in self._sharded:
+            if type(p) is not Parameter:
+                raise NotImplementedError(f"shard: {name!r} is a {type(p).__name__}; only plain Parameters are sharded, and "
+                                          "each by one DataParallel only")
+            if p.dtype.char == "e":
+                raise NotImplementedError(f"shard with float16 parameters: {name!r} is one, and gradients times rows may "
+                                          "overflow; train in float32 with autograd.amp")
+        self.optimizers: Any = weakref.WeakSet()
+        super().__init__([(name, p) for name, p in self._sharded if p.requires_grad], comm, cap_mb, average, rebuild=False,
+                         unused=unused)
+        self._stamp = self._writes()
+
+    def _make_buckets(self) -> list[Any]:
+        if self.stage == 3:
+            self.gathering = Gathering(self.comm)
+            taken = {id(p) for _, p in self._sharded}
+            found = [[(name, p) for name, p in group if id(p) in taken]
+                     for group in by_module(self.module, self.cap, self._kinds)]
+            groups = [g for group in found for g in grouped(group, math.inf)]
+        else:
+            groups = grouped(self._sharded, self.cap)
+        self.units = lay_out(groups, self.comm, self, self.gathering)
+        if self.gathering is not None:
+            self.gathering.units = self.units
+        self.slices = {id(p): s for unit in self.units for p, s in zip(unit.params, unit.slices, strict=True)}
+        return [unit for unit in reversed(self.units) if unit.params[0].requires_grad]
+
+    def _make_transport(self) -> Any:
+        return Scattered(self.comm, self.stage == 1, self.gathering)
+
+    def _settle(self) -> None:
+        self._nbytes = [unit.nbytes for unit in self.buckets]
+        for unit in self.buckets:
+            for number, p in enumerate(unit.params):
+                self.places[p].move(unit, number)
+
+    # --- what DataParallel asks for ----------------------------------------------------------------------------------------
+
+    def named_slices(self, prefix: str, recurse: bool, remove_duplicate: bool) -> Iterator[tuple[str, Any]]:
+        """The slices by the names of their parameters."""
+        for name, p in self.module.named_parameters(prefix, recurse, remove_duplicate):
+            if id(p) in self._left:
+                yield name, p
+                continue
+            if id(p) not in self.slices:
+                raise RuntimeError(f"parameter {name!r} was put into the module after DataParallel had sharded it; wrap the "
+                                   "module when it is complete")
+            yield name, self.slices[id(p)]
+
+    @contextmanager
+    def forward(self) -> Iterator[None]:
+        """Around a call of the module."""
+        self.look_for_changes()
+        if self.gathering is None:
+            yield
+        else:
+            with self.gathering.forward(is_grad_enabled()):
+                yield
+
+    @contextmanager
+    def summon(self, writeback: bool) -> Iterator[None]:
+        """Around code that looks at, or changes, whole parameters."""
+        self.look_for_changes()
+        if self.gathering is None:
+            yield
+        else:
+            with self.gathering.summon(writeback):
+                yield
+            self._stamp = self._writes()
+
+    def look_for_changes(self) -> None:
+        """Make whole again what was written to slices by other means than an optimiser; refuse what was replaced."""
+        if self.gathering is None:
+            for unit in self.units:
+                for name, p, view in zip(unit.names, unit.params, unit.views, strict=True):
+                    if p.array is not view:
+                        raise RuntimeError(f"the memory of parameter {name!r} was replaced (by .data = or a cast) after "
+                                           "DataParallel had sharded it; change it in place, or before wrapping")
+        if self._writes() != self._stamp:
+            self.refresh(self.units)
+
+    def _writes(self) -> int:
+        return sum(s._version for s in self.slices.values())
+
+    def refresh(self, units: Sequence[Unit]) -> None:
+        """Slices have changed: the values that stay are gathered again."""
+        self._stamp = self._writes()
+        if self.gathering is not None:
+            self.gathering.version += 1
+            if not self.gathering.open:
+                self.gathering.drop()
+            return
+        refresh(units)
+
+    # --- backward ---------------------------------------------------------------------------------------------------------
+
+    def begin(self, call: ForwardCall | None = None, arrived: Tensor | None = None) -> int:
+        """Called as soon as a backward pass concerns the module: what becomes of it."""
+        walk: Any = current_pass()
+        if walk is not None and walk.targets is not None:
+            self._look_for_slices(walk.targets)
+        kind = super().begin(call, arrived)
+        if walk is not None and self.gathering is not None:
+            self.gathering.enter_backward(walk)
+        return kind
+
+    def _look_for_slices(self, targets: Any) -> None:
+        """Refuse autograd.grad() or backward(inputs=) with respect to slices, which nothing was computed with."""
+        if any(s.accumulator is not None and s.accumulator() in targets for s in self.slices.values()):
+            self.refuse_graphs("autograd.grad() or backward(inputs=) with respect to parameters")
+
+    def _prepare(self, walk: Any, held: list[tuple[Tensor, Any]]) -> None:
+        if self.weights.passes:                      # else there is nothing to set aside: sums are in the slices
+            super()._prepare(walk, held)
+
+    def _fill(self, unit: Any) -> None:
+        """Zeros for what was not used here."""
+        for number, p in enumerate(unit.params):
+            if p._grad is None:
+                unit.gradient(number)[...] = 0
+            else:
+                unit.used[number] = 1
+                self._bring_home(p, self.places[p])
+
+    def _deliver(self) -> bool:
+        """Give the slices their gradients; whether all ranks used all parameters."""
+        if self.log.passes == 1 and not self.optimizers and not self._stamp:
+            warnings.warn("two backward passes of a sharded DataParallel, and no optimizer holds model.parameters(): its "
+                          "own parameters are not trained", stacklevel=2)
+        for unit in self.buckets:
+            unit.deliver()
+        all_used = all((unit.used == self.comm.size).all() for unit in self.buckets)
+        if self.gathering is not None:               # the order in which the next backward will probably make gradients
+            order = {number: place for place, number in enumerate(self.gathering.order)}
+            self.buckets.sort(key=lambda unit: -order.get(unit.number, -1))
+        return all_used
+
+    def clear(self) -> None:
+        """Forget all gradients and what they counted."""
+        super().clear()
+        for unit in self.units:
+            unit.drop()
+
+    def refuse_graphs(self, what: str) -> None:
+        """NotImplementedError: slices have no graph."""
+        raise NotImplementedError(f"{what} with shard=: gradients in slices have no graph; use shard=None, or "
+                                  "autograd.grad() with respect to inputs")
+
+    # --- optimisers --------------------------------------------------------------------------------------------------------
+
+    def stepped_by(self, optimizer: Any) -> None:
+        """An optimiser has taken slices: look after its steps and its state. NotImplementedError if it needs wholes."""
+        check_elementwise(optimizer, LBFGS)
+        if optimizer in self.optimizers:
+            return
+        self.optimizers.add(optimizer)
+        optimizer.register_step_pre_hook(self._before_step)
+        optimizer.register_step_post_hook(self._after_step)
+        optimizer.register_state_dict_post_hook(full_state)
+        optimizer.register_load_state_dict_pre_hook(cut_state)
+
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        for unit in self.buckets:
+            for name, p in zip(unit.names, unit.params, strict=True):
+                if p._grad is not None:
+                    raise RuntimeError(f"optimizer step while the gradient of {name!r} is not summed over ranks: the last "
+                                       "backward pass was inside no_sync(), or ended in an exception (then call "
+                                       "zero_grad())")
+
+    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        mine = {id(p) for group in optimizer.param_groups for p in group["params"]}
+        self.refresh([unit for unit in self.units if any(id(s) in mine for s in unit.slices)])
+
+
+__all__ = ["ShardedReducer", "stage_of"]

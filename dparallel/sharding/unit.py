@@ -1,0 +1,241 @@
+"""Unit: parameters of one dtype that are gathered together, and whose gradients leave together.
+
+Read end to end they are one vector, cut evenly over the ranks; each rank has one stretch of it, and so some elements of a
+few neighbouring parameters. Wholes read and write views of the vector, Slices views of the stretch.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd.graph import shared_counter
+from autograd.tensor import result
+
+from ..comm import CollectiveError, Communicator, even_split
+from .slices import Gathered, Shard, Slice, Whole, slot
+
+Array = np.ndarray[Any, Any]
+
+
+class Unit:
+    """The parameters `named` over the ranks of comm. `mine`: where this rank's elements live when the values of all do not
+    stay (a vector to be filled); without it they stay in `flat`, and this rank's elements are a part of that."""
+
+    def __init__(self, number: int, named: Sequence[tuple[str, Any]], comm: Communicator, owner: Any,
+                 mine: Array | None = None) -> None:
+        self.number, self.comm = number, comm
+        self.names, self.params = [name for name, _ in named], [p for _, p in named]
+        self.shapes = [tuple(p.array.shape) for p in self.params]
+        self.dtype = self.params[0].array.dtype
+        ends = np.cumsum([p.array.size for p in self.params]).tolist()
+        self.parts = [slice(end - p.array.size, end) for p, end in zip(self.params, ends, strict=True)]
+        self.total: int = ends[-1]
+        self.nbytes = self.total * self.dtype.itemsize
+        self.sizes = even_split(self.total, comm.size)
+        self.first = sum(self.sizes[:comm.rank])
+        self.last = self.first + self.sizes[comm.rank]
+        self.flat: Array | None = np.concatenate([p.array.reshape(-1) for p in self.params])
+        self.views: list[Array] = []
+        self.gatherer: Any = None                    # has need(unit); None: the values stay
+        self.gathering: Any = None                   # the handle of an allgather under way
+        if mine is None:
+            self.mine = self.flat[self.first:self.last]
+        else:
+            self.mine = mine
+            mine[...] = self.flat[self.first:self.last]
+        self.slices = [self._slice(i, owner) for i in range(len(self.params))]
+        self.view(self.flat)
+        # gradients
+        self.grads: Array | None = None              # of all parameters on this rank, until they leave
+        self.filling = False                         # whether some of `grads` is of passes that have not left
+        self.used = np.zeros(len(self.params))
+        self.waiting, self.weight = 0, 0.0
+        self.handle: Any = None
+        self.piece: Any = None                       # this rank's elements of the summed gradients
+
+    def _slice(self, i: int, owner: Any) -> Slice:
+        start, stop = (min(max(n, self.first), self.last) for n in (self.parts[i].start, self.parts[i].stop))
+        offset = self.parts[i].start
+        shard = Shard(self.names[i], self.shapes[i], start - offset, stop - offset, self.comm)
+        if start == stop:                            # none of it: somewhere in it, no matter where
+            shard = shard._replace(start=0, stop=0)
+        return Slice(self.mine[start - self.first:stop - self.first], shard, self.params[i], owner)
+
+    def own(self, i: int) -> slice:
+        """Where parameter i's elements are in this rank's stretch."""
+        start, stop = (min(max(n, self.first), self.last) for n in (self.parts[i].start, self.parts[i].stop))
+        return slice(start - self.first, stop - self.first)
+
+    def view(self, flat: Array | None) -> None:
+        """Let the values be `flat`."""
+        self.flat = flat
+        self.views = [] if flat is None else [flat[part].reshape(shape)
+                                              for part, shape in zip(self.parts, self.shapes, strict=True)]
+        for p, values in zip(self.params, self.views or itertools.repeat(None)):  # noqa: B905
+            if isinstance(p, Gathered):
+                slot.__set__(p, values)              # a compiled core reads it, and asks the property where it is None
+
+    def rehome(self) -> None:
+        """Let the parameters' memory be the unit's."""
+        for p, view in zip(self.params, self.views, strict=True):
+            p.array = view
+            shared_counter(p).value += 1
+
+    def adopt(self, gatherer: Any = None) -> None:
+        """Make the parameters Wholes, whose values are here; with a gatherer Gathereds, whose values are not."""
+        self.rehome()
+        for number, p in enumerate(self.params):
+            p.unit, p.number = self, number
+            p.__class__ = Whole if gatherer is None else Gathered
+            if gatherer is not None:
+                slot.__set__(p, None)
+        self.gatherer = gatherer
+        if gatherer is not None:
+            self.view(None)
+
+    def value(self, number: int) -> Array:
+        """The values of one parameter, gathered if they are not here."""
+        if self.flat is None:
+            self.gatherer.need(self)
+        return self.views[number]
+
+    # --- values over ranks ----------------------------------------------------------------------------------------------
+
+    def start_gather(self) -> Any:
+        """Start to bring all ranks' stretches together."""
+        parts = [s.array.reshape(-1) for s in self.slices]
+        here = self.mine
+        if any(s.array.base is not here.base and s.array.base is not here for s in self.slices):
+            here = np.concatenate(parts)             # somebody gave a slice other memory
+        return self.comm.start_allgather([here])
+
+    def gathered(self, handle: Any) -> Array:
+        """What start_gather() brought: the values of all parameters."""
+        flat: Array = handle.wait()[0]
+        if flat.size != self.total:
+            raise CollectiveError(f"{flat.size} values came together for parameters {', '.join(self.names)} of "
+                                  f"{self.total}: the ranks use parameters in different orders")
+        return flat
+
+    def refresh(self, handle: Any) -> None:
+        """Overwrite the values that stay with those of all ranks, and count the writes."""
+        assert self.flat is not None
+        np.copyto(self.flat, self.gathered(handle))
+        for p in self.params:
+            shared_counter(p).value += 1
+
+    # --- gradients: what the Reducer asks of a bucket -------------------------------------------------------------------
+
+    @property
+    def gradients(self) -> Array:
+        """Those of all parameters on this rank; once they have been summed, this rank's elements of the sum."""
+        found = self.grads if self.piece is None else self.piece
+        assert found is not None
+        return found
+
+    def gradient(self, number: int) -> Array:
+        """Where a parameter's gradient goes. What slices still have there moves out first."""
+        if self.grads is None:
+            self.grads = np.empty(self.total, self.dtype)
+        elif not self.filling:
+            for s in self.slices:
+                if s._grad is not None and s._grad.array.base is self.grads:
+                    s._grad = result(s._grad.array.copy())
+        self.filling = True
+        return self.grads[self.parts[number]].reshape(self.shapes[number])
+
+    def empty(self) -> None:
+        """Zeros for all, and none used: what a rank without gradients sends."""
+        self.gradient(0)
+        self.gradients[...] = 0
+        self.used[...] = 0
+        self.waiting = 0
+
+    def send(self, weight: float, keep: bool) -> None:
+        """Start the sum over ranks of the gradients, which this rank has multiplied by its weight; forget them unless
+        `keep`."""
+        self.gradient(0)
+        for p in self.params:
+            p._grad = None
+        self.weight, self.filling = weight, False
+        self.handle = self.comm.start_reduce_scatter([self.gradients], self.sizes)
+        if not keep:
+            self.grads = None
+
+    def arrive(self) -> None:
+        """Wait for this rank's part of the sum; the memory of the whole is free then."""
+        if self.handle is not None:
+            self.piece, self.handle = self.handle.wait()[0], None
+
+    def deliver(self) -> None:
+        """Put the sum into the .grad of the slices of parameters that some rank used."""
+        piece, self.piece = self.gradients, None
+        if self.grads is not None:
+            kept = self.grads[self.first:self.last]
+            np.copyto(kept, piece)
+            piece = kept
+        for i, s in enumerate(self.slices):
+            if self.used[i]:
+                view = piece[self.own(i)].reshape(s.array.shape)
+                if s._grad is not None:
+                    view += s._grad.array
+                s._grad = result(view)
+
+    def drop(self) -> None:
+        """Forget all gradients."""
+        self.arrive()
+        self.piece, self.filling = None, False
+        for s in self.slices:
+            s._grad = None                           # and that of the whole
+
+
+def grouped(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[list[tuple[str, Any]]]:
+    """Parameters in order, in groups of one dtype and requires_grad, of at most cap_bytes (or of one parameter)."""
+    groups: list[list[tuple[str, Any]]] = []
+    open_groups: dict[Any, tuple[list[tuple[str, Any]], float]] = {}
+    for name, p in named:
+        key = p.array.dtype, p.requires_grad
+        group, room = open_groups.get(key, (None, 0.0))
+        if group is None or room < p.array.nbytes:
+            group, room = [], cap_bytes
+            groups.append(group)
+        group.append((name, p))
+        open_groups[key] = group, room - p.array.nbytes
+    return groups
+
+
+def lay_out(groups: Sequence[Sequence[tuple[str, Any]]], comm: Communicator, owner: Any, gatherer: Any = None) -> list[Unit]:
+    """A unit for each group, whose parameters become Wholes. With a gatherer their values do not stay: Gathereds, and this
+    rank's elements of all units lie end to end in one buffer per dtype."""
+    sizes = [even_split(sum(p.array.size for _, p in group), comm.size)[comm.rank] for group in groups]
+    totals: dict[Any, int] = {}
+    for group, size in zip(groups, sizes, strict=True):
+        dtype = group[0][1].array.dtype
+        totals[dtype] = totals.get(dtype, 0) + size
+    free = {} if gatherer is None else {dtype: np.empty(total, dtype) for dtype, total in totals.items()}
+    starts = dict.fromkeys(totals, 0)
+    units = []
+    for number, (group, size) in enumerate(zip(groups, sizes, strict=True)):
+        dtype = group[0][1].array.dtype
+        start = starts[dtype]
+        starts[dtype] += size
+        mine = free[dtype][start:start + size] if dtype in free else None
+        units.append(Unit(number, group, comm, owner, mine))
+        units[-1].adopt(gatherer)
+    return units
+
+
+def refresh(units: Sequence[Unit]) -> None:
+    """Bring the values that stay up to date with all ranks' slices: the next unit travels while one is copied."""
+    handle = units[0].start_gather() if units else None
+    for number, unit in enumerate(units):
+        following = units[number + 1].start_gather() if number + 1 < len(units) else None
+        unit.refresh(handle)
+        handle = following
+
+
+__all__ = ["Array", "Unit", "grouped", "lay_out", "refresh"]

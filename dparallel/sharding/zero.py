@@ -1,0 +1,126 @@
+"""ZeroRedundancyOptimizer: an optimiser whose state lies in slices over ranks, beside a plain DataParallel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograd.optim import LBFGS, Optimizer
+from autograd.optim.optimizer import evaluate
+from autograd.tensor import result
+
+from ..comm import Communicator, world
+from .optimizer_state import check_elementwise, cut_state, full_state
+from .slices import Slice
+from .unit import Unit, grouped, refresh
+
+UNIT_BYTES = 25 * 2**20
+
+
+class ZeroRedundancyOptimizer(Optimizer):
+    """optimizer_class over `params`, of whose state each rank keeps its share (ZeRO stage 1, PyTorch's name for it).
+
+    params, gradients and the result of a step are whole on every rank; a step updates this rank's elements and gathers the
+    others'. process_group is a Communicator (default: all ranks). Every rank takes every step. Parameters lie in flat
+    buffers from here on (parameters_as_bucket_view is always so). NotImplementedError for overlap_with_ddp=True, and for
+    optimisers that need whole parameters (LAMB, LARS, Adafactor, Muon, LBFGS).
+
+    >>> model = DataParallel(net)
+    >>> optimizer = ZeroRedundancyOptimizer(model.parameters(), optim.AdamW, lr=1e-3)
+    >>> optimizer.consolidate_state_dict(to=0)                 # on all ranks
+    >>> if comm.rank == 0: ag.save(optimizer.state_dict(), "optimizer.safetensors")
+    """
+
+    def __init__(self, params: Any, optimizer_class: type[Optimizer], process_group: Communicator | None = None,
+                 parameters_as_bucket_view: bool = False, overlap_with_ddp: bool = False, **defaults: Any) -> None:
+        if overlap_with_ddp:
+            raise NotImplementedError("overlap_with_ddp=True: use DataParallel(shard=...), where sums overlap with backward")
+        if not (isinstance(optimizer_class, type) and issubclass(optimizer_class, Optimizer)):
+            raise TypeError(f"optimizer_class is a class of optimizers, not {optimizer_class!r}")
+        comm = world() if process_group is None else process_group
+        if not isinstance(comm, Communicator) or len(comm.held) > 1:
+            raise TypeError(f"process_group is a Communicator over ranks, not {comm!r}")
+        self.comm = comm.duplicate()
+        self.units: list[Unit] = []
+        self.slices: dict[int, Slice] = {}
+        self.optim: Any = None                       # PyTorch's name for the optimiser over slices
+        self._full: dict[str, Any] | None = None
+        super().__init__(params, defaults)
+        self.optim = optimizer_class([self._sliced(group) for group in self.param_groups], **defaults)
+        self.defaults = self.optim.defaults
+        self._take_options()
+
+    def stepped_by(self, optimizer: Any) -> None:
+        """The optimiser over slices has been made."""
+        check_elementwise(optimizer, LBFGS)
+
+    def _sliced(self, group: dict[str, Any]) -> dict[str, Any]:
+        """The group with slices for parameters."""
+        names = group.get("param_names") or [f"parameter {len(self.slices) + i}" for i in range(len(group["params"]))]
+        for p in group["params"]:
+            if isinstance(p, Slice):
+                raise ValueError("ZeroRedundancyOptimizer takes whole parameters; those of a sharded DataParallel are "
+                                 "slices already: give them to an ordinary optimizer")
+        for named in grouped(list(zip(names, group["params"], strict=True)), UNIT_BYTES):
+            unit = Unit(len(self.units), named, self.comm, self)
+            unit.rehome()
+            self.units.append(unit)
+            self.slices.update({id(p): s for p, s in zip(unit.params, unit.slices, strict=True)})
+        return {**group, "params": [self.slices[id(p)] for p in group["params"]]}
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters with options of their own."""
+        super().add_param_group(param_group)
+        if self.optim is not None:
+            self.optim.add_param_group(self._sliced(self.param_groups[-1]))
+            self._take_options()
+
+    def _take_options(self) -> None:
+        for mine, theirs in zip(self.param_groups, self.optim.param_groups, strict=True):
+            mine.update({name: value for name, value in theirs.items() if name not in ("params", "param_names")})
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Update this rank's elements, and gather all. closure recomputes the loss, which is returned. Collective."""
+        loss = evaluate(closure)
+        for mine, theirs in zip(self.param_groups, self.optim.param_groups, strict=True):
+            theirs.update({name: value for name, value in mine.items() if name not in ("params", "param_names")})
+        for unit in self.units:
+            for name, p, view, s in zip(unit.names, unit.params, unit.views, unit.slices, strict=True):
+                if p.array is not view:
+                    raise RuntimeError(f"the memory of {name!r} was replaced (by .data = or a cast) after "
+                                       "ZeroRedundancyOptimizer had taken it; change it in place, or before")
+                g = p._grad
+                s.held = None if g is None else result(
+                    g.array.reshape(-1)[s.shard.start:s.shard.stop].reshape(s.array.shape))
+        try:
+            self.optim.step()
+        finally:
+            for s in self.slices.values():
+                s.held = None
+        refresh(self.units)
+        self._full = None
+        return loss
+
+    # --- state ----------------------------------------------------------------------------------------------------------
+
+    def consolidate_state_dict(self, to: int = 0) -> None:
+        """Bring the whole state to rank `to`, for state_dict() there. All ranks call it together."""
+        packed = full_state(self.optim, self.optim.state_dict(), to)
+        self._full = packed if self.comm.rank == to else None
+
+    def state_dict(self) -> dict[str, Any]:
+        """The whole state as optimizer_class has it. RuntimeError unless consolidate_state_dict() brought it here."""
+        if self._full is None:
+            raise RuntimeError("Optimizer state has not been consolidated on this rank. Please call "
+                               "`consolidate_state_dict(to=...)` on all ranks beforehand if you meant to save the global "
+                               "state.")
+        return self._full
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take this rank's share of a whole state, made at any number of ranks, or by optimizer_class itself."""
+        self.optim.load_state_dict(cut_state(self.optim, state_dict))
+        self._take_options()
+        self._full = None
+
+
+__all__ = ["ZeroRedundancyOptimizer"]

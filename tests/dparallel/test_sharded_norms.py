@@ -1,0 +1,142 @@
+"""Clipping by the norm of gradients that lie in slices, and ZeroRedundancyOptimizer beside a plain DataParallel."""
+
+import numpy as np
+import pytest
+from sharded_models import FEATURES, adamw, batches, make_mlp, make_net, same, same_state, share, train, values, wrap
+
+import autograd as ag
+import autograd.nn.functional as F
+from autograd import nn, optim
+from autograd.optim.lr_scheduler import StepLR
+from dparallel import Devices, ZeroRedundancyOptimizer, run_ranks
+
+STAGES = ["optimizer", "gradients", "parameters"]
+
+
+def one_backward(comm, shard):
+    model = wrap(make_net(), comm, shard)
+    x, t = batches(1)[0]
+    rows = share(comm, "uneven")
+    F.cross_entropy(model(ag.from_numpy(x[rows])), ag.from_numpy(t[rows])).backward()
+    return model
+
+
+@pytest.mark.parametrize("shard", STAGES)
+@pytest.mark.parametrize("order", [2, 1, 3.5, float("inf"), float("-inf")])
+def test_clipping_by_the_norm_of_the_wholes(on_ranks, shard, order):
+    def check(comm):
+        model, plain = one_backward(comm, shard), one_backward(comm, None)
+        extra = nn.Parameter(ag.ones(3, dtype=ag.float64))               # replicated: counts once
+        extra.grad = ag.full((3,), 0.5, dtype=ag.float64)
+        other = nn.Parameter(ag.ones(3, dtype=ag.float64))
+        other.grad = extra.grad.clone()
+        norm = nn.utils.clip_grad_norm_([*model.parameters(), extra], 0.1, order)
+        expected = nn.utils.clip_grad_norm_([*plain.parameters(), other], 0.1, order)
+        np.testing.assert_allclose(norm.numpy(), expected.numpy(), rtol=1e-12)
+        np.testing.assert_allclose(extra.grad.numpy(), other.grad.numpy(), rtol=1e-12)
+        for p, q in zip(model.parameters(), plain.parameters(), strict=True):
+            assert (p.grad is None) == (q.grad is None)
+            if comm.size > 1 and q.grad is not None:
+                np.testing.assert_allclose(p.grad.numpy().reshape(-1),
+                                           q.grad.numpy().reshape(-1)[p.shard.start:p.shard.stop], rtol=1e-12)
+
+    on_ranks(check)
+
+
+def test_a_norm_that_is_not_finite_on_one_rank_is_an_error_on_all():
+    def check(comm):
+        model = wrap(make_mlp(), comm, 2)
+        model(ag.ones(1, FEATURES, dtype=ag.float64)).sum().backward()
+        if comm.rank == 1:
+            next(p for p in model.parameters() if p.numel()).grad.fill_(float("nan"))
+        with pytest.raises(RuntimeError, match="non-finite"):
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0, error_if_nonfinite=True)
+        with pytest.raises(NotImplementedError, match="norm_type=0"):
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0, 0)
+
+    run_ranks(3, check)
+
+
+# --- ZeroRedundancyOptimizer ----------------------------------------------------------------------------------------------
+
+
+def groups(model):
+    named = list(model.named_parameters())
+    return [{"params": [p for _, p in named if p.ndim >= 2]},
+            {"params": [p for _, p in named if p.ndim < 2], "weight_decay": 0.0, "lr": 0.05}]
+
+
+@pytest.mark.parametrize("kind", [optim.SGD, optim.AdamW])
+def test_zero_redundancy_equals_the_plain_optimizer(on_ranks, kind):
+    options = {"lr": 0.02, "weight_decay": 0.1, **({"momentum": 0.9} if kind is optim.SGD else {})}
+
+    def run(comm, make):
+        model = wrap(make_net(), comm, None)
+        optimizer = make(groups(model))
+        scheduler = StepLR(optimizer, 2, 0.5)
+        for epoch in range(3):
+            train(model, optimizer, comm, steps=2, seed=epoch)
+            scheduler.step()
+        return values(model.state_dict()), optimizer
+
+    def check(comm):
+        weights, optimizer = run(comm, lambda params: ZeroRedundancyOptimizer(params, kind, process_group=comm, **options))
+        expected, plain = run(comm, lambda params: kind(params, **options))
+        same(weights, expected)
+        with pytest.raises(RuntimeError, match="not been consolidated on this rank"):
+            optimizer.state_dict()
+        last = comm.size - 1
+        optimizer.consolidate_state_dict(to=last)
+        if comm.rank == last:
+            same_state(optimizer.state_dict(), plain.state_dict())
+        elif comm.size > 1:
+            with pytest.raises(RuntimeError, match="consolidate"):
+                optimizer.state_dict()
+        held = sum(t.numel() for state in optimizer.optim.state.values() for t in state.values() if t.ndim)
+        whole = sum(t.numel() for state in plain.state.values() for t in state.values() if t.ndim)
+        assert abs(held - whole / comm.size) <= 24           # what is unused has no state, and lies on one rank or two
+
+    on_ranks(check)
+
+
+def test_zero_redundancy_state_moves_between_numbers_of_ranks():
+    def first(comm):
+        model = wrap(make_mlp(), comm, None)
+        optimizer = ZeroRedundancyOptimizer(model.named_parameters(), optim.AdamW, comm, lr=0.02)
+        train(model, optimizer, comm)
+        optimizer.consolidate_state_dict()
+        return model.state_dict(), optimizer.state_dict() if comm.rank == 0 else None
+
+    def rest(comm, saved, make):
+        model = wrap(make_mlp(), comm, None)
+        optimizer = make(model.named_parameters(), comm)
+        model.load_state_dict(saved[0])
+        optimizer.load_state_dict(saved[1])
+        train(model, optimizer, comm, seed=9)
+        return values(model.state_dict())
+
+    saved = run_ranks(3, first)[0]
+    expected = rest(Devices(1), saved, lambda params, comm: adamw(params))
+    for size in (1, 2, 5):
+        for weights in run_ranks(size, rest, saved, lambda params, comm: ZeroRedundancyOptimizer(params, optim.AdamW, comm, lr=1)):
+            same(weights, expected)
+
+
+def test_zero_redundancy_refusals():
+    def check(comm):
+        net = make_mlp()
+        with pytest.raises(NotImplementedError, match="overlap_with_ddp"):
+            ZeroRedundancyOptimizer(net.parameters(), optim.SGD, comm, overlap_with_ddp=True, lr=0.1)
+        with pytest.raises(NotImplementedError, match="LAMB"):
+            ZeroRedundancyOptimizer(net.parameters(), optim.LAMB, comm, lr=0.1)
+        with pytest.raises(TypeError, match="optimizer_class"):
+            ZeroRedundancyOptimizer(net.parameters(), "SGD", comm, lr=0.1)
+        with pytest.raises(TypeError, match="process_group"):
+            ZeroRedundancyOptimizer(net.parameters(), optim.SGD, "all", lr=0.1)
+        model = wrap(make_mlp(), comm, 1)
+        with pytest.raises(ValueError, match="slices already"):
+            ZeroRedundancyOptimizer(model.parameters(), optim.SGD, comm, lr=0.1)
+        with pytest.raises(RuntimeError, match="sharded DataParallel"):
+            ZeroRedundancyOptimizer(model.module.parameters(), optim.SGD, comm, lr=0.1)
+
+    run_ranks(2, check)

@@ -1,0 +1,208 @@
+"""Mistakes with sharded modules end in clear errors on all ranks; ranks may differ where they can."""
+
+import pytest
+from sharded_models import (
+    FEATURES,
+    SEED,
+    make_mlp,
+    same,
+    sgd,
+    train,
+    values,
+    wrap,
+)
+
+import autograd as ag
+from autograd import nn, optim
+from dparallel import CollectiveError, DataParallel, hooks, run_ranks
+
+STAGES = ["optimizer", "gradients", "parameters"]
+
+
+@pytest.mark.parametrize("shard", STAGES)
+def test_ranks_that_go_different_ways(on_ranks, shard):
+    """Each rank uses its own layers, in its own order and number, some of them twice, one of them none."""
+    class Branches(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList([nn.Linear(3, 3) for _ in range(4)])
+            self.last = nn.Linear(3, 3)
+
+        def forward(self, x, way):
+            for number in way:
+                x = self.layers[number](x).tanh()
+            return x if not way else self.last(x)
+
+    ways = [[0, 1, 2, 3], [], [3, 0, 3], [2], [1, 1, 2]]
+
+    def run(comm, kind):
+        with SEED:
+            ag.manual_seed(0)
+            net = Branches().double()
+        model = wrap(net, comm, kind, average="ranks")
+        optimizer = sgd(model.parameters())
+        for step in range(4):
+            optimizer.zero_grad()
+            y = model(ag.ones(2, 3, dtype=ag.float64).requires_grad_(), ways[(comm.rank + step) % len(ways)])
+            y.pow(2).sum().backward()
+            optimizer.step()
+        return values(model.state_dict())
+
+    on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
+
+
+def test_stage_3_on_one_rank_only_is_an_error_on_all():
+    def check(comm):
+        model = wrap(make_mlp(), comm, 3)
+        with pytest.raises(CollectiveError, match="rank 0 wants to end summon_full_params.*rank 1 wants to end forward"):
+            if comm.rank == 0:
+                model.state_dict()
+            else:
+                with ag.no_grad():
+                    model(ag.ones(1, FEATURES, dtype=ag.float64))
+
+    run_ranks(3, check, timeout=20)
+
+
+def test_stage_3_reads_outside_of_a_pass_are_refused():
+    def check(comm):
+        model = wrap(make_mlp(), comm, 3)
+        weight = model.module[0].weight
+        assert weight.shape == (8, FEATURES) and weight.ndim == 2 and weight.numel() == 48 and "slices" in repr(weight)
+        for act in (lambda: weight.numpy(force=True), lambda: weight + 1, lambda: model.module(ag.ones(1, FEATURES))):
+            with pytest.raises(RuntimeError, match="summon_full_params"):
+                act()
+
+    run_ranks(2, check)
+
+
+def test_stage_3_refuses_a_backward_through_old_weights():
+    def check(comm):
+        model = wrap(make_mlp(), comm, 3)
+        optimizer = sgd(model.parameters())
+        old = model(ag.ones(2, FEATURES, dtype=ag.float64)).sum()
+        train(model, optimizer, comm, steps=1)
+        with pytest.raises(RuntimeError, match="modified by an optimizer step"):
+            old.backward()
+
+    run_ranks(2, check)
+
+
+@pytest.mark.parametrize("shard", STAGES)
+def test_mistakes_are_named(shard):
+    def check(comm):
+        net = make_mlp()
+        model = wrap(net, comm, shard)
+        with pytest.raises(RuntimeError, match=r"'0.weight' of the module inside.*model.parameters\(\)"):
+            optim.SGD(net.parameters(), lr=0.1)
+        with pytest.raises(NotImplementedError, match="LAMB needs norms"):
+            optim.LAMB(model.parameters(), lr=0.1)
+        with pytest.raises(NotImplementedError, match="LBFGS"):
+            optim.LBFGS(model.parameters())
+        with pytest.raises(RuntimeError, match="only plain Parameters|summon_full_params"):
+            DataParallel(net, comm=comm, shard=shard)
+        optimizer = sgd(model.parameters())
+        with model.no_sync():
+            model(ag.ones(1, FEATURES, dtype=ag.float64)).sum().backward()
+        with pytest.raises(RuntimeError, match="gradient of '.*' is not summed"):
+            optimizer.step()
+        optimizer.zero_grad()
+        optimizer.step()
+        with pytest.raises(NotImplementedError, match="assign=True"):
+            model.load_state_dict(model.state_dict(), assign=True)
+        with pytest.raises(RuntimeError, match="replaced"):
+            net[0].weight.data = ag.zeros(8, FEATURES, dtype=ag.float64)
+            model(ag.ones(1, FEATURES, dtype=ag.float64))
+
+    run_ranks(2, check)
+
+
+@pytest.mark.parametrize("shard", STAGES)
+def test_casts_and_freezing_after_wrapping_are_refused(shard):
+    def check(comm):
+        model = wrap(make_mlp(), comm, shard)
+        with pytest.raises(RuntimeError, match="cast a model"):
+            model.float()
+        with pytest.raises(NotImplementedError, match="unfreeze before wrapping"):
+            model.requires_grad_(False)
+        for p in model.parameters():
+            p.data = p.data * 0 + 3
+        model(ag.ones(1, FEATURES, dtype=ag.float64))
+        assert all((v == 3).all() for v in values(model.state_dict()).values())
+
+    run_ranks(2, check)
+
+
+def test_an_optimiser_made_before_wrapping_is_noticed():
+    def check(comm):
+        net = make_mlp()
+        optimizer = optim.SGD(net.parameters(), lr=0.1)
+        model = wrap(net, comm, 2)
+        with pytest.warns(UserWarning, match="no optimizer holds model.parameters"):
+            train(model, optimizer, comm, steps=3)
+
+    results = run_ranks(2, lambda comm: check(comm) if comm.rank == 0 else train_quietly(comm))
+    assert results == [None, None]
+
+
+def train_quietly(comm):
+    net = make_mlp()
+    optimizer = optim.SGD(net.parameters(), lr=0.1)
+    train(wrap(net, comm, 2), optimizer, comm, steps=3)
+
+
+@pytest.mark.parametrize("options", [{"shard": "weights"}, {"shard": 4}, {"shard": True}, {"shard": [1]}])
+def test_bad_stages(options):
+    with pytest.raises(ValueError, match="shard="):
+        DataParallel(make_mlp(), **options)
+
+
+def test_arguments_that_do_not_go_together():
+    with pytest.raises(NotImplementedError, match="batch='own'"):
+        DataParallel(make_mlp(), devices=2, shard=1)
+
+    def check(comm):
+        with pytest.raises(ValueError, match="shard_units"):
+            DataParallel(make_mlp(), comm=comm, shard=2, shard_units=nn.Linear)
+        with pytest.raises(ValueError, match="shard_units=3"):
+            DataParallel(make_mlp(), comm=comm, shard=3, shard_units=3)
+        by_class = DataParallel(make_mlp(), comm=comm, shard=3, shard_units=[nn.Sequential])
+        assert len(by_class._reducer.units) == 3     # no child is a Sequential: each that holds parameters
+        by_rule = DataParallel(nn.Sequential(make_mlp(), make_mlp()), comm=comm, shard=3,
+                               shard_units=lambda m: isinstance(m, nn.Sequential))
+        assert len(by_rule._reducer.units) == 2
+
+    run_ranks(2, check)
+
+
+def test_comm_hooks_are_refused():
+    def check(comm):
+        model = wrap(make_mlp(), comm, 1)
+        with pytest.raises(NotImplementedError, match="register_comm_hook with shard="):
+            model.register_comm_hook(None, hooks.allreduce_hook)
+
+    run_ranks(2, check)
+
+
+@pytest.mark.parametrize("shard", STAGES)
+def test_goes_on_after_an_exception_on_all_ranks(on_ranks, shard):
+    def planted(g):
+        raise KeyError("planted")
+
+    def check(comm):
+        def run(kind):
+            model = wrap(make_mlp(), comm, kind)
+            optimizer = sgd(model.parameters())
+            with pytest.raises(RuntimeError, match="mat1 and mat2"):             # in forward
+                model(ag.ones(2, FEATURES + 1, dtype=ag.float64))
+            watch = model.module[0].register_forward_hook(lambda module, args, y: y.register_hook(planted) and None)
+            with pytest.raises(KeyError, match="planted"):                       # in backward, behind two layers
+                model(ag.ones(2, FEATURES, dtype=ag.float64)).sum().backward()
+            watch.remove()
+            optimizer.zero_grad()
+            train(model, optimizer, comm)
+            return values(model.state_dict())
+
+        same(run(shard), run(None))
+
+    on_ranks(check)

@@ -1,0 +1,179 @@
+"""Planted differences between ranks are found, and named with path, ranks and values, on all ranks."""
+
+import collections
+import dataclasses
+import enum
+
+import numpy as np
+import pytest
+from sharded_models import FEATURES, adamw, make_mlp, make_net, train, wrap
+
+import autograd as ag
+from autograd import nn, optim
+from autograd.optim.lr_scheduler import StepLR
+from autograd.utils.data import DataLoader, DistributedSampler, RandomSampler, SequentialSampler
+from dparallel import CollectiveError, DataParallel, Devices, assert_same_everywhere, run_ranks, verify
+
+Point = collections.namedtuple("Point", "x y")
+Kind = enum.Enum("Kind", "A B")
+
+
+@dataclasses.dataclass
+class Settings:
+    rate: float
+    names: list
+
+
+def sampler(rank, **options):
+    return DistributedSampler(range(100), num_replicas=8, rank=rank, **{"seed": 3, **options})
+
+
+def linear(bias):
+    layer = nn.Linear(2, 3, bias=bias)
+    with ag.no_grad():
+        for p in layer.parameters():
+            p.fill_(1)
+    return layer
+
+
+# what the ranks hold (odd: whether this rank is the one that differs), and what the message says
+PLANTED = {
+    "number": (lambda odd: {"lr": 0.1 + odd}, r"lr differs between rank 0 and rank {r}: 0\.1 against 1\.1"),
+    "nested": (lambda odd: {"a": [1, {"b": (2, 3 + odd)}]}, r"a\[1\]\['b'\]\[1\] differs .* rank {r}: 3 against 4"),
+    "kind of number": (lambda odd: [1.0 if odd else 1], r"\[0\] is int on rank 0 and float on rank {r}"),
+    "array": (lambda odd: {"w": np.arange(6.0).reshape(2, 3) + odd * np.array([0, 0, 1e-9])},
+              r"w differs .* rank {r}: element \[0, 2\] is 2\.0 against 2\.000000001; 2 of 6 elements"),
+    "transposed memory": (lambda odd: np.arange(4.0).reshape(2, 2).T if odd else np.array([[0, 2], [1, 4.0]]),
+                          r"element \[1, 1\] is 4\.0 against 3\.0"),
+    "negative zero": (lambda odd: np.array([0.0, -0.0 if odd else 0.0]), r"element \[1\] is 0\.0 against -0\.0"),
+    "dtype": (lambda odd: [("w", ag.ones(2, dtype=ag.float64 if odd else ag.float32))],
+              r"w is float32 \[2\] on rank 0 and float64 \[2\] on rank {r}"),
+    "shape": (lambda odd: [("w", ag.ones(2 + odd))], r"w is float32 \[2\] on rank 0 and float32 \[3\] on rank {r}"),
+    "requires_grad": (lambda odd: ag.ones(2).requires_grad_(odd), r"float32 \[2\] on rank 0 and float32 \[2\], requires_grad"),
+    "keys": (lambda odd: {"b" if odd else "a": 1}, r"rank 0 has 'a' where rank {r} has 'b'"),
+    "order of keys": (lambda odd: dict([("b", 2), ("a", 1)] if odd else [("a", 1), ("b", 2)]), "rank 0 has 'a' where"),
+    "length": (lambda odd: [1] * (2 + odd), r"list of 2 on rank 0 and list of 3 on rank {r}"),
+    "data order": (lambda odd: [*range(18), *((19, 18) if odd else (18, 19))], r"element \[18\] is 18 against 19; 2 of 20"),
+    "text": (lambda odd: {"x": ["same", "odd" if odd else "even"]}, r"x\[1\] .*'even' against 'odd'"),
+    "none": (lambda odd: (1 if odd else None,), r"\[0\] is NoneType on rank 0 and int"),
+    "set": (lambda odd: {"s": {1, 2, 3 + odd}}, r"s differs .*\[1, 2, 3\] against \[1, 2, 4\]"),
+    "namedtuple": (lambda odd: Point(1, 2 + odd), "y differs .*2 against 3"),
+    "dataclass": (lambda odd: Settings(0.1, ["a", "b" if odd else "c"]), r"names\[1\] differs .*'c' against 'b'"),
+    "enum, dtype, class": (lambda odd: [np.dtype("f4"), dict, Kind.B if odd else Kind.A], r"\[2\] differs .*Kind\.A"),
+    "function": (lambda odd: {"f": np.asarray if odd else len}, "f differs"),
+    "generator": (lambda odd: np.random.default_rng(5 + odd), r"state.* differs"),
+    "our generator": (lambda odd: ag.Generator().manual_seed(5 + odd), "differs"),
+    "iterator": (lambda odd: (i + odd for i in range(3)), r"\[0\] differs"),
+    "scheduler": (lambda odd: StepLR(optim.SGD([nn.Parameter(ag.ones(1))], lr=0.1), 2 + odd), "step_size differs .*2 against 3"),
+    "sampler's seed": (lambda odd: SequentialSampler(range(4 + odd)), "data_source differs .*of 4 items against of 5 items"),
+    "generator of a sampler": (lambda odd: RandomSampler(range(4), generator=ag.Generator().manual_seed(odd)), "generator"),
+    "loader": (lambda odd: DataLoader([1, 2, 3], batch_size=2 + odd), "batch_size differs"),
+    "optimizer": (lambda odd: optim.AdamW(make_mlp().parameters(), lr=0.1, betas=(0.9, 0.99 if odd else 0.999)),
+                  r"param_groups\[0\]\['betas'\]\[1\] differs .*0\.999 against 0\.99"),
+    "class of an optimizer": (lambda odd: (optim.AdamW if odd else optim.Adam)(make_mlp().parameters(), lr=0.1), "Adam.*AdamW"),
+    "module": (lambda odd: linear(bias=not odd), "rank {r} has 1 parameters and buffers, rank 0 has 2"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_differences(on_ranks, name):
+    make, words = PLANTED[name]
+
+    def check(comm):
+        for odd in {comm.size - 1, 1} if comm.size > 1 else ():
+            with pytest.raises(AssertionError, match=words.replace("{r}", str(odd))):
+                assert_same_everywhere(make(comm.rank == odd), comm)
+        assert_same_everywhere(make(False), comm)
+
+    on_ranks(check)
+
+
+def test_distributed_samplers_have_the_rank_of_their_process(on_ranks):
+    def check(comm):
+        if comm.size == 1:
+            return
+        assert_same_everywhere(DistributedSampler(range(9), comm.size, comm.rank), comm)
+        with pytest.raises(AssertionError, match=r"rank differs between rank 0 and rank 1: that of the process against 0, wh"):
+            assert_same_everywhere(DistributedSampler(range(9), comm.size, 0), comm)
+        with pytest.raises(AssertionError, match="seed differs between rank 0 and rank 1: 0 against 1"):
+            assert_same_everywhere(DataLoader(range(9), sampler=DistributedSampler(range(9), comm.size, comm.rank,
+                                                                                   seed=comm.rank)), comm)
+
+    on_ranks(check)
+
+
+def test_what_can_not_be_compared_is_refused_on_all_ranks():
+    class Odd:
+        pass
+
+    class Fails:
+        def state_dict(self):
+            raise KeyError("planted")
+
+    def check(comm):
+        with pytest.raises(TypeError, match=r"x\[0\] is a Odd, which can't be compared"):
+            assert_same_everywhere({"x": [Odd()]}, comm)
+        with pytest.raises(TypeError, match=r"rank 1: x\[0\] is a Odd"):
+            assert_same_everywhere({"x": [Odd() if comm.rank == 1 else 1]}, comm)
+        with pytest.raises(TypeError, match="rank 2: looking at the object raised KeyError: 'planted'"):
+            assert_same_everywhere(Fails() if comm.rank == 2 else {}, comm)
+
+    run_ranks(3, check)
+    assert_same_everywhere(object(), Devices(4))     # one process: nothing to compare
+
+
+@pytest.mark.parametrize("shard", [None, 1, 2, 3])
+def test_models_and_optimisers_after_training(on_ranks, shard):
+    def check(comm):
+        model = wrap(make_mlp(), comm, shard)
+        optimizer = adamw(model.parameters())
+        train(model, optimizer, comm)
+        assert_same_everywhere(model, comm)
+        assert_same_everywhere(optimizer, comm)
+        verify(optimizer, comm)
+        if comm.size > 1:
+            optimizer.param_groups[0]["lr"] *= 1 + comm.rank
+            with pytest.raises(CollectiveError, match=r"\['lr'\] differs between rank 0 and rank 1: 0.02 against 0.04"):
+                verify(optimizer, comm)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("shard", [None, 1, 2])
+def test_verify_every_finds_weights_that_drifted(on_ranks, shard):
+    def check(comm):
+        model = wrap(make_mlp(), comm, shard, verify_every=2)
+        x = ag.ones(2, FEATURES, dtype=ag.float64)
+        for _ in range(4):
+            model(x)
+        if comm.rank == comm.size - 1:
+            with ag.no_grad():
+                model.module[2].bias[3] += 1e-15
+        model(x)                                     # the fifth: not looked at
+        if comm.size > 1:
+            with pytest.raises(CollectiveError, match=rf"before forward 6: 2.bias differs between rank 0 and rank {comm.size - 1}: "
+                                                      r"element \[3\]"):
+                model(x)
+
+    on_ranks(check)
+
+
+def test_construction_names_what_differs(on_ranks):
+    def check(comm):
+        if comm.size == 1:
+            return
+        with pytest.raises(CollectiveError, match=r"DataParallel expects the same model.*weight is float32 \[2, 3\], requires_grad "
+                                                  r"on rank 0 and float64 \[2, 3\], requires_grad on rank 1"):
+            DataParallel(nn.Linear(3, 2).to(np.float64 if comm.rank else np.float32), comm=comm)
+        net = nn.Linear(3, 2)
+        net.bias.requires_grad = comm.rank == 0
+        with pytest.raises(CollectiveError, match=r"bias is float32 \[2\], requires_grad on rank 0 and float32 \[2\] on rank 1"):
+            DataParallel(net, comm=comm, shard=2)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("every", [-1, 0.5, "often"])
+def test_bad_intervals(every):
+    with pytest.raises(ValueError, match="verify_every"):
+        DataParallel(make_net(), verify_every=every)
