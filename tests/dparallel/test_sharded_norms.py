@@ -21,11 +21,11 @@ def one_backward(comm, shard):
     return model
 
 
-@pytest.mark.parametrize("shard", STAGES)
-@pytest.mark.parametrize("order", [2, 1, 3.5, float("inf"), float("-inf")])
+@pytest.mark.parametrize(("shard", "order"), [("optimizer", 2), ("gradients", 2), ("parameters", 2), ("gradients", 1),
+                                              ("gradients", 3.5), ("parameters", float("inf")), ("optimizer", float("-inf"))])
 def test_clipping_by_the_norm_of_the_wholes(on_ranks, shard, order):
     def check(comm):
-        model, plain = one_backward(comm, shard), one_backward(comm, None)
+        model, plain = one_backward(comm, shard), one_backward(comm, None)          # of all kinds of parameters
         extra = nn.Parameter(ag.ones(3, dtype=ag.float64))               # replicated: counts once
         extra.grad = ag.full((3,), 0.5, dtype=ag.float64)
         other = nn.Parameter(ag.ones(3, dtype=ag.float64))
@@ -75,7 +75,7 @@ def test_zero_redundancy_equals_the_plain_optimizer(on_ranks, kind):
         optimizer = make(groups(model))
         scheduler = StepLR(optimizer, 2, 0.5)
         for epoch in range(3):
-            train(model, optimizer, comm, steps=2, seed=epoch)
+            train(model, optimizer, comm, steps=1, seed=epoch)
             scheduler.step()
         return values(model.state_dict()), optimizer
 
