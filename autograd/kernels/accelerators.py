@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -38,19 +39,25 @@ class Accelerator:
         self.name, self._load, self._instead = name, load, instead
         self._library: Any = None
         self._tried = False
+        self._lock = threading.Lock()
 
     def library(self) -> Any:
         """The library, or None, and then NumPy does the work."""
         if not self._tried:
-            self._tried = True
-            if not wanted(self.name):
-                self._notice("switched off by AUTOGRAD_ACCELERATORS")
-                return None
-            try:
-                self._library = self._load()
-            except Exception as error:               # whatever is wrong with it, NumPy works
-                self._notice(" ".join(f"{type(error).__name__}: {error}".split()))
+            with self._lock:                         # ranks that are threads wait: all of them use it, or none
+                if not self._tried:
+                    self._try()
+                    self._tried = True
         return self._library
+
+    def _try(self) -> None:
+        if not wanted(self.name):
+            self._notice("switched off by AUTOGRAD_ACCELERATORS")
+            return
+        try:
+            self._library = self._load()
+        except Exception as error:                   # whatever is wrong with it, NumPy works
+            self._notice(" ".join(f"{type(error).__name__}: {error}".split()))
 
     def state(self) -> str:
         """"in use", "not loaded yet", or "not used"."""
