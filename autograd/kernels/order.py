@@ -7,6 +7,7 @@ last: of logical shape (n, c, *plane) over memory (n, *plane, c). NumPy's elemen
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,5 +46,7 @@ def empty_last(shape: tuple[int, ...], dtype: Any) -> Any:
 def zeros_like_order(shape: Any, array: Any) -> Any:
     """Zeros of `shape` and of array's dtype, with channels last if array, or what it is a part of, has them so."""
     if array.ndim > 2 and len(shape) == array.ndim and array.shape[1] > 1 and array.strides[1] == array.itemsize:
-        return np.moveaxis(np.zeros((shape[0], *shape[2:], shape[1]), array.dtype), -1, 1)
+        steps = [array.strides[axis] for axis in last_axes(array.ndim)]
+        if all(outer >= inner for outer, inner in pairwise(steps)):
+            return np.moveaxis(np.zeros((shape[0], *shape[2:], shape[1]), array.dtype), -1, 1)
     return np.zeros(shape, array.dtype)
