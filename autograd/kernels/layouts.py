@@ -18,7 +18,7 @@ WORTH = 1 << 14                                      # elements from which 10 us
 def usable(*arrays: Any) -> bool:
     """Whether oneDNN may work on these arrays (None counts): float32, none of them empty, 2 to 5 dimensions."""
     for a in arrays:
-        if a is not None and (a.dtype is not FLOAT32 or not a.size or not a.flags.aligned):
+        if a is not None and (a.dtype != FLOAT32 or not a.size or not a.flags.aligned):
             return False
     return 2 <= arrays[0].ndim <= 5 and onednn.library() is not None
 

@@ -27,7 +27,7 @@ class Pass:
         self.primitive, self.weight = primitive, weight
         self.copying: dnn.Primitive | None = None
         if not primitive.takes(weight, rows):
-            ends = (rows.handle, primitive.wants(weight))
+            ends = (rows, primitive.wants(weight))
             self.copying = dnn.reordering(*(ends if weight == dnn.WEIGHTS else ends[::-1]))
         self.sizes = (primitive.bytes(weight), primitive.room, 0 if self.copying is None else self.copying.room)
 
@@ -62,9 +62,9 @@ def _planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, group
            zip(plane, slide.before, after, spans, slide.stride, slide.out, strict=True)):
         raise dnn.Refused("an output that a convolution of this plane does not have")
     grouped = weight if groups == 1 else (groups, m // groups, *weight[1:])
-    source, target = dnn.described(x, "last").handle, dnn.described((x[0], m, *slide.out), "last").handle
-    free = dnn.described(grouped, "any").handle
-    constant = dnn.described((m,), "rows").handle if bias else None
+    source, target = dnn.described(x, "last"), dnn.described((x[0], m, *slide.out), "last")
+    free = dnn.described(grouped, "any")
+    constant = dnn.described((m,), "rows") if bias else None
     how = [dnn.dims(sizes) for sizes in (slide.stride, tuple([d - 1 for d in slide.dilation]), slide.before, after)]
     create = "dnnl_convolution_{}_primitive_desc_create"
     forward = dnn.made(create.format("forward"), dnn.engine(), dnn.TRAINING, DIRECT, source, free, constant, target, *how,

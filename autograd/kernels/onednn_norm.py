@@ -21,7 +21,7 @@ SCALED, SHIFTED = 2, 4                               # dnnl_use_scale, dnnl_use_
 def planned(shape: Sizes, eps: float, scaled: bool, shifted: bool) -> tuple[dnn.Primitive, dnn.Primitive] | None:
     """Forward and backward for this shape; None if oneDNN refuses."""
     flags = SCALED * scaled | SHIFTED * shifted
-    name, memory = "dnnl_batch_normalization_{}_primitive_desc_create", dnn.described(shape, "last").handle
+    name, memory = "dnnl_batch_normalization_{}_primitive_desc_create", dnn.described(shape, "last")
     try:
         there = dnn.made(name.format("forward"), dnn.engine(), dnn.TRAINING, memory, memory, eps, flags, dnn.attributes())
         given, found = [dnn.SCALE] * scaled, [dnn.DIFF_SCALE] * scaled + [dnn.DIFF_SHIFT] * shifted

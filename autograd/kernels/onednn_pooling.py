@@ -26,7 +26,7 @@ def planned(shape: Sizes, slide: Slide, order: str) -> tuple[dnn.Primitive, dnn.
     if any(a >= d * (k - 1) + 1 for a, k, d in zip(after, slide.kernel, slide.dilation, strict=True)):
         return None
     name = "dnnl_pooling_{}_primitive_desc_create"
-    source, target = (dnn.described(s, order).handle for s in (shape, (*shape[:2], *slide.out)))
+    source, target = (dnn.described(s, order) for s in (shape, (*shape[:2], *slide.out)))
     how = [dnn.dims(tuple(sizes)) for sizes in (slide.stride, slide.kernel, [d - 1 for d in slide.dilation], slide.before,
                                                 [max(0, a) for a in after])]
     try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -65,7 +64,10 @@ def dims(sizes: tuple[int, ...]) -> Any:
 
 
 class Description:
-    """A memory descriptor of float32: a shape and its strides in elements; None: in an order of the library's choice."""
+    """A memory descriptor of float32: a shape and its strides in elements; None: in an order of the library's choice.
+
+    It is to be passed itself, never its handle alone: two threads may make the same one, and the cache keeps only one.
+    """
 
     def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None) -> None:
         self.destroy = onednn.library().dnnl_memory_desc_destroy     # within reach also when the interpreter ends
@@ -76,6 +78,11 @@ class Description:
     def __del__(self) -> None:
         if hasattr(self, "handle"):
             self.destroy(self.handle)
+
+    @property
+    def _as_parameter_(self) -> Any:
+        """What ctypes passes."""
+        return self.handle
 
 
 @lru_cache(maxsize=KEPT)
@@ -119,7 +126,7 @@ class Primitive:
 
     def takes(self, what: int, given: Description) -> bool:
         """Whether an argument may lie as `given` says."""
-        return bool(self.library.dnnl_memory_desc_equal(self.wants(what), given.handle))
+        return bool(self.library.dnnl_memory_desc_equal(self.wants(what), given))
 
     def run(self, room: int, *addresses: int) -> None:
         """Run on memory at these addresses, in the order of the arguments; scratch memory is at `room`."""
@@ -147,12 +154,16 @@ class Call:
         for what in primitive.arguments:
             self.memories.append(made("dnnl_memory_create", primitive.wants(what), engine(), None))
         self.place, self.execute = self.library.dnnl_memory_set_data_handle, self.library.dnnl_primitive_execute
+        self.placed: tuple[int, ...] = (0,) * len(self.memories)
         pairs = zip(primitive.arguments, self.memories, strict=True)
         self.list = (Argument * len(self.memories))(*[Argument(what, memory) for what, memory in pairs])
 
-    def __call__(self, addresses: Sequence[int]) -> None:
-        for memory, address in zip(self.memories, addresses, strict=True):
-            self.place(memory, address)
+    def __call__(self, addresses: tuple[int, ...]) -> None:
+        if addresses != self.placed:                 # malloc gives a loop the same memory again
+            for memory, address, before in zip(self.memories, addresses, self.placed, strict=True):
+                if address != before:
+                    self.place(memory, address)
+            self.placed = addresses
         status = self.execute(self.handle, self.stream, len(self.memories), self.list)
         if status:
             raise Refused(f"dnnl_primitive_execute: status {status}")
@@ -167,7 +178,7 @@ class Call:
 @lru_cache(maxsize=KEPT)
 def reorder(shape: tuple[int, ...], source: str, target: str) -> Primitive:
     """What copies a dense array from one order of memory into another."""
-    return reordering(described(shape, source).handle, described(shape, target).handle)
+    return reordering(described(shape, source), described(shape, target))
 
 
 def reordering(source: Any, target: Any) -> Primitive:

@@ -7,6 +7,7 @@ last: of logical shape (n, c, *plane) over memory (n, *plane, c). NumPy's elemen
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,8 @@ def empty_last(shape: tuple[int, ...], dtype: Any) -> Any:
 
 def zeros_like_order(shape: Any, array: Any) -> Any:
     """Zeros of `shape` and of array's dtype, with channels last if array, or what it is a part of, has them so."""
-    strides = array.strides
-    if (array.ndim > 2 and len(shape) == array.ndim and array.shape[1] > 1 and strides[1] == array.itemsize
-            and [strides[0], *strides[2:]] == sorted([strides[0], *strides[2:]], reverse=True)):
-        return np.moveaxis(np.zeros((shape[0], *shape[2:], shape[1]), array.dtype), -1, 1)
+    if array.ndim > 2 and len(shape) == array.ndim and array.shape[1] > 1 and array.strides[1] == array.itemsize:
+        steps = [array.strides[axis] for axis in last_axes(array.ndim)]
+        if all(outer >= inner for outer, inner in pairwise(steps)):
+            return np.moveaxis(np.zeros((shape[0], *shape[2:], shape[1]), array.dtype), -1, 1)
     return np.zeros(shape, array.dtype)

@@ -103,6 +103,7 @@ def test_results_lie_channels_last_and_views_work():
     assert flat.is_contiguous() and (flat.detach().numpy() == expected.reshape(2, -1)).all()
     assert (y.detach().view(-1).numpy() == expected.reshape(-1)).all()            # shared: a copy
     assert (F.relu(y).view(-1).detach().numpy() == np.maximum(expected, 0).reshape(-1)).all()
+    assert F.conv2d(x, w).detach().view(ag.int16).shape == (2, 5, 6, 12)
     assert (y.reshape(2, 5, 36).detach().numpy() == expected.reshape(2, 5, 36)).all()
     assert (y.flatten(1).detach().numpy() == expected.reshape(2, -1)).all()
 
@@ -157,3 +158,43 @@ def test_first_and_second_derivatives_agree():
     first = ag.autograd.grad(F.conv2d(*wide, stride=2, padding=1, groups=2).pow(2).sum(), wide, create_graph=True)
     for a, c in zip(seconds, ag.autograd.grad(sum((g ** 2).sum() for g in first), wide)):
         np.testing.assert_allclose(a.numpy(), c.numpy(), rtol=1e-3, atol=1e-3 * float(c.abs().max()))
+
+
+def test_shapes_of_results_that_lie_channels_last():
+    """What users do with a convolution's result gives what it gives by rows."""
+    y = F.conv2d(ag.randn(2, 3, 9, 9), ag.randn(4, 3, 2, 2))
+    rows = y.contiguous()
+    for call in (lambda t: t.sum(1), lambda t: t.mean((2, 3)), lambda t: t.flatten(), lambda t: F.pad(t, (1, 2, 0, 1), value=3.0),
+                 lambda t: t[:, 1:3, ::2], lambda t: ag.cat([t, t], 1), lambda t: t.permute(0, 2, 3, 1).reshape(2, 64, 4),
+                 lambda t: F.softmax(t, 1), lambda t: F.avg_pool2d(t, 2), lambda t: F.adaptive_avg_pool2d(t, 3),
+                 lambda t: F.interpolate(t, scale_factor=2), lambda t: F.pixel_shuffle(t, 2), lambda t: F.group_norm(t, 2),
+                 lambda t: t.unfold(2, 3, 1), lambda t: F.unfold(t, 3), lambda t: t.chunk(2, 1)[1], lambda t: t.sort(1)[0],
+                 lambda t: t.max(1)[1], lambda t: t.cumsum(2), lambda t: t.clone(),
+                 lambda t: t + ag.arange(8), lambda t: t.matmul(ag.ones(8, 2)), lambda t: t.transpose(1, 3).contiguous()):
+        close(call(y).numpy(), call(rows).numpy())
+
+
+def test_gradients_of_slices_and_paddings_of_results():
+    x, w = ag.randn(2, 3, 8, 8), ag.randn(4, 3, 3, 3)
+
+    def grads(order):
+        a = w.clone().requires_grad_()
+        y = F.conv2d(x, a)
+        y = y.contiguous() if order == "rows" else y
+        short = F.pad(y[:, :, ::2, ::2], (0, 0, 0, 0, 2, 2))
+        (F.relu(y)[:, :, 1:4, 1:4].sum() + (short ** 2).sum() + y.flatten(1)[:, ::3].sum()).backward()
+        return a.grad
+
+    close(grads("last").numpy(), grads("rows").numpy())
+
+
+@pytest.mark.parametrize("shape", [(3,), (40, 1000), (2, 3, 50, 60)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_relu_in_blocks(shape, dtype):
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(shape).astype(dtype)
+    if dtype is not np.int64:
+        x.reshape(-1)[:3] = np.nan, np.inf, -np.inf
+    for order in ("rows", "last", "part", "columns") if len(shape) > 2 else ("rows",):
+        found = F.relu(ag.from_numpy(in_order(x, order))).numpy()
+        np.testing.assert_array_equal(found, np.maximum(x, 0))

@@ -98,12 +98,17 @@ def view(input: Any, *args: Any, size: Any = None, dtype: Any = None) -> Any:
     return _view(input, target)
 
 
+def loose(x: Tensor) -> bool:
+    """Whether x lies channels last, but not because it is a view of something."""
+    return x.base is None and x.array.base is None and x.array.ndim > 2 and channels_last(x.array)
+
+
 def _by_rows(x: Tensor) -> Tensor:
     """x, or a copy, with its elements by rows, if they lie channels last: PyTorch's convolutions give rows, and code takes
     view() of them. x itself moves where nobody else holds its memory. RuntimeError for other orders.
     """
     array = x.array
-    if x.base is not None or array.base is not None or array.ndim < 3 or not channels_last(array):
+    if not loose(x):
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension "
                            "spans across two contiguous subspaces). Use .reshape(...) instead.")
     if x.counter is None and sys.getrefcount(array) <= 3:        # x, the name above, and the call
@@ -115,6 +120,8 @@ def _by_rows(x: Tensor) -> Tensor:
 def _bytes_as(x: Tensor, dtype: np.dtype[Any]) -> Any:
     if dtype == x.dtype:
         return _view(x, x.shape)
+    if dtype.itemsize != x.array.itemsize and loose(x):
+        x = _by_rows(x)
     try:
         out = result(x.array.view(dtype))
     except ValueError as error:
