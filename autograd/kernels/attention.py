@@ -1,4 +1,4 @@
-"""Scaled dot product attention without masks but the causal one, in float32: softmax of the scores in place, by compiled loops.
+"""Scaled dot product attention, float32, no mask but the causal one: softmax of the scores in place, by compiled loops.
 
 Small problems go in one piece, and their probabilities are kept. Large ones go by blocks of rows of one matrix at a time;
 two numbers a row are kept, from which the backward pass has the probabilities again, and causal blocks leave out the keys

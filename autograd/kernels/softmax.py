@@ -34,25 +34,28 @@ def softmax_backward(z: Array, g: Array, dim: int) -> Array | None:
     return out
 
 
-def log_sums(x: Array) -> Array | None:
-    """The logarithm of the sum of exp(x) of each row of a matrix."""
+def power_sums(x: Array) -> tuple[Array, Array] | None:
+    """The largest element of each row of a matrix, and the sum of exp(x - largest)."""
     kernels = kernels_for(x) if x.ndim == 2 else None
     if kernels is None:
         return None
     rows, columns = x.shape
     tops, sums = np.empty((2, rows), FLOAT32)
-    kernels.log_sums(x, np.empty(columns, FLOAT32), tops, sums, rows, columns)
-    np.log(sums, out=sums)
-    sums += tops
-    return sums
+    kernels.power_sums(x, np.empty(columns, FLOAT32), tops, sums, rows, columns)
+    return tops, sums
 
 
 def log_softmax(x: Array, dim: int) -> Array | None:
-    """x minus the logarithm of the sum of exp(x)."""
+    """x minus the logarithm of the sum of exp(x): the largest first, or digits are lost."""
     if dim != x.ndim - 1 or not x.size:
         return None
-    sums = log_sums(x.reshape(-1, x.shape[-1]))
-    return None if sums is None else x - sums.reshape(*x.shape[:-1], 1)
+    made = power_sums(x.reshape(-1, x.shape[-1]))
+    if made is None:
+        return None
+    tops, sums = (part.reshape(*x.shape[:-1], 1) for part in made)
+    out: Array = x - tops
+    out -= np.log(sums)
+    return out
 
 
 def log_softmax_backward(z: Array, g: Array, dim: int) -> Array | None:
@@ -65,11 +68,12 @@ def log_softmax_backward(z: Array, g: Array, dim: int) -> Array | None:
     return out
 
 
-def cross_entropy_backward(x: Array, sums: Array, share: Array, target: Array) -> Array | None:
-    """(softmax(x) - one hot) * share of each row, from log_sums(x). The targets are in range."""
-    kernels = kernels_for(x, sums, share)
+def cross_entropy_backward(x: Array, tops: Array, sums: Array, share: Array, target: Array) -> Array | None:
+    """(softmax(x) - one hot) * share of each row, from power_sums(x). The targets are in range."""
+    factor = share / sums
+    kernels = kernels_for(x, tops, factor, share)
     if kernels is None:
         return None
     out = np.empty_like(x)
-    kernels.cross_entropy_backward(x, sums, share, np.ascontiguousarray(target, np.int64), out, *x.shape)
+    kernels.cross_entropy_backward(x, tops, factor, share, np.ascontiguousarray(target, np.int64), out, *x.shape)
     return out

@@ -77,23 +77,25 @@ class CrossEntropy(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, target: Any, *, weights: Any, total: Any) -> Any:
-        """Kept for an ordinary backward pass: the exponentials and their sums, or the logarithms of the sums alone where
-        there is a kernel. Half precision in single.
+        """Kept for an ordinary backward pass: the exponentials (the largest elements where there is a kernel) and their
+        sums. Half precision in single.
         """
         ctx.given = weights, total
-        sums = kernel.log_sums(x)
-        if sums is not None:
-            ctx.save(x, target, (None, sums))
-            return _losses(sums.copy(), x, target, weights, total)
         wide = x.astype(np.float32) if x.dtype == np.float16 else x
-        top = np.maximum.reduce(wide, axis=1, keepdims=True)
-        powers = np.subtract(wide, top)
-        np.exp(powers, out=powers)
-        sums = np.add.reduce(powers, axis=1)
-        ctx.save(x, target, (powers, sums))          # a tuple: numbers to the graph, freed with the rest
-        out = np.log(sums)
-        out += top[:, 0]
-        return np.asarray(_losses(out, wide, target, weights, total), x.dtype)
+        made = kernel.power_sums(x)
+        if made is None:
+            tops = np.maximum.reduce(wide, axis=1)
+            powers = np.subtract(wide, tops[:, None])
+            np.exp(powers, out=powers)
+            made = powers, np.add.reduce(powers, axis=1)
+        else:
+            tops = made[0]
+        ctx.save(x, target, made)                    # a tuple: numbers to the graph, freed with the rest
+        out = tops - wide[np.arange(len(x)), target]     # the largest first, or digits are lost
+        out += np.log(made[1])
+        if weights is not None:
+            out *= weights
+        return np.asarray(out if total is None else np.add.reduce(out) / total, x.dtype)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -107,22 +109,14 @@ class CrossEntropy(Operation):
             one_hot = PutRows.apply(np.ones(n, x.dtype), target, shape=x.shape)
             return (softmax(x, 1) - one_hot) * reshape(g * share, (n, 1)), None
         share = g * share
-        if powers is None:
-            made = kernel.cross_entropy_backward(x, sums, share, target)
+        if powers.ndim == 1:                         # the largest elements
+            made = kernel.cross_entropy_backward(x, powers, sums, share, target)
             if made is not None:
                 return made, None
-            powers, sums = np.exp(x - sums[:, None]), np.ones(1, x.dtype)
+            powers = np.exp(x - powers[:, None])
         out = powers * (share / sums)[:, None]
         out[np.arange(n), target] -= share
         return out.astype(x.dtype, copy=False), None
-
-
-def _losses(sums: Any, x: Any, target: Any, weights: Any, total: Any) -> Any:
-    """The losses of the rows, or what they add up to, from the logarithms of their sums, which are overwritten."""
-    sums -= x[np.arange(len(x)), target]
-    if weights is not None:
-        sums *= weights
-    return sums if total is None else np.asarray(np.add.reduce(sums) / total, x.dtype)
 
 
 def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
