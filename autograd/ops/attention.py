@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import attention as kernel
 from ..random import default_generator
 from ..tensor import Tensor
 from ._declare import Operation
@@ -24,9 +25,16 @@ class Attention(Operation, name="ScaledDotProductAttention"):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, q: Any, k: Any, v: Any, bias: Any, allowed: Any, keep: Any, *, scale: float, kept: float) -> Any:
-        """The probabilities are kept for an ordinary backward pass."""
-        ctx.scales = scale, kept
+    def forward(ctx: Any, q: Any, k: Any, v: Any, bias: Any, allowed: Any, keep: Any, *, scale: float, kept: float,
+                causal: bool = False) -> Any:
+        """The kernel where it applies. The probabilities, or what it keeps instead, are for an ordinary backward pass."""
+        ctx.scales = scale, kept, causal
+        if bias is None and allowed is None and keep is None:
+            made = kernel.forward(q, k, v, causal, scale)
+            if made is not None:
+                ctx.save(q, k, v, bias, allowed, keep, made[1])
+                return made[0]
+        allowed = causal_mask(q, k) if causal else allowed
         p = np.matmul(q * np.asarray(scale, q.dtype), np.swapaxes(k, -1, -2))
         if bias is not None:
             p = p + bias
@@ -43,9 +51,13 @@ class Attention(Operation, name="ScaledDotProductAttention"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Through the sum to the probabilities, through the softmax to the scores, through the product to q and k."""
-        q, k, v, bias, allowed, keep, (p,) = ctx.values
-        scale, kept = ctx.scales
-        p = _probabilities(q, k, bias, allowed, scale) if isinstance(g, Tensor) else p
+        q, k, v, bias, allowed, keep, known = ctx.values
+        scale, kept, causal = ctx.scales
+        recorded = isinstance(g, Tensor)
+        if len(known) == 3 and not recorded:
+            return *kernel.backward(g, q, k, v, known, causal, scale), None, None, None
+        allowed = causal_mask(q, k) if causal else allowed
+        p = _probabilities(q, k, bias, allowed, scale) if recorded else known[0]
         mask = None if keep is None else keep * np.asarray(kept, q.dtype)
         gq = gk = gv = gs = None
         if ctx.needs(2):
@@ -57,6 +69,11 @@ class Attention(Operation, name="ScaledDotProductAttention"):
             gq = matrices(gs, k) * scale if ctx.needs(0) else None
             gk = matrices(mT(gs), q) * scale if ctx.needs(1) else None
         return gq, gk, gv, gs if ctx.needs(3) else None, None, None
+
+
+def causal_mask(q: Any, k: Any) -> Any:
+    """True where a key is not after its query."""
+    return np.tri(q.shape[-2], k.shape[-2], dtype=bool)
 
 
 def _finite_maximum(scores: Any) -> Any:
@@ -96,9 +113,7 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
     allowed = bias = None
-    if is_causal:
-        allowed = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
-    elif attn_mask is not None:
+    if attn_mask is not None:
         allowed, bias = (attn_mask.array, None) if attn_mask.dtype.kind == "b" else (None, attn_mask)
     batch = np.broadcast_shapes(query.shape[:-2], key.shape[:-2])
     keep = None
@@ -108,7 +123,8 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     given: Any = query, key, value, bias
     if query.dtype == np.float16:                    # half precision is computed in single
         given = tuple(None if x is None else cast(x, np.float32) for x in given)
-    out = Attention.apply(*given, allowed, keep, scale=factor, kept=1 / (1 - dropout_p) if dropout_p < 1 else 0.0)
+    out = Attention.apply(*given, allowed, keep, scale=factor, causal=is_causal,
+                          kept=1 / (1 - dropout_p) if dropout_p < 1 else 0.0)
     return cast(out, query.dtype)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import softmax as kernel
 from ..tensor import Tensor
 from ._declare import Operation
 from .choice import where
@@ -76,17 +77,22 @@ class CrossEntropy(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, target: Any, *, weights: Any, total: Any) -> Any:
-        """Kept for an ordinary backward pass: the exponentials and their sums. Half precision in single."""
-        wide = x.astype(np.float32) if x.dtype == np.float16 else x
-        top = np.maximum.reduce(wide, axis=1, keepdims=True)
-        powers = np.subtract(wide, top)
-        np.exp(powers, out=powers)
-        sums = np.add.reduce(powers, axis=1)
-        ctx.save(x, target, (powers, sums))          # a tuple: numbers to the graph, freed with the rest
+        """Kept for an ordinary backward pass: the exponentials (the largest elements where there is a kernel) and their
+        sums. Half precision in single.
+        """
         ctx.given = weights, total
-        out = np.log(sums)
-        out += top[:, 0]
-        out -= wide[np.arange(len(x)), target]
+        wide = x.astype(np.float32) if x.dtype == np.float16 else x
+        made = kernel.power_sums(x)
+        if made is None:
+            tops = np.maximum.reduce(wide, axis=1)
+            powers = np.subtract(wide, tops[:, None])
+            np.exp(powers, out=powers)
+            made = powers, np.add.reduce(powers, axis=1)
+        else:
+            tops = made[0]
+        ctx.save(x, target, made)                    # a tuple: numbers to the graph, freed with the rest
+        out = tops - wide[np.arange(len(x)), target]     # the largest first, or digits are lost
+        out += np.log(made[1])
         if weights is not None:
             out *= weights
         return np.asarray(out if total is None else np.add.reduce(out) / total, x.dtype)
@@ -103,6 +109,11 @@ class CrossEntropy(Operation):
             one_hot = PutRows.apply(np.ones(n, x.dtype), target, shape=x.shape)
             return (softmax(x, 1) - one_hot) * reshape(g * share, (n, 1)), None
         share = g * share
+        if powers.ndim == 1:                         # the largest elements
+            made = kernel.cross_entropy_backward(x, powers, sums, share, target)
+            if made is not None:
+                return made, None
+            powers = np.exp(x - powers[:, None])
         out = powers * (share / sums)[:, None]
         out[np.arange(n), target] -= share
         return out.astype(x.dtype, copy=False), None

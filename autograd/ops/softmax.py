@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import default, float16, float32
+from ..kernels import softmax as kernel
 from ..kernels.order import in_rows
+from ..tensor import Tensor
 from ._declare import Operation
 from ._names import also
 from ._out import into
@@ -68,6 +70,10 @@ class LogSoftmax(Operation):
     def forward(ctx: Any, x: Any, *, dim: int) -> Any:
         """Shifted by the largest element first."""
         ctx.dim = dim
+        made = kernel.log_softmax(x, dim)
+        if made is not None:
+            ctx.save(made)
+            return made
         a = _wide(x)
         shifted = a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
         out = shifted - np.log(accumulate(np.exp(shifted), axis=dim, keepdims=True))
@@ -79,6 +85,9 @@ class LogSoftmax(Operation):
     def backward(ctx: Any, g: Any) -> Any:
         """g - softmax * sum(g)."""
         (z,) = ctx.values
+        made = None if isinstance(g, Tensor) else kernel.log_softmax_backward(z, g, ctx.dim)
+        if made is not None:
+            return made
         return g - exp(z) * sum(g, ctx.dim, keepdim=True)
 
 
@@ -91,6 +100,10 @@ class Softmax(Operation):
     def forward(ctx: Any, x: Any, *, dim: int) -> Any:
         """Shifted by the largest element first."""
         ctx.dim = dim
+        made = kernel.softmax(x, dim)
+        if made is not None:
+            ctx.save(made)
+            return made
         a = _wide(x)
         out = np.exp(a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf))
         out /= accumulate(out, axis=dim, keepdims=True)
@@ -102,6 +115,9 @@ class Softmax(Operation):
     def backward(ctx: Any, g: Any) -> Any:
         """z * (g - sum(g * z))."""
         (z,) = ctx.values
+        made = None if isinstance(g, Tensor) else kernel.softmax_backward(z, g, ctx.dim)
+        if made is not None:
+            return made
         return mul(z, g - sum(g * z, ctx.dim, keepdim=True))
 
 

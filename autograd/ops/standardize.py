@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import onednn_norm
+from ..kernels import layer_norm, onednn_norm
 from ..kernels.order import in_rows
 from ..operation import fit
 from ..tensor import Tensor
@@ -152,14 +152,36 @@ class BatchNorm(Standardize, name="NativeBatchNorm"):
 
 
 class LayerNorm(Standardize, name="NativeLayerNorm"):
-    """Over the last dimensions."""
+    """Over the last dimensions: by a kernel where there is one."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],
+                centre: bool = True, observe: Any = None) -> Any:
+        """The kernel keeps what Standardize keeps."""
+        made = layer_norm.forward(x, weight, bias, form, eps, centre)
+        if made is None:
+            return Standardize.forward(ctx, x, weight, bias, dims=dims, eps=eps, form=form, centre=centre)
+        ctx.given = dims, eps, form, centre
+        ctx.save(x, weight, bias, made[1:])
+        return made[0]
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Standardize's rule, or its kernel."""
+        x, weight, _, (means, scales) = ctx.values
+        _, _, form, centre = ctx.given
+        if not isinstance(g, Tensor) and means is not None:
+            made = layer_norm.backward(g, x, weight, means, scales, form, centre, (ctx.needs(0), ctx.needs(1), ctx.needs(2)))
+            if made is not None:
+                return made
+        return Standardize.backward(ctx, g)
 
 
 class GroupNorm(Standardize, name="NativeGroupNorm"):
     """Over groups of channels."""
 
 
-class RmsNorm(Standardize, name="FusedRmsNorm"):
+class RmsNorm(LayerNorm, name="FusedRmsNorm"):
     """Over the last dimensions, the mean left in."""
 
 

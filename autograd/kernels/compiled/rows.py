@@ -68,7 +68,7 @@ def softmax_backward(z_: Any, g_: Any, out_: Any, rows: int, n: int) -> None:
             out[r * n + j] = z[r * n + j] * (g[r * n + j] - total)
 
 
-def log_sums(x_: Any, row_: Any, tops_: Any, sums_: Any, rows: int, n: int) -> None:
+def power_sums(x_: Any, row_: Any, tops_: Any, sums_: Any, rows: int, n: int) -> None:
     """Each row's largest element, and the sum of exp(x - largest). `row` is memory for n numbers."""
     x, row, tops, sums = x_[DATA], row_[DATA], tops_[DATA], sums_[DATA]
     for r in range(rows):
@@ -90,12 +90,13 @@ def log_softmax_backward(z_: Any, g_: Any, out_: Any, rows: int, n: int) -> None
             out[r * n + j] = g[r * n + j] - exp(z[r * n + j]) * total
 
 
-def cross_entropy_backward(x_: Any, shift_: Any, share_: Any, target_: Any, out_: Any, rows: int, n: int) -> None:
-    """(exp(x - shift) - one hot) * share."""
-    x, shift, share, target, out = x_[DATA], shift_[DATA], share_[DATA], target_[DATA], out_[DATA]
+def cross_entropy_backward(x_: Any, tops_: Any, factor_: Any, share_: Any, target_: Any, out_: Any, rows: int,
+                           n: int) -> None:
+    """exp(x - top) * factor - one hot * share."""
+    x, tops, factor, share, target, out = x_[DATA], tops_[DATA], factor_[DATA], share_[DATA], target_[DATA], out_[DATA]
     for r in range(rows):
         for j in range(n):
-            out[r * n + j] = exp(x[r * n + j] - shift[r]) * share[r]
+            out[r * n + j] = exp(x[r * n + j] - tops[r]) * factor[r]
         out[r * n + target[r]] -= share[r]
 
 

@@ -17,9 +17,9 @@ SIGNATURES = {
     "gru_step_backward": "aaaaaaannn",       # gates, h before, inner, g, gh, d, d inner; rows, width, whether there is a g
     "softmax": "aann",                       # x, out; rows, columns
     "softmax_backward": "aaann",             # z, g, out; rows, columns
-    "log_sums": "aaaann",                    # x, memory for a row, tops, sums; rows, columns
+    "power_sums": "aaaann",                  # x, memory for a row, tops, sums; rows, columns
     "log_softmax_backward": "aaann",         # z, g, out; rows, columns
-    "cross_entropy_backward": "aaaiann",     # x, log sums, share, target, out; rows, columns
+    "cross_entropy_backward": "aaaaiann",    # x, tops, factor, share, target, out; rows, columns
     "attention_softmax": "aaannnnf",         # scores, tops, sums; matrices, rows, columns, first row or -1; scale
     "attention_again": "aaannnnf",
     "attention_backward": "aannf",           # p, g; rows, columns; scale

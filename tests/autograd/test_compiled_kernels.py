@@ -1,0 +1,272 @@
+"""What numba compiled agrees with NumPy's reference: values, first and second derivatives, odd shapes, nan and inf."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autograd as ag
+from autograd import nn, optim
+from autograd.kernels import attention, layer_norm
+from autograd.kernels.compiled import compiled, kernels_for, loading, signatures
+from autograd.kernels.products import column_sums
+from autograd.nn import functional as F
+
+pytestmark = pytest.mark.skipif(compiled.library() is None, reason="numba is not installed or switched off")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def numpy_only(monkeypatch):
+    """A switch: after it is called NumPy does the work."""
+    return lambda: monkeypatch.setattr(compiled, "_library", None)
+
+
+def draw(*shape, seed=0, scale=2.0):
+    return (np.random.default_rng(seed).standard_normal(shape) * scale).astype(np.float32)
+
+
+def run(function, *arrays):
+    """Outputs' sum of squares' gradients, and the outputs."""
+    inputs = [ag.tensor(a.copy(), requires_grad=True) for a in arrays]
+    out = function(*inputs)
+    weight = ag.tensor(draw(*out.shape, seed=9))
+    return [out.detach().numpy(), *[g.numpy() for g in ag.grad((out * weight).sum(), inputs)]]
+
+
+def norm(x, w, b):
+    return F.layer_norm(x, (x.shape[-1],), w, b)
+
+
+def targets(rows, classes):
+    return ag.tensor(np.random.default_rng(1).integers(0, classes, rows))
+
+
+CASES = {
+    "gelu": (F.gelu, [(67, 129)]),
+    "gelu tanh": (lambda x: F.gelu(x, approximate="tanh"), [(5000,)]),
+    "softmax": (lambda x: F.softmax(x, -1), [(7, 11, 65)]),
+    "softmax of one column": (lambda x: F.softmax(x, -1), [(5000, 1)]),
+    "log_softmax": (lambda x: F.log_softmax(x, -1), [(100, 65)]),
+    "softmax over another dimension": (lambda x: F.softmax(x, 0), [(65, 100)]),
+    "layer_norm": (norm, [(100, 65), (65,), (65,)]),
+    "layer_norm over two": (lambda x, w, b: F.layer_norm(x, (5, 13), w, b), [(100, 5, 13), (5, 13), (5, 13)]),
+    "layer_norm without bias": (lambda x, w: F.layer_norm(x, (65,), w), [(100, 65), (65,)]),
+    "layer_norm of nothing else": (lambda x: F.layer_norm(x, (65,)), [(100, 65)]),
+    "rms_norm": (lambda x, w: F.rms_norm(x, (130,), w), [(40, 130), (130,)]),
+    "cross_entropy": (lambda x: F.cross_entropy(x, targets(200, 33)), [(200, 33)]),
+    "cross_entropy one by one": (lambda x: F.cross_entropy(x, targets(200, 33), reduction="none"), [(200, 33)]),
+    "cross_entropy of weights": (lambda x: F.cross_entropy(x, targets(200, 33), ag.arange(33).float()), [(200, 33)]),
+    "causal attention": (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+                         [(2, 3, 33, 8), (2, 3, 33, 8), (2, 3, 33, 9)]),
+    "attention": (F.scaled_dot_product_attention, [(3, 40, 8), (3, 50, 8), (3, 50, 5)]),
+    "more queries than keys": (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=-0.3),
+                               [(2, 90, 8), (2, 50, 8), (2, 50, 5)]),
+    "linear": (F.linear, [(7, 50, 65), (40, 65), (40,)]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_agrees_with_numpy(name, numpy_only):
+    function, shapes = CASES[name]
+    arrays = [draw(*shape, seed=k) for k, shape in enumerate(shapes)]
+    quick = run(function, *arrays)
+    numpy_only()
+    for a, b in zip(quick, run(function, *arrays), strict=True):
+        assert a.shape == b.shape and a.dtype == b.dtype
+        np.testing.assert_allclose(a, b, rtol=3e-5, atol=3e-5)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_agrees_with_the_rule_for_higher_orders(name):
+    function, shapes = CASES[name]
+    inputs = [ag.tensor(draw(*shape, seed=k), requires_grad=True) for k, shape in enumerate(shapes)]
+    out = function(*inputs)
+    g = ag.tensor(draw(*out.shape, seed=9))
+    plain = ag.grad(out, inputs, g, retain_graph=True)
+    composed = ag.grad(out, inputs, g, create_graph=True)
+    for a, b in zip(plain, composed, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.detach().numpy(), rtol=3e-5, atol=3e-5)
+
+
+@pytest.mark.parametrize("name", ["gelu", "gelu tanh", "softmax", "log_softmax", "layer_norm", "cross_entropy",
+                                  "causal attention"])
+def test_second_derivatives_are_those_of_double_precision(name):
+    function, shapes = CASES[name]
+
+    def second(dtype):
+        inputs = [ag.tensor(draw(*shape, seed=k).astype(dtype), requires_grad=True) for k, shape in enumerate(shapes)]
+        out = function(*inputs)
+        first = ag.grad((out * out).sum(), inputs, create_graph=True)
+        total = sum((g * g).sum() for g in first)
+        return [g.numpy() for g in ag.grad(total, inputs)]
+
+    for a, b in zip(second(np.float32), second(np.float64), strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-3 * np.abs(b).max())
+
+
+@pytest.mark.parametrize("function", [F.gelu, lambda x: F.gelu(x, approximate="tanh"), lambda x: F.softmax(x, -1),
+                                      lambda x: F.log_softmax(x, -1), lambda x: F.layer_norm(x, (64,)),
+                                      lambda x: F.cross_entropy(x, targets(100, 64), reduction="none")])
+def test_nan_and_infinities(function, numpy_only):
+    x = draw(100, 64)
+    x[0, 0], x[1, 3], x[2, 5], x[4] = np.nan, np.inf, -np.inf, -np.inf
+    x[5], x[6], x[7] = 1e4, -1e4, 0
+    x[8, :2] = -0.0, 1e-40
+    with np.errstate(all="ignore"):
+        quick = run(function, x)
+        numpy_only()
+        for a, b in zip(quick, run(function, x), strict=True):
+            np.testing.assert_allclose(a, b, rtol=3e-5, atol=3e-5)
+
+
+def test_a_row_that_sees_no_key_is_zero():
+    q = draw(2, 64, 64)
+    q[:, 3] = -np.inf
+    k = np.abs(draw(2, 64, 64))
+    with np.errstate(all="ignore"):
+        out = F.scaled_dot_product_attention(*map(ag.tensor, (q, k, k)))
+    assert (out.numpy()[:, 3] == 0).all()
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_blocks_of_attention_agree_with_the_whole(causal, monkeypatch):
+    q, k, v, g = (draw(2, 3, n, 16, seed=n) for n in (70, 50, 50, 70))
+    whole, kept = attention.forward(q, k, v, causal, 0.2)
+    gradients = attention.backward(g, q, k, v, kept, causal, 0.2)
+    monkeypatch.setattr(attention, "WHOLE", 0)
+    monkeypatch.setattr(attention, "BLOCK", 1024)
+    parts, kept = attention.forward(q, k, v, causal, 0.2)
+    assert kept[0] is None and sum(a.size for a in kept[1:]) == 2 * 2 * 3 * 70
+    np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-5)
+    for a, b in zip(attention.backward(g, q, k, v, kept, causal, 0.2), gradients, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+OPTIMIZERS = {
+    "AdamW": (optim.AdamW, {}), "Adam": (optim.Adam, {"weight_decay": 0.1, "maximize": True}),
+    "AMSGrad": (optim.Adam, {"amsgrad": True}), "AdamW without decay": (optim.AdamW, {"weight_decay": 0.0}),
+    "SGD": (optim.SGD, {"lr": 0.1, "weight_decay": 0.1}), "momentum": (optim.SGD, {"lr": 0.1, "momentum": 0.9}),
+    "Nesterov": (optim.SGD, {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.01}),
+    "dampened": (optim.SGD, {"lr": 0.1, "momentum": 0.9, "dampening": 0.3, "maximize": True}),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_steps_of_optimizers(name, numpy_only):
+    kind, options = OPTIMIZERS[name]
+
+    def train():
+        p = nn.Parameter(ag.tensor(draw(70, 101)))
+        optimizer = kind([p], **options)
+        for step in range(4):
+            p.grad = ag.tensor(draw(70, 101, seed=step))
+            optimizer.step()
+        return p.detach().numpy(), [s.numpy() for s in optimizer.state[p].values() if isinstance(s, ag.Tensor)]
+
+    quick, state = train()
+    numpy_only()
+    plain, expected = train()
+    np.testing.assert_allclose(quick, plain, rtol=1e-5, atol=2e-6)
+    for a, b in zip(state, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("packed", [True, False])
+def test_recurrent_layers(kind, bias, packed, numpy_only):
+    layer = kind(19, 23, bias=bias, bidirectional=True)
+    x = draw(12, 17, 19, scale=1.0)
+
+    def outputs():
+        given = ag.tensor(x, requires_grad=True)
+        y = nn.utils.rnn.pack_padded_sequence(given, list(range(12, 3, -1)) + [3] * 8) if packed else given
+        out = layer(y)[0]
+        out = out.data if packed else out
+        return [out.detach().numpy(), *[g.numpy() for g in ag.grad((out * out).sum(), [given, *layer.parameters()])]]
+
+    quick = outputs()
+    numpy_only()
+    for a, b in zip(quick, outputs(), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4 * max(1, np.abs(b).max()))
+
+
+def test_what_they_take():
+    x = draw(100, 100)
+    assert kernels_for(x) is compiled.library() and kernels_for(x, None, x) is not None
+    for other in (x.astype(np.float64), x.T, x[::2], x[:10], x.astype(">f4")):
+        assert kernels_for(other) is None
+    x.flags.writeable = False
+    assert kernels_for(x) is None
+    assert layer_norm.forward(draw(0, 128), None, None, (128,), 1e-5, True) is None
+
+
+def test_sums_of_columns():
+    for x in (draw(300, 7), draw(0, 7), draw(300, 7).astype(np.float64), np.ones((3, 4), np.int32)):
+        np.testing.assert_allclose(column_sums(x), x.sum(0), rtol=1e-4, atol=1e-4)
+        assert column_sums(x).dtype == x.dtype
+
+
+# --- building and loading ----------------------------------------------------------------------------------------------
+
+SCRIPT = """
+import sys
+import autograd as ag
+import autograd.nn.functional as F
+y = F.gelu(ag.ones(100, 100))
+from autograd.kernels.compiled import compiled
+print(compiled.state(), "numba" in sys.modules, round(y[0, 0].item(), 6))
+"""
+
+
+def started(**environment):
+    return subprocess.Popen([sys.executable, "-c", SCRIPT], env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_many_processes_at_once_compile_once(tmp_path):
+    ranks = [started(XDG_CACHE_HOME=str(tmp_path)) for _ in range(3)]
+    for rank in ranks:
+        out, error = rank.communicate()
+        assert out.split() == ["in", "use", "False", "0.841345"], error
+    assert sorted(path.name.partition("-")[0] for path in (tmp_path / "autograd").iterdir()) == ["kernels", "lock"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="POSIX")
+def test_without_a_home_to_write_to(tmp_path):
+    home = tmp_path / "home"
+    home.write_text("not a folder")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    out, error = started(XDG_CACHE_HOME=str(home), TMPDIR=str(temporary)).communicate()
+    assert out.startswith("in use"), error
+    assert stat.S_IMODE((temporary / f"autograd-{os.getuid()}").stat().st_mode) == 0o700
+
+
+def test_a_file_that_others_can_write_is_refused(tmp_path):
+    file = tmp_path / "kernels"
+    file.write_bytes(b"{}\n")
+    file.chmod(0o666)
+    with pytest.raises(OSError, match="another user"):
+        loading.mapped(file)
+
+
+def test_a_broken_compiler_is_no_error(tmp_path):
+    (tmp_path / "numba.py").write_text("raise ImportError('broken')")
+    out, error = started(XDG_CACHE_HOME=str(tmp_path), PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}").communicate()
+    assert out.split() == ["not", "used", "False", "0.841345"]
+    assert error.count("numba is not used (RuntimeError: compiling failed: ImportError: broken)") == 1
+
+
+def test_switched_off():
+    out, error = started(AUTOGRAD_ACCELERATORS="off").communicate()
+    assert out.split() == ["not", "used", "False", "0.841345"] and "switched off" in error
+
+
+def test_every_signature_is_there():
+    assert set(signatures.SIGNATURES) <= set(vars(compiled.library()))
