@@ -10,10 +10,9 @@ from typing import Any
 
 from autograd import Tensor, cat
 
-from .comm import Communicator, Devices, communicator, local_devices
+from .comm import Communicator, Devices, Places, communicator, places_of
 from .functions import Broadcast, Reduce, as_tuple
 
-Places = Communicator | Sequence[int] | int | None
 BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's figure
 
 
@@ -21,7 +20,7 @@ def broadcast_coalesced(tensors: Sequence[Tensor], comm: Places = None, buffer_s
                         root: int = 0) -> list[tuple[Tensor, ...]]:
     """root's tensors to every place, in messages of about buffer_size bytes: a tuple of copies for each place held here.
     What others pass is read for its shapes and dtypes only. comm may be a number of local devices, or their list."""
-    comm = local_devices(comm) if isinstance(comm, (int, list, tuple, range)) else communicator(comm)
+    comm = places_of(comm)
     groups = _grouped("broadcast_coalesced", [list(tensors)] * len(comm.held), comm, buffer_size)
     copies: list[dict[int, Tensor]] = [{} for _ in comm.held]
     for group in groups:

@@ -13,15 +13,12 @@ from typing import Any
 
 from autograd import Tensor
 
-from .comm import Communicator, Devices, communicator, local_devices
+from .comm import Communicator, Devices, Places, communicator, places_of
 from .functions import Broadcast, Gather, Scatter, as_tuple
 from .tree import is_namedtuple, leaves, rebuilt
 
 TENSOR = "a tensor"
 PLAIN = (bool, int, float, complex, str, bytes)
-
-Places = Communicator | Sequence[int] | int | None
-
 
 class Slot:
     """Stands for a tensor in the nest that root sends to the other ranks: whether it is cut, or copied (0-d)."""
@@ -80,11 +77,6 @@ def gather(outputs: Sequence[Any], comm: Communicator | int | None = None, root:
         joined[path] = Gather.apply(*values, comm=comm, root=root, dim=dim) if kind == TENSOR else values[0]
     paths = iter([path for path, _ in leaves(outputs[0])])
     return rebuilt(outputs[0], lambda _: joined[next(paths)])
-
-
-def places_of(comm: Any) -> Communicator:
-    """A communicator, a number or a list of local devices, or None for world(), as a communicator."""
-    return local_devices(comm) if isinstance(comm, (int, list, tuple, range)) else communicator(comm)
 
 
 def _kind(value: Any) -> str:
