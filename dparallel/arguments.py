@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from autograd.nn import Module
+
+from .comm import CollectiveError, Communicator, communicator
 
 FINDS = (False, True, "error")
 
@@ -94,3 +99,30 @@ def wire_dtype(mixed_precision: Any) -> str:
     if name not in ("float16", "bfloat16", "float32", "float64"):
         raise ValueError(f"mixed_precision={mixed_precision!r}: gradients travel as float16, bfloat16, float32 or float64")
     return name
+
+
+def told_to_all(init: Callable[..., None]) -> Callable[..., None]:
+    """A constructor whose errors, up to where it calls compared(), are told to the other ranks: a CollectiveError there."""
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            init(self, *args, **kwargs)
+        except Exception as error:
+            given = kwargs.get("comm") or kwargs.get("process_group")
+            if "_settings" not in vars(self) and (given is None or isinstance(given, Communicator) or hasattr(given, "Dup")):
+                comm = communicator(given)
+                with contextlib.suppress(CollectiveError):       # here the error itself is raised
+                    comm.refuse(f"{type(self).__name__}: {type(error).__name__}: {error}")
+            raise
+    return checked
+
+
+def compared(model: Any, comm: Communicator, settings: dict[str, Any]) -> None:
+    """Raise, on every rank, unless all ranks passed the same settings. Collective."""
+    model._settings = settings
+    first, *others = comm.allgather_object([settings])
+    for rank, theirs in enumerate(others, 1):
+        for name, value in first.items():
+            if theirs[name] != value:
+                raise CollectiveError(f"{type(model).__name__} needs the same arguments on all ranks, but {name} is "
+                                      f"{value!r} on rank 0, {theirs[name]!r} on rank {rank}")

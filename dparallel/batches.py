@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd.utils.data import Sampler
 
-from .comm import Communicator, even_split, world
+from .comm import Communicator, communicator, even_split
 
 
 class GlobalBatchSampler(Sampler[list[int]]):
@@ -25,7 +25,7 @@ class GlobalBatchSampler(Sampler[list[int]]):
 
     def __init__(self, data_source: Sized, batch_size: int, *, comm: Communicator | None = None, shards: int | None = None,
                  shuffle: bool = True, seed: int = 0, drop_last: bool = False) -> None:
-        self.comm = world() if comm is None else comm
+        self.comm = communicator(comm)
         processes = self.comm.size // len(self.comm.held)
         self.shards = processes if shards is None else shards
         if self.shards < 1 or self.shards % processes:

@@ -10,7 +10,7 @@ from autograd import Tensor, as_tensor
 from autograd.nn.utils import clip_grad_norm_ as clip_here
 from autograd.nn.utils import clip_grads_with_norm_, get_total_norm
 
-from .comm import Communicator
+from .comm import Communicator, communicator
 
 
 def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
@@ -27,6 +27,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     >>> clip_grad_norm_(model.parameters(), 1.0)
     >>> optimizer.step()
     """
+    comm = None if comm is None else communicator(comm)
     if comm is None or len(comm.held) == comm.size:
         return clip_here(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)

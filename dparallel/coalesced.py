@@ -10,17 +10,17 @@ from typing import Any
 
 from autograd import Tensor, cat
 
-from .comm import Communicator, world
+from .comm import Communicator, Devices, Places, communicator, places_of
 from .functions import Broadcast, Reduce, as_tuple
 
 BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's figure
 
 
-def broadcast_coalesced(tensors: Sequence[Tensor], comm: Communicator | None = None, buffer_size: int = BUFFER_SIZE,
+def broadcast_coalesced(tensors: Sequence[Tensor], comm: Places = None, buffer_size: int = BUFFER_SIZE,
                         root: int = 0) -> list[tuple[Tensor, ...]]:
     """root's tensors to every place, in messages of about buffer_size bytes: a tuple of copies for each place held here.
-    What others pass is read for its shapes and dtypes only."""
-    comm = comm or world()
+    What others pass is read for its shapes and dtypes only. comm may be a number of local devices, or their list."""
+    comm = places_of(comm)
     groups = _grouped("broadcast_coalesced", [list(tensors)] * len(comm.held), comm, buffer_size)
     copies: list[dict[int, Tensor]] = [{} for _ in comm.held]
     for group in groups:
@@ -30,17 +30,19 @@ def broadcast_coalesced(tensors: Sequence[Tensor], comm: Communicator | None = N
     return [tuple(copy[i] for i in range(len(tensors))) for copy in copies]
 
 
-def reduce_add(inputs: Sequence[Tensor], comm: Communicator | None = None, root: int = 0) -> Tensor:
-    """The sum of all places' tensors (a list, one for each place held here) on root; an empty tensor elsewhere."""
-    total: Tensor = Reduce.apply(*inputs, comm=comm or world(), root=root)
+def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None, root: int = 0) -> Tensor:
+    """The sum of all places' tensors (a list, one for each place held here) on root; an empty tensor elsewhere. comm may be
+    the number of a local device, PyTorch's destination: inputs are those of as many devices as there are."""
+    comm, root = (Devices(len(inputs)), comm) if isinstance(comm, int) else (communicator(comm), root)
+    total: Tensor = Reduce.apply(*inputs, comm=comm, root=root)
     return total
 
 
-def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator | None = None, root: int = 0,
+def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator | int | None = None, root: int = 0,
                          buffer_size: int = BUFFER_SIZE) -> tuple[Tensor, ...]:
     """The sums of all places' lists of tensors (a list of them, one for each place held here) on root, in messages of
-    about buffer_size bytes; empty tensors elsewhere."""
-    comm = comm or world()
+    about buffer_size bytes; empty tensors elsewhere. comm: as in reduce_add."""
+    comm, root = (Devices(len(inputs)), comm) if isinstance(comm, int) else (communicator(comm), root)
     groups = _grouped("reduce_add_coalesced", [list(one) for one in inputs], comm, buffer_size)
     sums: dict[int, Tensor] = {}
     for group in groups:

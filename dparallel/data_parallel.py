@@ -11,7 +11,7 @@ from autograd import Tensor, is_grad_enabled
 from autograd.nn import Module, SyncBatchNorm
 
 from . import logbook
-from .arguments import settle, wire_dtype
+from .arguments import compared, settle, told_to_all, wire_dtype
 from .bucket_hook import CommHook, GradBucket
 from .comm import Communicator, Devices, communicator, root_of
 from .join import Join, Joinable, JoinHook
@@ -74,6 +74,7 @@ class DataParallel(ShardedModel, Module, Joinable):
     >>> loss.backward()                              # gradients of the whole batch, on every rank
     """
 
+    @told_to_all
     def __init__(self, module: Module, device_ids: Sequence[int] | None = None, output_device: int | None = None,
                  dim: int = 0, *, comm: Communicator | None = None, devices: int | Sequence[int] | None = None,
                  batch: str | None = None, average: str = "rows", bucket_cap_mb: float | None = None,
@@ -108,7 +109,13 @@ class DataParallel(ShardedModel, Module, Joinable):
                                "gradient.")
         self._reducer: Reducer | None = None
         self._watch = ModelWatch(module, self.ignored)
+        wire = wire_dtype(mixed_precision)
         if comm.size > 1 and not local:
+            compared(self, comm, {"batch": self.batch, "average": average, "bucket_cap_mb": self.bucket_cap_mb,
+                                  "find_unused_parameters": find_unused_parameters, "static_graph": static_graph,
+                                  "forward_sync_buffers": self.forward_sync_buffers, "init_sync": init_sync,
+                                  "delay_all_reduce_named_params": sorted(self._delayed), "mixed_precision": wire,
+                                  "reproducible": reproducible, "shard": self.shard, "verify_every": verify_every})
             verify(module, comm, what="DataParallel", ignored=self.ignored)
             if init_sync:
                 broadcast_state(module, comm, 0, self.ignored, settled.init_buffers)
@@ -117,7 +124,6 @@ class DataParallel(ShardedModel, Module, Joinable):
             self._virtual = VirtualShards(module, comm, reproducible, self.devices, average, dim, self._broadcast_buffers)
         elif self.batch == "own" and comm.size > 1:
             self._reducer = self._make_reducer()
-        wire = wire_dtype(mixed_precision)
         if wire and comm.size > 1 and self._virtual is None:
             self.register_comm_hook(wire, wire_hook)
 

@@ -11,7 +11,7 @@ from autograd.nn import Module
 from autograd.utils import data
 
 from .bucket_hook import on_all_ranks
-from .comm import CollectiveError, Communicator, world
+from .comm import CollectiveError, Communicator, communicator
 from .data_parallel import DataParallel
 from .metrics import Mean, Metric
 from .sampling import DistributedSampler
@@ -32,8 +32,7 @@ def evaluate(model: Module, source: Any, metrics: dict[str, Metric | Function], 
     >>> evaluate(model, test_set, {"loss": F.cross_entropy, "accuracy": Accuracy()})
     {'loss': 0.14, 'accuracy': 0.97}
     """
-    if comm is None:
-        comm = model.comm if isinstance(model, DataParallel) else world()
+    comm = communicator(model.comm if comm is None and isinstance(model, DataParallel) else comm)
     alone = len(comm.held) == comm.size
     net = model.module if isinstance(model, DataParallel) and not alone else model       # ranks may have more batches
     everyone = comm.allgather_object([sorted(metrics)] * len(comm.held))

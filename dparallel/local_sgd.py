@@ -11,7 +11,7 @@ from autograd import Tensor
 from autograd.graph import shared_counter
 from autograd.optim import Optimizer
 
-from .comm import Communicator, world
+from .comm import Communicator, communicator
 
 
 class PeriodicModelAverager:
@@ -40,7 +40,7 @@ class PeriodicModelAverager:
 
 def average_parameters(params: Iterable[Any], process_group: Communicator | None = None) -> None:
     """Overwrite the parameters, the same ones on each rank, with their means over ranks: one message for each dtype."""
-    comm = process_group or world()
+    comm = communicator(process_group)
     by_dtype: dict[Any, list[Tensor]] = {}
     for item in params:
         for p in item["params"] if isinstance(item, dict) else [item]:

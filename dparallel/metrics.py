@@ -12,7 +12,7 @@ import numpy as np
 
 from autograd import Tensor
 
-from .comm import CollectiveError, Communicator, world
+from .comm import CollectiveError, Communicator, communicator
 
 Array = np.ndarray[Any, Any]
 
@@ -43,7 +43,7 @@ class Metric:
 
     def compute(self, comm: Communicator | None = None) -> float:
         """The metric over all rows of all ranks (of comm, if this one was made without), on every rank."""
-        comm = self.comm or comm or world()
+        comm = communicator(self.comm or comm)
         alone = len(comm.held) == comm.size          # local devices: this process has seen all rows
         return self.result(self.totals if alone else comm.allreduce([self.totals])[0])
 
@@ -122,7 +122,7 @@ def reduce_metrics(values: dict[str, Any], weight: float = 1.0, comm: Communicat
 
     >>> reduce_metrics({"loss": loss.item(), "error": error}, weight=len(x))
     """
-    comm = comm or world()
+    comm = communicator(comm)
     mine = sorted((name, float(_array(value))) for name, value in values.items())
     everyone = comm.allgather_object([(mine, float(weight))] * len(comm.held))
     for rank, (theirs, counts) in enumerate(everyone):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .comm import CollectiveError, Communicator, world
+from .comm import CollectiveError, Communicator, communicator
 
 
 def _one_place(group: Communicator | None) -> Communicator:
-    comm = group or world()
+    comm = communicator(group)
     if len(comm.held) > 1:
         raise ValueError(f"one object for a process that holds {len(comm.held)} places; call the communicator's "
                          "allgather_object, gather_object or scatter_object")

@@ -6,7 +6,7 @@ from collections.abc import Sized
 
 from autograd.utils import data
 
-from .comm import Communicator, world
+from .comm import Communicator, communicator
 
 
 class DistributedSampler(data.DistributedSampler):
@@ -24,7 +24,7 @@ class DistributedSampler(data.DistributedSampler):
     def __init__(self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
                  seed: int = 0, drop_last: bool = False, uneven: bool = False, *, comm: Communicator | None = None) -> None:
         if num_replicas is None or rank is None:
-            comm = comm or world()
+            comm = communicator(comm)
             alone = len(comm.held) == comm.size      # local devices: DataParallel scatters what this process loads
             num_replicas = (1 if alone else comm.size) if num_replicas is None else num_replicas
             rank = (0 if alone else comm.rank) if rank is None else rank

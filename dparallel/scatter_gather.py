@@ -13,13 +13,12 @@ from typing import Any
 
 from autograd import Tensor
 
-from .comm import Communicator, world
+from .comm import Communicator, Devices, Places, communicator, places_of
 from .functions import Broadcast, Gather, Scatter, as_tuple
 from .tree import is_namedtuple, leaves, rebuilt
 
 TENSOR = "a tensor"
 PLAIN = (bool, int, float, complex, str, bytes)
-
 
 class Slot:
     """Stands for a tensor in the nest that root sends to the other ranks: whether it is cut, or copied (0-d)."""
@@ -28,45 +27,47 @@ class Slot:
         self.cut = cut
 
 
-def scatter(inputs: Any, comm: Communicator | None = None, root: int = 0, dim: int = 0,
+def scatter(inputs: Any, comm: Places = None, root: int = 0, dim: int = 0,
             sizes: Sequence[int] | None = None) -> list[Any]:
     """root's nest of tensors cut along dim: one nest for each place held here, of `sizes` rows, or an even split.
 
     0-d tensors are copied, other values go along as they are. ValueError, naming both, if two tensors have different
-    numbers of rows. `comm` is world() by default.
+    numbers of rows. `comm` is world() by default; a number of local devices, or their list [0, 1, ...], will do.
 
     >>> (mine,) = scatter({"x": x, "y": y}, comm)            # on every rank; None but for root
     """
-    comm = comm or world()
+    comm = places_of(comm)
     problem = _unequal(inputs, dim) if root in comm.held else ""
     return _spread("scatter", inputs, comm, root, problem, lambda given, cut: as_tuple(
         Scatter.apply(given, comm=comm, root=root, dim=dim, sizes=sizes) if cut else
         Broadcast.apply(given, comm=comm, root=root)))
 
 
-def broadcast(inputs: Any, comm: Communicator | None = None, root: int = 0) -> list[Any]:
+def broadcast(inputs: Any, comm: Places = None, root: int = 0) -> list[Any]:
     """root's nest, tensors copied by Broadcast: one nest for each place held here.
 
     >>> (same,) = broadcast(weights, comm)                   # gradients of all copies add up on root's
     """
-    comm = comm or world()
+    comm = places_of(comm)
     return _spread("broadcast", inputs, comm, root, "", lambda given, cut: as_tuple(
         Broadcast.apply(given, comm=comm, root=root)))
 
 
-def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm: Communicator | None = None, root: int = 0,
+def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm: Places = None, root: int = 0,
                    dim: int = 0) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
     """scatter of a call's arguments: for each place held here a tuple of positional ones, and a dict of the others."""
     both = scatter((tuple(inputs or ()), dict(kwargs or {})), comm, root, dim)
     return tuple(args for args, _ in both), tuple(named for _, named in both)
 
 
-def gather(outputs: Sequence[Any], comm: Communicator | None = None, root: int = 0, dim: int = 0) -> Any:
+def gather(outputs: Sequence[Any], comm: Communicator | int | None = None, root: int = 0, dim: int = 0) -> Any:
     """The nests of all places (a list, one for each place held here) as one: tensors joined along dim on root (0-d ones
     as a vector), empty ones elsewhere. None, numbers and text that are the same on all places stay; TypeError for other
     values, ValueError where nests differ.
+
+    comm may be the number of a local device, PyTorch's target_device: outputs are those of as many devices as there are.
     """
-    comm = comm or world()
+    comm, root = (Devices(len(outputs)), comm) if isinstance(comm, int) else (communicator(comm), root)
     mine = [[(path, _kind(value)) for path, value in leaves(output)] for output in outputs]
     everyone = comm.allgather_object(mine) if len(comm.held) < comm.size else mine
     _check_alike([dict(layout) for layout in everyone])

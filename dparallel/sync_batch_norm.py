@@ -17,7 +17,7 @@ from autograd.engine import current_pass
 from autograd.ops.normalization import update_running
 from autograd.ops.standardize import total
 
-from .comm import Communicator, Devices, world
+from .comm import Communicator, Devices, communicator
 from .functions import Collective, as_tuple
 from .within import Around, around
 
@@ -197,7 +197,7 @@ class SyncBatchNorm(nn.SyncBatchNorm, working=True):
                 raise NotImplementedError("SyncBatchNorm inside checkpoint() on local devices: replicas can't meet again in "
                                           "the backward pass; leave the layer out of the checkpoint")
         self.__dict__["_last"] = where
-        return where._replace(comm=self.process_group or where.comm or world())
+        return where._replace(comm=communicator(self.process_group or where.comm))
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies and pickles: where it ran last is not theirs."""

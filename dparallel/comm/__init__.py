@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from .base import Communicator, Handle
@@ -12,6 +13,8 @@ from .devices import Devices, local_devices, root_of
 from .hierarchy import Hierarchical, choose_allreduce
 from .stall import stall_limit
 from .threads import RankFailure, run_ranks
+
+Places = Communicator | Sequence[int] | int | None    # what places_of() takes
 
 # Where launchers tell the number of ranks: Open MPI; MPICH, Intel MPI and srun's PMI-1 and 2 (Hydra tells each node's
 # number too); MVAPICH.
@@ -77,6 +80,11 @@ def communicator(comm: Any) -> Communicator:
     return world() if is_world(comm) else adopted(comm)
 
 
-__all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "Hierarchical", "RankFailure", "choose_allreduce",
-           "communicator", "even_split", "from_mpi", "launched_size", "local_devices", "root_of", "run_ranks", "stall_limit",
-           "world"]
+def places_of(comm: Any) -> Communicator:
+    """A communicator, a number or a list of local devices, or None for world(), as a communicator."""
+    return local_devices(comm) if isinstance(comm, (int, list, tuple, range)) else communicator(comm)
+
+
+__all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "Hierarchical", "Places", "RankFailure",
+           "choose_allreduce", "communicator", "even_split", "from_mpi", "launched_size", "local_devices", "places_of",
+           "root_of", "run_ranks", "stall_limit", "world"]

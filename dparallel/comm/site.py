@@ -53,12 +53,19 @@ def site_of(frame: FrameType | None) -> Site | None:
         code = frame.f_code
         kind = _foreign(code.co_filename)
         if kind == 0:
-            return Site(code.co_filename, frame.f_lineno, code.co_name)
+            return _at_line(frame)
         if kind == 1 and spare is None and any(name in code.co_filename for name in INSTALLED) \
                 and "mpi4py" not in code.co_filename:
-            spare = Site(code.co_filename, frame.f_lineno, code.co_name)
+            spare = _at_line(frame)
         frame = frame.f_back
     return spare
+
+
+def _at_line(frame: FrameType) -> Site:
+    """Where a frame is. Another thread's may be between lines, and have no number: then where its function begins."""
+    code = frame.f_code
+    line: int | None = frame.f_lineno
+    return Site(code.co_filename, code.co_firstlineno if line is None else line, code.co_name)
 
 
 def here() -> Site | None:

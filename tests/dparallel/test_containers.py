@@ -229,3 +229,21 @@ def test_objects_under_pytorchs_names(on_ranks):
                 dparallel.all_gather_object([None] * (1 if rank else n), 1, group=comm)
 
     on_ranks(check)
+
+
+def test_local_devices_by_number_or_list():
+    """As torch.nn.parallel's: scatter(x, [0, 1, 2]), gather(outputs, 0)."""
+    x = ag.randn(7, 2, requires_grad=True)
+    for places in (3, [0, 1, 2], dparallel.Devices(3)):
+        parts = dparallel.scatter(x, places)
+        assert [p.shape[0] for p in parts] == [3, 2, 2]
+        assert len(dparallel.broadcast(x, places)) == 3
+        assert [named["x"].shape[0] for named in dparallel.scatter_kwargs((), {"x": x}, places)[1]] == [3, 2, 2]
+    for target in range(3):
+        y = dparallel.gather(parts, target)
+        np.testing.assert_array_equal(y.detach().numpy(), x.detach().numpy())
+    (y * y).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2 * x.detach().numpy(), rtol=1e-6)
+    assert len(dparallel.broadcast_coalesced([x, x], [0, 1])) == len(dparallel.broadcast_coalesced([x, x], 2)) == 2
+    np.testing.assert_array_equal(dparallel.reduce_add([x, x], 1).detach().numpy(), 2 * x.detach().numpy())
+    np.testing.assert_array_equal(dparallel.reduce_add_coalesced([[x], [x]], 1)[0].detach().numpy(), 2 * x.detach().numpy())

@@ -8,7 +8,7 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
-from dparallel import DataParallel, unused
+from dparallel import CollectiveError, DataParallel, unused
 from dparallel.arguments import MixedPrecision
 
 FEATURES = 4
@@ -382,3 +382,35 @@ def test_other_arguments(on_ranks):
         warnings.simplefilter("always")
         DataParallel(Net(), devices=2, check_reduction=True)
     assert any("check_reduction" in str(w.message) for w in told)
+
+
+@pytest.mark.parametrize(("name", "one", "other"), [
+    ("average", "rows", "ranks"), ("bucket_cap_mb", 25.0, 1.0), ("static_graph", False, True), ("mixed_precision", None, "float16"),
+    ("broadcast_buffers", True, False), ("init_sync", True, False), ("find_unused_parameters", True, "error")])
+def test_other_arguments_on_one_rank(on_ranks, name, one, other):
+    """Mixed means, messages of other lengths, collectives that not all come to: told at construction, on all ranks alike."""
+    def check(comm):
+        last = comm.rank == comm.size - 1 > 0
+        if comm.size == 1:
+            return
+        with pytest.raises(CollectiveError) as caught:
+            DataParallel(Net(), comm=comm, batch="own", **{name: other if last else one})
+        texts = comm.allgather_object([str(caught.value)])
+        assert len(set(texts)) == 1 and f"on rank {comm.size - 1}" in texts[0] and repr(other) in texts[0]
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize(("wrong", "error"), [
+    ({"average": "bogus"}, ValueError), ({"bucket_cap_mb": -1}, ValueError), ({"mixed_precision": "int3"}, ValueError),
+    ({"device_mesh": 1}, NotImplementedError), ({"parameters_to_ignore": ["nobody"]}, ValueError)])
+def test_bad_arguments_on_one_rank_are_told_to_all(on_ranks, wrong, error):
+    def check(comm):
+        bad = comm.rank == comm.size - 1
+        with pytest.raises(error if bad else CollectiveError, match=None if bad else f"{error.__name__}: "):
+            DataParallel(Net(), comm=comm, batch="own", **(wrong if bad else {}))
+        with pytest.raises(error):
+            DataParallel(Net(), comm=comm, batch="own", **wrong)
+        comm.barrier()
+
+    on_ranks(check)

@@ -365,3 +365,20 @@ def test_the_example_in_the_documentation(on_ranks):
         assert_same_everywhere([(n, p.grad) for n, p in model.named_parameters()], comm)
 
     on_ranks(check)
+
+
+@pytest.mark.mpi
+def test_mpi4pys_communicator_will_do_everywhere():
+    from mpi4py import MPI
+
+    import dparallel
+    from dparallel import DataParallel, clip_grad_norm_, hooks, metrics
+
+    comm = MPI.COMM_WORLD.Split(0, -MPI.COMM_WORLD.rank)
+    net = DataParallel(ag.nn.Linear(2, 1), comm=comm)
+    net.register_comm_hook(comm, hooks.fp16_compress_hook)
+    net(ag.ones(3, 2)).sum().backward()
+    clip_grad_norm_(net.parameters(), 1.0, comm=comm)
+    assert metrics.reduce_metrics({"rank": comm.rank}, comm=comm)["rank"] == (comm.size - 1) / 2
+    assert len(dparallel.GlobalBatchSampler(range(10 * comm.size), comm.size, comm=comm)) == 10
+    assert dparallel.gather(dparallel.scatter(ag.ones(8), comm), comm).sum() == (8 if comm.rank == 0 else 0)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -119,3 +120,10 @@ def test_the_limit(monkeypatch):
 def test_nothing_starts_a_thread_without_ranks():
     code = "import threading, dparallel; dparallel.Devices(1).barrier(); dparallel.world(); assert threading.active_count() == 1"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_frame_between_lines_is_where_its_function_begins():
+    """Another thread's frame may have no line number at the moment that the watchdog looks."""
+    code = (lambda: None).__code__.replace(co_filename="/home/user/train.py", co_firstlineno=7)
+    found = site.site_of(SimpleNamespace(f_code=code, f_lineno=None, f_back=None))
+    assert found.line == 7 and "train.py:7" in str(found)
