@@ -68,6 +68,7 @@ def test_the_readme_has_a_place_for_the_table():
 
 @pytest.mark.parametrize(("old", "new", "at_least", "word"), [
     ((0.7, 0.6, 0.8), (0.9, 0.85, 1.0), False, "worse"), ((0.7, 0.6, 0.8), (0.9, 0.69, 1.0), False, "same"),
+    ((0.7, 0.7, 0.7), (0.71, 0.71, 0.71), False, "same"),
     ((0.7, 0.6, 0.8), (0.5, 0.45, 0.55), False, "better"), ((1.8, 1.7, 1.9), (1.5, 1.4, 1.6), True, "worse"),
     ((1.8, 1.7, 1.9), (2.5, 2.4, 2.6), True, "better")])
 def test_worse_is_beyond_both_spreads(old, new, at_least, word):

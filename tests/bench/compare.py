@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 MEMORY = 1.1
+NOISE = 0.03                             # what few rounds may differ by, however close they are together
 
 
 def verdict(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """"worse", "better" or "same": the medians lie outside each other's 10th to 90th percentile."""
-    if old["low"] <= new["ratio"] <= old["high"] or new["low"] <= old["ratio"] <= new["high"]:
+    """"worse", "better" or "same": the medians differ by more than noise and lie outside each other's 10th to 90th percentile."""
+    if abs(new["ratio"] / old["ratio"] - 1) <= NOISE or old["low"] <= new["ratio"] <= old["high"] or new["low"] <= old["ratio"] <= new["high"]:
         return "same"
     return "better" if (new["ratio"] > old["ratio"]) == old["at_least"] else "worse"
 

@@ -1,6 +1,6 @@
 """How much of a training step is matrix products and convolutions alone, and what the rest is: writes docs/roofline.md.
 
-    python tests/bench/roofline.py [--case gpt] [--cpu] [--print]
+    python tests/bench/roofline.py [--case gpt] [--busy] [--print]
 
 One step's calls of the kernels are caught with their arguments and timed by themselves, in the same order, in turn with
 whole steps. What cannot be caught is a product inside compiled code: it counts as rest. The roof is a large product.
@@ -82,9 +82,9 @@ def peak(clock: Callable[[], float]) -> float:
     return 2 * 512**3 / min(times)
 
 
-def analysed(case: str, seconds: float, cpu: bool) -> dict[str, Any]:
+def analysed(case: str, seconds: float, busy: bool) -> dict[str, Any]:
     """One case: seconds of each phase, of its kernels alone, their arithmetic, and where the rest is."""
-    clock = time.process_time if cpu else time.perf_counter
+    clock = time.process_time if busy else time.perf_counter
     phased = Phased(case, clock)
     steps, alone = [], []
     end = time.perf_counter() + seconds
@@ -94,7 +94,7 @@ def analysed(case: str, seconds: float, cpu: bool) -> dict[str, Any]:
     calls = [call for found in phased.calls.values() for call in found]
     torch = None
     if importlib.util.find_spec("torch") is not None:
-        torch = statistics.median(measured(Run(case, "torch"), seconds / 3, cpu)["time"] for _ in range(3))
+        torch = statistics.median(measured(Run(case, "torch"), seconds / 3, busy)["time"] for _ in range(3))
     return {"case": case, "step": medians(steps), "alone": medians(alone), "calls": len(calls), "torch": torch,
             "flops": sum(call.flops for call in calls), "hottest": hottest(phased.step), "peak": peak(clock)}
 
@@ -116,7 +116,7 @@ def row(found: dict[str, Any]) -> str:
 
 def page(found: list[dict[str, Any]], conditions: str) -> str:
     """The page."""
-    lines = ["# Where a step's time goes", "", "Made by `python tests/bench/roofline.py` (`make roofline`). " + conditions, "",
+    lines = ["# Where a step's time goes", "", "Made by `python tests/bench/roofline.py` (`make roofline`).", conditions, "",
              f"Kernels alone: the matrix products and convolutions of one step, called again by themselves. At the roof: their "
              f"arithmetic at the speed of a product of 512 x 512 here ({max(f['peak'] for f in found) / 1e9:.0f} GFLOP/s). The rest "
              "is the step less its kernels: elementwise arithmetic, reductions, copies, the graph. With the rest at nothing the "
@@ -132,13 +132,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--case", choices=list(MODELS), action="append")
     parser.add_argument("--seconds", type=float, default=3.0)
-    parser.add_argument("--cpu", action="store_true", help="processor time, for a busy machine")
+    parser.add_argument("--busy", action="store_true", help="processor time, for a busy machine")
     parser.add_argument("--print", action="store_true", help="only print")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     about = machine() | {"rounds": 3}
-    found = [analysed(case, options.seconds, options.cpu) for case in options.case or MODELS]
-    text = page(found, conditions({"machine": about, "rounds": 3, "cpu": options.cpu}))
+    found = [analysed(case, options.seconds, options.busy) for case in options.case or MODELS]
+    text = page(found, conditions({"machine": about, "rounds": 3, "busy": options.busy}))
     print(text)
     if options.json:
         options.json.write_text(json.dumps({"machine": about, "rows": found}, indent=1) + "\n")

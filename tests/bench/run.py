@@ -2,8 +2,7 @@
 
 Each row runs in fresh processes, the two libraries in turn, one thread a rank; it gives the median of the rounds' ratios,
 their 10th to 90th percentile, and the figure to reach (a star where it is not). The command fails if the libraries' results
-differ. Machines are shared and noisy: look at ratios, not at microseconds; --cpu takes processor time where one process
-works. About 6 minutes on two idle cores. --case takes any part of a row's name.
+differ. Machines are shared and noisy: look at ratios, not at microseconds. About 6 minutes on two idle cores. --case takes any part of a row's name.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ README = ROOT / "README.md"
 GROUPS = {"one process": ("ours", "PyTorch", "ratio"), "two ranks": ("DataParallel", "DDP, gloo", "ratio")}
 
 
-def figures_of(row: Row, rounds: int, seconds: float, cpu: bool) -> dict[str, Any]:
+def figures_of(row: Row, rounds: int, seconds: float, busy: bool) -> dict[str, Any]:
     """One row, measured."""
     runs: dict[Run, list[dict[str, Any]]] = {row.first: [], row.second: []}
     for number in range(rounds):
         for run in (row.first, row.second)[::-1 if number % 2 else 1]:
-            runs[run].append(measured(run, seconds, cpu))
+            runs[run].append(measured(run, seconds, busy))
     return summary(row, runs[row.first], runs[row.second])
 
 
-def table(rows: Sequence[Row], rounds: int, seconds: float, cpu: bool) -> dict[str, Any]:
+def table(rows: Sequence[Row], rounds: int, seconds: float, busy: bool) -> dict[str, Any]:
     """All rows, measured and printed one by one."""
-    result: dict[str, Any] = {"machine": machine(), "rounds": rounds, "cpu": cpu, "rows": []}
+    result: dict[str, Any] = {"machine": machine(), "rounds": rounds, "busy": busy, "rows": []}
     print(conditions(result), f"\n\n{HEAD}", sep="\n", flush=True)
     for row in rows:
-        result["rows"].append(figures_of(row, rounds, seconds, cpu))
+        result["rows"].append(figures_of(row, rounds, seconds, busy))
         print(line(result["rows"][-1]), flush=True)
     return result
 
@@ -56,7 +55,8 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, help="default: 5; 2 with --quick")
     parser.add_argument("--quick", action="store_true", help="fewer rounds and steps")
-    parser.add_argument("--cpu", action="store_true", help="processor time, for a busy machine; not where several work")
+    parser.add_argument("--busy", action="store_true", help="for a busy machine: processor time; of ranks and threads, the "
+                        "fastest tenth of their steps")
     parser.add_argument("--case", action="append", help="rows with this in their names (again for more)")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     return parser
@@ -66,7 +66,7 @@ def readme(result: dict[str, Any]) -> str:
     """README's part."""
     tables = [markdown(result, group, headings) for group, headings in GROUPS.items()
               if any(r["group"] == group for r in result["rows"])]
-    return "\n\n".join(["A star: not reached yet. " + conditions(result), *tables])
+    return "\n\n".join(["A star: not reached yet.\n" + conditions(result), *tables])
 
 
 def main() -> None:
@@ -83,7 +83,7 @@ def main() -> None:
         if importlib.util.find_spec("torch") is None:
             raise SystemExit("the benchmarks compare with PyTorch, which is not installed: pip install torch")
         rounds = options.rounds or (2 if options.quick else 5)
-        result = table(chosen(TORCH, options.case), rounds, 0.15 if options.quick else 0.5, options.cpu)
+        result = table(chosen(TORCH, options.case), rounds, 0.15 if options.quick else 0.5, options.busy)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
     if options.readme:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,13 @@ def reached(figures: dict[str, Any]) -> bool:
 def line(r: dict[str, Any]) -> str:
     """A row as text."""
     memory = "" if r["memory"] is None else f"{r['memory']:.2f} ({r['memory_reach']})"
-    return (f"{r['title']:34} {r['first_us']:10.1f} {r['second_us']:10.1f} {r['ratio']:6.2f}  {r['low']:.2f} to {r['high']:.2f} "
+    return (f"{r['title']:34} {r['first_us']:10.1f} {r['second_us']:10.1f} {r['ratio']:6.2f}  {spread(r):12} "
             f"{bound(r):>8}{' ' if reached(r) else '*'} {memory}")
+
+
+def spread(r: dict[str, Any]) -> str:
+    """The 10th to the 90th percentile; one round has none."""
+    return f"{r['low']:.2f} to {r['high']:.2f}" if r["rounds"] > 1 else "one round"
 
 
 def bound(r: dict[str, Any]) -> str:
@@ -70,7 +76,7 @@ def markdown(result: dict[str, Any], group: str, headings: tuple[str, str, str])
              "|---|---:|---:|---:|---|---|" + "---:|" * memory]
     for r in rows:
         cells = [r["title"], milliseconds(r["first_us"]), milliseconds(r["second_us"]),
-                 f"{r['ratio']:.2f}" + " *" * (not reached(r)), f"{r['low']:.2f} to {r['high']:.2f}", bound(r)]
+                 f"{r['ratio']:.2f}" + " *" * (not reached(r)), spread(r), bound(r)]
         cells += [("" if r["memory"] is None else f"{r['memory']:.2f}" + " *" * (r["memory"] > r["memory_reach"]))] * memory
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -83,15 +89,16 @@ def milliseconds(microseconds: float) -> str:
 
 
 def conditions(result: dict[str, Any]) -> str:
-    """Under what the figures were measured, in a sentence or two."""
+    """Under what the figures were measured, in a few lines."""
     m = result["machine"]
-    clock = "processor time (on 2 ranks: by the clock)" if result.get("cpu") else "time by the clock"
+    clock = "processor time (of ranks and threads the fastest tenth of steps, by the clock)" if result["busy"] else "by the clock"
     text = (f"{m['processor']}, {m['cores']} cores; Python {m['python']}, NumPy {m['numpy']}, "
-            f"PyTorch {m['torch']}, {m['mpi']}; accelerators {m['accelerators']}; one thread a rank, median of {result['rounds']} "
-            f"rounds of fresh alternating processes, {clock}; {m['date']}, commit {m['commit']}.")
+            f"PyTorch {m['torch']}, {m['mpi']}; accelerators {m['accelerators']}; one thread a rank, fresh alternating "
+            f"processes, median of {result['rounds']} round{'s' * (result['rounds'] > 1)}, {clock}; {m['date']}, commit {m['commit']}.")
     if m["load"] > 0.5:
-        text += f" Preliminary: other work kept {m['load']:.1f} processes running when this began."
-    return text
+        text += (f" **Preliminary**: other work kept {m['load']:.1f} processes busy when this began; figures of two ranks or devices, "
+                 "which wait for each other, are then as much that work's as ours.")
+    return textwrap.fill(text, 125)
 
 
 def replaced(text: str, name: str, body: str) -> str:
