@@ -11,7 +11,7 @@ PXD := $(wildcard autograd/*.pxd autograd/ops/*.pxd)
 SAY := $(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: train test check bench examples clean
+.PHONY: train test check bench scaling flat roofline examples clean
 
 train: $(TRAIN) $(CORE)
 	$(BIN)/dprun -n 2 examples/digits.py
@@ -24,9 +24,22 @@ check: $(TEST)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_layers.py
 
+# beside PyTorch, which must be installed in .venv; about 6 minutes, then README.md has the table
 bench: $(TEST) $(CORE)
 	$(COMPILE)
-	$(BIN)/python tests/bench/run.py
+	$(BIN)/python tests/bench/run.py --readme --json bench.json
+
+# ranks, local devices, the network: docs/scaling.md; memory of long trainings; where the time goes: docs/roofline.md
+scaling: $(TEST) $(CORE)
+	$(COMPILE)
+	$(BIN)/python tests/bench/scaling.py --json scaling.json
+
+flat: $(TEST) $(CORE)
+	$(BIN)/python tests/bench/flat.py
+
+roofline: $(TEST) $(CORE)
+	$(COMPILE)
+	$(BIN)/python tests/bench/roofline.py
 
 examples: $(TRAIN)
 	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,mnist]' pytest

@@ -1,20 +1,23 @@
 """One benchmark case in one library: `python cases.py CASE LIBRARY [--ranks 2]` prints a JSON line. run.py starts it, often.
 
-Every case gives a number that must be the same in both libraries: a fast wrong answer is not a result.
+{"time": seconds of a step (median), "check": a number that must be the same in both libraries, "memory": MiB, the most that
+was resident}.
+
+A fast wrong answer is not a result: run.py compares the checks.
 """
 
 import argparse
 import json
 import os
-import resource
 import statistics
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
-from models import MODELS, seeded
+from models import LOCAL, MODELS, seeded
 
-WARM_UP = 20
+WARM_UP = 20                         # steps, or half a second of them
 
 
 def library(name):
@@ -65,10 +68,11 @@ def function_chain(t):
 CHAINS = {"chain": builtin_chain, "function chain": function_chain}
 
 
-def training(t, case, ranks):
-    """A step of a model's training: zero_grad, forward, loss, backward, optimizer; under data parallelism on several ranks."""
-    rank, wrap = placed(t, ranks)
-    model, (x, y), loss_of, optimizer_of = MODELS[case](t, rank, ranks)
+def training(t, case, ranks, devices=None):
+    """A step of a model's training: zero_grad, forward, loss, backward, optimizer; under data parallelism on several ranks
+    or local devices."""
+    rank, wrap = placed(t, ranks, devices)
+    model, (x, y), loss_of, optimizer_of = {**MODELS, **LOCAL}[case](t, rank, ranks)
     seeded(t, model)
     model = wrap(model)
     optimizer = optimizer_of(model.parameters())
@@ -83,8 +87,11 @@ def training(t, case, ranks):
     return step
 
 
-def placed(t, ranks):
+def placed(t, ranks, devices):
     """This process's rank, and what makes a module data-parallel."""
+    if devices:
+        from dparallel import DataParallel
+        return 0, lambda model: DataParallel(model, devices=devices)
     if ranks == 1:
         return 0, lambda model: model
     if t.__name__ == "torch":
@@ -100,26 +107,40 @@ def placed(t, ranks):
 
 def measure(step, seconds, count, clock):
     """(times of single steps, the third step's result); a fixed count of steps where ranks must make equally many."""
-    check = [float(step()) for _ in range(3)][-1]
-    for _ in range(WARM_UP if count is None else max(3, count // 10)):
+    check = [float(step().detach()) for _ in range(3)][-1]
+    warm = time.perf_counter() + 0.5
+    for number in range(WARM_UP if count is None else max(3, count // 10)):
+        if count is None and number >= 3 and time.perf_counter() > warm:
+            break
         step()
     times = []
     end = time.perf_counter() + seconds
-    while len(times) < count if count is not None else (time.perf_counter() < end or len(times) < 20) and len(times) < 2000:
+    while len(times) < count if count is not None else (time.perf_counter() < end or len(times) < 8) and len(times) < 2000:
         start = clock()
         step()
         times.append(clock() - start)
     return times, check
 
 
+def most_resident():
+    """MiB. Not ru_maxrss, which begins at what the process that started this one had."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM:"))) / 1024
+    import resource
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("case", choices=[*CHAINS, *MODELS, "import"])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("case", choices=[*CHAINS, *MODELS, *LOCAL, "import"])
     parser.add_argument("library", choices=["autograd", "torch"])
     parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("--devices", type=int, help="local devices")
     parser.add_argument("--steps", type=int, help="a fixed number of steps")
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--cpu", action="store_true", help="processor time, for a busy machine")
+    parser.add_argument("--fastest", action="store_true", help="of the fastest tenth of steps, for ranks on a busy machine")
     options = parser.parse_args()
     start = time.perf_counter()
     clock = time.process_time if options.cpu else time.perf_counter
@@ -127,14 +148,14 @@ def main():
     if options.case == "import":
         print(json.dumps({"time": time.perf_counter() - start, "check": 0.0}))
         return
-    if options.case in MODELS:
+    if options.case not in CHAINS:
         t.manual_seed(0)
-    step = CHAINS[options.case](t) if options.case in CHAINS else training(t, options.case, options.ranks)
+    step = CHAINS[options.case](t) if options.case in CHAINS else training(t, options.case, options.ranks, options.devices)
     steps = options.steps if options.steps is not None or options.ranks == 1 else 200
     times, check = measure(step, options.seconds, steps, clock)
     if int(os.environ.get("BENCH_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", 0))) == 0:
-        print(json.dumps({"time": statistics.median(times), "check": check,
-                          "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+        print(json.dumps({"time": float(np.percentile(times, 5)) if options.fastest else statistics.median(times), "check": check,
+                          "memory": most_resident()}))
     sys.stdout.flush()
 
 

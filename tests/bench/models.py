@@ -2,6 +2,8 @@
 optimizer) for one rank; weights and data are the same in both, drawn by NumPy.
 """
 
+import functools
+
 import numpy as np
 
 
@@ -43,11 +45,11 @@ def mlp(t, rank, size):
     return model, batch(t, (64, 64), 10, rank, size), classify(t), adamw(t)
 
 
-def mlp_large(t, rank, size):
+def mlp_large(t, rank, size, rows=128):
     """MLP 784-512-512-10, 128 rows, AdamW."""
     nn = t.nn
     model = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
-    return model, batch(t, (128, 784), 10, rank, size), classify(t), adamw(t)
+    return model, batch(t, (rows, 784), 10, rank, size), classify(t), adamw(t)
 
 
 def cnn(t, rank, size):
@@ -148,3 +150,4 @@ def lstm(t, rank, size):
 
 MODELS = {"mlp 64-128-64-10": mlp, "mlp 784-512-512-10": mlp_large, "cnn 28x28": cnn, "resnet-20": resnet20, "gpt": gpt,
           "lstm": lstm}
+LOCAL = {"mlp 784-512-512-10, 512 rows": functools.partial(mlp_large, rows=512)}          # for local devices

@@ -1,84 +1,93 @@
-"""The benchmarks beside PyTorch, as ratios: `make bench`, or `python tests/bench/run.py [--rounds 7] [--json FILE]`.
+"""The benchmarks beside PyTorch, as ratios: `make bench`, or `python tests/bench/run.py [--quick] [--json FILE] [--readme]`.
 
-Each case runs in fresh processes, the two libraries in turn, one thread a rank; a row gives the median of the rounds, the
-10th to 90th percentile of the ratios, and fails if the results of the libraries differ. Machines are shared and noisy:
-look at ratios, not at microseconds.
+Each row runs in fresh processes, the two libraries in turn, one thread a rank; it gives the median of the rounds' ratios,
+their 10th to 90th percentile, and the figure to reach (a star where it is not). The command fails if the libraries' results
+differ. Machines are shared and noisy: look at ratios, not at microseconds. About 6 minutes on two idle cores. --case takes any part of a row's name.
 """
 
+from __future__ import annotations
+
 import argparse
+import importlib.util
 import json
-import os
-import platform
-import statistics
-import subprocess
-import sys
-import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-CASES = Path(__file__).with_name("cases.py")
-SCALE = {"chain": 100, "function chain": 100}             # shown per multiplication
-ALL = ["import", "chain", "function chain", "mlp", "mlp on 2 ranks"]
-REACH = {"import": 0.1, "chain": 0.6, "function chain": 0.35, "mlp": 0.9, "mlp on 2 ranks": 0.5}
-ENV = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+from machine import machine
+from rows import TORCH, Row
+from runs import ROOT, Run, measured
+from table import HEAD, conditions, line, markdown, summary, write_between
 
-
-def once(case, library):
-    """One run: {"time", "check"}."""
-    command = [sys.executable, str(CASES), case, library]
-    if case != "mlp on 2 ranks":
-        return json.loads(subprocess.run(command, env=ENV, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
-    if library == "autograd":
-        command = [sys.executable, "-m", "launch", "-n", "2", *command[1:]]
-        return json.loads(subprocess.run(command, env=ENV, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
-    with tempfile.TemporaryDirectory() as folder:
-        ranks = [subprocess.Popen(command, env={**ENV, "BENCH_FILE": f"{folder}/meet", "BENCH_RANK": str(rank)}, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for rank in range(2)]
-        outputs = [rank.communicate(timeout=120)[0] for rank in ranks]
-    return json.loads(outputs[0].splitlines()[-1])
+README = ROOT / "README.md"
+GROUPS = {"one process": ("ours", "PyTorch", "ratio"), "two ranks": ("DataParallel", "DDP, gloo", "ratio")}
 
 
-def row(case, rounds):
-    """The figures of one case over all rounds."""
-    ours, theirs = [], []
-    for _ in range(rounds):
-        ours.append(once(case, "autograd"))
-        theirs.append(once(case, "torch"))
-        a, b = ours[-1]["check"], theirs[-1]["check"]
-        if abs(a - b) > 1e-3 * max(1.0, abs(b)):
-            raise SystemExit(f"{case}: the results differ, {a} and {b}")
-    ratios = sorted(a["time"] / b["time"] for a, b in zip(ours, theirs, strict=True))
-    scale = 1e6 / SCALE.get(case, 1)
-    return {"case": case, "ours_us": statistics.median(r["time"] for r in ours) * scale,
-            "torch_us": statistics.median(r["time"] for r in theirs) * scale, "ratio": statistics.median(ratios),
-            "low": ratios[int(0.1 * len(ratios))], "high": ratios[min(len(ratios) - 1, int(0.9 * len(ratios)))],
-            "reach": REACH[case]}
+def figures_of(row: Row, rounds: int, seconds: float, busy: bool) -> dict[str, Any]:
+    """One row, measured."""
+    runs: dict[Run, list[dict[str, Any]]] = {row.first: [], row.second: []}
+    for number in range(rounds):
+        for run in (row.first, row.second)[::-1 if number % 2 else 1]:
+            runs[run].append(measured(run, seconds, busy))
+    return summary(row, runs[row.first], runs[row.second])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--case", action="append", choices=ALL)
-    parser.add_argument("--json", help="write the figures to this file")
+def table(rows: Sequence[Row], rounds: int, seconds: float, busy: bool) -> dict[str, Any]:
+    """All rows, measured and printed one by one."""
+    result: dict[str, Any] = {"machine": machine(), "rounds": rounds, "busy": busy, "rows": []}
+    print(conditions(result), f"\n\n{HEAD}", sep="\n", flush=True)
+    for row in rows:
+        result["rows"].append(figures_of(row, rounds, seconds, busy))
+        print(line(result["rows"][-1]), flush=True)
+    return result
+
+
+def chosen(rows: Sequence[Row], parts: Sequence[str] | None) -> list[Row]:
+    """The rows whose titles contain one of the parts; all without any. SystemExit if there are none."""
+    found = [row for row in rows if not parts or any(part in row.title for part in parts)]
+    if not found:
+        raise SystemExit(f"no row has {' or '.join(parts or [])} in its name: " + "; ".join(row.title for row in rows))
+    return found
+
+
+def arguments(description: str | None) -> argparse.ArgumentParser:
+    """What run.py and scaling.py both understand."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, help="default: 5; 2 with --quick")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds and steps")
+    parser.add_argument("--busy", action="store_true", help="for a busy machine: processor time; of ranks and threads, the "
+                        "fastest tenth of their steps")
+    parser.add_argument("--case", action="append", help="rows with this in their names (again for more)")
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    return parser
+
+
+def readme(result: dict[str, Any]) -> str:
+    """README's part."""
+    tables = [markdown(result, group, headings) for group, headings in GROUPS.items()
+              if any(r["group"] == group for r in result["rows"])]
+    return "\n\n".join(["A star: not reached yet.\n" + conditions(result), *tables])
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--readme", action="store_true", help="put the tables into README.md")
+    parser.add_argument("--from", dest="known", type=Path, help="measure nothing: take the figures from this file")
     options = parser.parse_args()
-    try:
-        import torch
-    except ImportError:
-        raise SystemExit("the benchmarks compare with PyTorch: pip install torch") from None
-    core = subprocess.run([sys.executable, "-c", "import autograd; print(autograd.show_config()['compiled core'])"], env=ENV,
-                          check=True, capture_output=True, text=True).stdout.strip()
-    print(f"Python {platform.python_version()}, torch {torch.__version__}, {platform.machine()}, {os.cpu_count()} cores, "
-          f"compiled core: {core}")
-    print(f"{'case':16} {'ours us':>10} {'torch us':>10} {'ratio':>7}  {'10-90 %':13} reach")
-    rows = []
-    for case in options.case or ALL:
-        r = row(case, options.rounds)
-        rows.append(r)
-        print(f"{case:16} {r['ours_us']:10.2f} {r['torch_us']:10.2f} {r['ratio']:7.2f}  {r['low']:.2f} to {r['high']:.2f}  "
-              f"{r['reach']}", flush=True)
+    if options.readme and options.case:
+        raise SystemExit("--readme wants all rows: leave out --case")
+    if options.known:
+        result = json.loads(options.known.read_text())
+        print(HEAD, *(line(r) for r in result["rows"]), sep="\n")
+    else:
+        if importlib.util.find_spec("torch") is None:
+            raise SystemExit("the benchmarks compare with PyTorch, which is not installed: pip install torch")
+        rounds = options.rounds or (2 if options.quick else 5)
+        result = table(chosen(TORCH, options.case), rounds, 0.15 if options.quick else 0.5, options.busy)
     if options.json:
-        Path(options.json).write_text(json.dumps({"python": platform.python_version(), "torch": torch.__version__,
-                                                  "machine": platform.machine(), "cores": os.cpu_count(), "compiled core": core == "True",
-                                                  "rows": rows}, indent=1))
+        options.json.write_text(json.dumps(result, indent=1) + "\n")
+    if options.readme:
+        write_between(README, "bench", readme(result))
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ TRAINED = {
     "powersgd": (lambda: hooks.PowerSGDState(matrix_approximation_rank=2, start_powerSGD_iter=10), hooks.powerSGD_hook, 0.01, 15),
     "fp16(powersgd)": (lambda: hooks.PowerSGDState(matrix_approximation_rank=2, start_powerSGD_iter=10),
                        hooks.fp16_compress_wrapper(hooks.powerSGD_hook), 0.01, 8),
-    "batched powersgd": (lambda: hooks.PowerSGDState(matrix_approximation_rank=2, start_powerSGD_iter=10), hooks.batched_powerSGD_hook, 0.05, 12),
+    "batched powersgd": (lambda: hooks.PowerSGDState(matrix_approximation_rank=2, start_powerSGD_iter=10), hooks.batched_powerSGD_hook, 0.1, 12),
     "topk": (lambda: hooks.TopKState(0.05, start_iter=30), hooks.topk_hook, 0.03, 25),
 }
 

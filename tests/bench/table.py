@@ -1,0 +1,115 @@
+"""From measurements to figures, and from figures to text: medians, spread, what is reached, tables, README's part."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rows import Row
+
+TOLERANCE = 1e-3                         # of results in float32 after three steps
+HEAD = f"{'case':34} {'ours us':>10} {'other us':>10} {'ratio':>6}  {'10-90 %':12} {'to reach':>8}  memory (to reach)"
+
+
+def percentile(values: Sequence[float], part: float) -> float:
+    """Between the two nearest of the sorted values."""
+    values = sorted(values)
+    place = part * (len(values) - 1)
+    low = int(place)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (place - low) * (values[high] - values[low])
+
+
+def same(a: float, b: float) -> bool:
+    """Whether two results agree as far as float32 lets them; nan agrees with nothing."""
+    return abs(a - b) <= TOLERANCE * max(1.0, abs(b))
+
+
+def summary(row: Row, firsts: Sequence[dict[str, Any]], seconds: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The figures of a row. SystemExit if the results differ."""
+    for a, b in zip(firsts, seconds, strict=True):
+        if row.same and not same(a["check"], b["check"]):
+            raise SystemExit(f"{row.title}: the results differ, {a['check']} and {b['check']}")
+    ratios = [a["time"] / b["time"] for a, b in zip(firsts, seconds, strict=True)]
+    out = {"title": row.title, "group": row.group, "first_us": statistics.median(r["time"] for r in firsts) * 1e6,
+           "second_us": statistics.median(r["time"] for r in seconds) * 1e6, "ratio": statistics.median(ratios),
+           "low": percentile(ratios, 0.1), "high": percentile(ratios, 0.9), "rounds": len(ratios), "reach": row.reach,
+           "at_least": row.at_least, "memory": None, "memory_reach": row.memory}
+    if row.memory is not None:
+        own, other = (statistics.median(r["memory"] for r in runs) for runs in (firsts, seconds))
+        out |= {"memory": own / other, "first_mib": own, "second_mib": other}
+    return out
+
+
+def reached(figures: dict[str, Any]) -> bool:
+    """Whether the ratio is where it is to be."""
+    return figures["ratio"] >= figures["reach"] if figures["at_least"] else figures["ratio"] <= figures["reach"]
+
+
+def line(r: dict[str, Any]) -> str:
+    """A row as text."""
+    memory = "" if r["memory"] is None else f"{r['memory']:.2f} ({r['memory_reach']})"
+    return (f"{r['title']:34} {r['first_us']:10.1f} {r['second_us']:10.1f} {r['ratio']:6.2f}  {spread(r):12} "
+            f"{bound(r):>8}{' ' if reached(r) else '*'} {memory}")
+
+
+def spread(r: dict[str, Any]) -> str:
+    """The 10th to the 90th percentile; one round has none."""
+    return f"{r['low']:.2f} to {r['high']:.2f}" if r["rounds"] > 1 else "one round"
+
+
+def bound(r: dict[str, Any]) -> str:
+    """The figure to reach."""
+    return f"{'>=' if r['at_least'] else '<='} {r['reach']}"
+
+
+def markdown(result: dict[str, Any], group: str, headings: tuple[str, str, str]) -> str:
+    """The rows of a group, figures to reach that are not met with a star, times in ms."""
+    rows = [r for r in result["rows"] if r["group"] == group]
+    memory = any(r["memory"] is not None for r in rows)
+    first, second, ratio = headings
+    lines = [f"| case | {first}, ms | {second}, ms | {ratio} | 10-90 % | to reach |" + " memory |" * memory,
+             "|---|---:|---:|---:|---|---|" + "---:|" * memory]
+    for r in rows:
+        cells = [r["title"], milliseconds(r["first_us"]), milliseconds(r["second_us"]),
+                 f"{r['ratio']:.2f}" + " *" * (not reached(r)), spread(r), bound(r)]
+        cells += [("" if r["memory"] is None else f"{r['memory']:.2f}" + " *" * (r["memory"] > r["memory_reach"]))] * memory
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def milliseconds(microseconds: float) -> str:
+    """Three digits."""
+    value = microseconds / 1e3
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3f}"
+
+
+def conditions(result: dict[str, Any]) -> str:
+    """Under what the figures were measured, in a few lines."""
+    m = result["machine"]
+    clock = "processor time (of ranks and threads the fastest tenth of steps, by the clock)" if result["busy"] else "by the clock"
+    text = (f"{m['processor']}, {m['cores']} cores; Python {m['python']}, NumPy {m['numpy']}, "
+            f"PyTorch {m['torch']}, {m['mpi']}; accelerators {m['accelerators']}; one thread a rank, fresh alternating "
+            f"processes, median of {result['rounds']} round{'s' * (result['rounds'] > 1)}, {clock}; {m['date']}, commit {m['commit']}.")
+    if m["load"] > 0.5:
+        text += (f" **Preliminary**: other work kept {m['load']:.1f} processes busy when this began; figures of two ranks or devices, "
+                 "which wait for each other, are then as much that work's as ours.")
+    return textwrap.fill(text, 125)
+
+
+def replaced(text: str, name: str, body: str) -> str:
+    """`text` with what stands between the markers of this name replaced. ValueError if it has none."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+    if not pattern.search(text):
+        raise ValueError(f"no {begin} ... {end}")
+    return pattern.sub(lambda _: f"{begin}\n{body}\n{end}", text)
+
+
+def write_between(path: Path, name: str, body: str) -> None:
+    """The same in a file."""
+    path.write_text(replaced(path.read_text(), name, body))

@@ -1,0 +1,113 @@
+"""The benchmarks' own arithmetic: no test here times anything."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autograd as ag
+
+BENCH = Path(__file__).parent / "bench"
+sys.path.insert(0, str(BENCH))
+
+import caught  # noqa: E402
+import compare  # noqa: E402
+import rows  # noqa: E402
+import run  # noqa: E402
+import runs  # noqa: E402
+import table  # noqa: E402
+
+ROW = rows.Row("a case", "one process", runs.Run("chain"), runs.Run("chain", "torch"), 0.7)
+
+
+def measured(*times, check=1.0, memory=50.0):
+    return [{"time": time, "check": check, "memory": memory} for time in times]
+
+
+def figures(ratio, low, high, at_least=False, memory=0.2, title="a case"):
+    return {"title": title, "ratio": ratio, "low": low, "high": high, "at_least": at_least, "memory": memory}
+
+
+def test_percentiles_lie_between_the_sorted_values():
+    values = [3.0, 1.0, 2.0, 5.0, 4.0]
+    assert [table.percentile(values, p) for p in (0, 0.1, 0.5, 1)] == pytest.approx([1, 1.4, 3, 5])
+    assert table.percentile([7.0], 0.9) == 7.0
+
+
+def test_a_row_is_the_median_of_the_rounds_ratios():
+    found = table.summary(ROW, measured(1e-3, 2e-3, 9e-3), measured(2e-3, 2e-3, 3e-3, memory=200.0))
+    assert found["ratio"] == pytest.approx(1.0) and found["low"] == pytest.approx(0.6) and found["memory"] == pytest.approx(0.25)
+    assert not table.reached(found) and table.reached({**found, "at_least": True})
+    assert "1.00" in table.line(found) and "<= 0.7*" in table.line(found)
+
+
+@pytest.mark.parametrize("other", [1.1, float("nan")])
+def test_a_fast_wrong_answer_is_no_result(other):
+    with pytest.raises(SystemExit, match="the results differ"):
+        table.summary(ROW, measured(1e-3), measured(2e-3, check=other))
+
+
+def test_tables_and_markers():
+    result = {"rows": [table.summary(ROW, measured(1e-3), measured(2e-3)), table.summary(ROW, measured(2e-3), measured(2e-3))]}
+    lines = table.markdown(result, "one process", ("ours", "theirs", "ratio")).splitlines()
+    assert len({line.count("|") for line in lines}) == 1
+    assert "| 0.50 |" in lines[2] and "| 1.00 * |" in lines[3]
+    text = "x\n<!-- bench: begin -->\nold\n<!-- bench: end -->\ny"
+    once = table.replaced(text, "bench", r"a \1 new")
+    assert once == table.replaced(once, "bench", r"a \1 new") == "x\n<!-- bench: begin -->\na \\1 new\n<!-- bench: end -->\ny"
+    with pytest.raises(ValueError, match="bench: begin"):
+        table.replaced("nothing", "bench", "")
+
+
+def test_the_readme_has_a_place_for_the_table():
+    table.replaced((BENCH.parent.parent / "README.md").read_text(), "bench", "")
+
+
+@pytest.mark.parametrize(("old", "new", "at_least", "word"), [
+    ((0.7, 0.6, 0.8), (0.9, 0.85, 1.0), False, "worse"), ((0.7, 0.6, 0.8), (0.9, 0.69, 1.0), False, "same"),
+    ((0.7, 0.7, 0.7), (0.71, 0.71, 0.71), False, "same"),
+    ((0.7, 0.6, 0.8), (0.5, 0.45, 0.55), False, "better"), ((1.8, 1.7, 1.9), (1.5, 1.4, 1.6), True, "worse"),
+    ((1.8, 1.7, 1.9), (2.5, 2.4, 2.6), True, "better")])
+def test_worse_is_beyond_both_spreads(old, new, at_least, word):
+    assert compare.verdict(figures(*old, at_least), figures(*new, at_least)) == word
+
+
+def test_compare_tells_regressions_by_its_exit_status(tmp_path):
+    about = {"machine": {"processor": "p", "python": "3", "torch": "2"}}
+    files = {"old": [figures(0.7, 0.6, 0.8), figures(1, 1, 1, title="gone")], "good": [figures(0.7, 0.6, 0.8), figures(1, 1, 1, title="gone")],
+             "fat": [figures(0.7, 0.6, 0.8, memory=0.3), figures(1, 1, 1, title="gone")], "short": [figures(0.7, 0.6, 0.8)]}
+    for name, found in files.items():
+        (tmp_path / name).write_text(json.dumps({**about, "rows": found}))
+    status = {name: subprocess.run([sys.executable, str(BENCH / "compare.py"), str(tmp_path / "old"), str(tmp_path / name)],
+                                   capture_output=True).returncode for name in files}
+    assert status == {"old": 0, "good": 0, "fat": 1, "short": 1}
+
+
+def test_rows_are_chosen_by_parts_of_their_names():
+    titles = [row.title for row in rows.TORCH]
+    assert len(set(titles)) == len(titles) == 16 and len(run.chosen(rows.TORCH, ["gpt"])) == 2
+    with pytest.raises(SystemExit, match="no row has nonsense"):
+        run.chosen(rows.TORCH, ["nonsense"])
+
+
+def test_without_torch_the_command_says_so():
+    hidden = "import importlib.util as u, runpy, sys; f = u.find_spec; u.find_spec = lambda n, *a: None if n == 'torch' else f(n, *a)"
+    code = f"{hidden}; sys.argv = ['run.py']; sys.path.insert(0, {str(BENCH)!r}); runpy.run_path({str(BENCH / 'run.py')!r}, run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=runs.environment())
+    assert done.returncode == 1 and "pip install torch" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_kernels_are_caught_with_their_arithmetic():
+    x, w = (ag.ones(4, 4).requires_grad_() for _ in range(2))
+    with caught.catching() as found:
+        (x @ w).sum().backward()
+        forward_and_backward = found.taken()
+        ag.nn.functional.conv2d(ag.ones(1, 2, 5, 5), ag.ones(3, 2, 3, 3))
+        convolution, = found.taken()
+    assert [call.flops for call in forward_and_backward] == [2 * 4**3] * 3
+    assert convolution.flops == 2 * (3 * 3 * 3) * (2 * 3 * 3)
+    assert isinstance(np.matmul, np.ufunc)
+    convolution.repeat()
