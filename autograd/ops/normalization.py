@@ -11,6 +11,7 @@ import numpy as np
 from ..graph import shared_counter
 from ..kernels.order import channels_last
 from ._out import takes_out
+from .batch_norm import ChannelNorm
 from .distance import p_norm
 from .powers import pow, rsqrt
 from .shape import contiguous, pad_constant, reshape, wrap_dim
@@ -43,8 +44,8 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
         update_running(running_var, var.reshape(-1) * (n / max(n - 1, 1)), momentum)
 
     given = running_mean is not None or running_var is not None
-    return BatchNorm.apply(input, weight, bias, dims=(0, *range(2, input.ndim)), eps=eps, form=form,
-                           observe=observe if given else None)
+    return ChannelNorm.apply(input, weight, bias, dims=(0, *range(2, input.ndim)), eps=eps, form=form,
+                             observe=observe if given else None)
 
 
 def update_running(running: Any, now: Any, momentum: float) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import layer_norm, onednn_norm
+from ..kernels import layer_norm
 from ..kernels.order import in_rows
 from ..operation import fit
 from ..tensor import Tensor
@@ -123,32 +123,6 @@ def _backward_of_arrays(ctx: Any, g: Any, x: Any, weight: Any, bias: Any, mean_o
 
 class BatchNorm(Standardize, name="NativeBatchNorm"):
     """Over all dimensions but the channels."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],
-                centre: bool = True, observe: Any = None) -> Any:
-        """oneDNN's, which keeps the mean and the variance, where it has one."""
-        made = onednn_norm.batch_norm(x, weight, bias, eps) if dims[0] == 0 else None
-        if made is None:
-            return Standardize.forward(ctx, x, weight, bias, dims=dims, eps=eps, form=form, centre=centre, observe=observe)
-        out, *kept = made
-        ctx.given = dims, eps, form, centre
-        ctx.save(x, weight, bias, tuple(kept))
-        if observe is not None:
-            observe(*kept, x.size // x.shape[1])
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """oneDNN's on what it has kept, two vectors."""
-        x, weight, bias, (mean_of, var) = ctx.values
-        _, eps, form, _ = ctx.given
-        if isinstance(g, Tensor) or mean_of.ndim != 1:
-            return Standardize.backward(ctx, g)
-        made = onednn_norm.batch_norm_back(g, x, mean_of, var, weight, bias is not None, eps)
-        if made is not None:
-            return made
-        return _backward_of_arrays(ctx, g, x, weight, bias, mean_of.reshape(form), 1 / np.sqrt(var + eps).reshape(form))
 
 
 class LayerNorm(Standardize, name="NativeLayerNorm"):
