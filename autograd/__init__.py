@@ -32,6 +32,7 @@ from .anomaly_mode import (
     set_anomaly_enabled,
     set_detect_anomaly,
 )
+from .config import show_config
 from .derivatives import backward, grad
 from .devices import (
     channels_last,

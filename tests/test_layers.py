@@ -31,7 +31,7 @@ autograd.function autograd.derivatives autograd.graph_api autograd.variable auto
 autograd.ops
 autograd.tensor_types
 autograd.inplace autograd.functional autograd.forward_ad autograd.attributes autograd.cuda
-autograd.printing autograd.drawing
+autograd.printing autograd.drawing autograd.config
 autograd.numpy_functions
 autograd.numpy_protocol
 autograd.operators autograd.gradcheck
