@@ -47,8 +47,11 @@ def load() -> SimpleNamespace:
         file = folder / name
         if not file.exists():
             compile_into(folder, file)
-        return mapped(file)
-    raise OSError("no folder for compiled kernels can be written")
+        try:
+            return mapped(file)
+        except PermissionError:                      # on a disk from which nothing may be run
+            continue
+    raise OSError("no folder for compiled kernels can be written and run from")
 
 
 def key(numba: str) -> str:
