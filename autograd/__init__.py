@@ -35,7 +35,7 @@ from .anomaly_mode import (
     set_anomaly_enabled,
     set_detect_anomaly,
 )
-from .configuration import show_config
+from .config import show_config
 from .derivatives import backward, grad
 from .devices import (
     channels_last,

@@ -14,7 +14,7 @@ PACKAGES = ("autograd", "dparallel", "launch")
 # layers of what it names here.
 LAYERS = """
 autograd.compiled autograd.arrays autograd.version autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices autograd.settings
-dparallel.comm launch autograd.configuration autograd.frames
+dparallel.comm launch autograd.frames
 autograd.mode autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed
 autograd.hub autograd.multiprocessing autograd.fx
 autograd.counters
@@ -32,7 +32,7 @@ autograd.function autograd.derivatives autograd.graph_api autograd.variable auto
 autograd.ops
 autograd.tensor_types
 autograd.inplace autograd.functional autograd.forward_ad autograd.attributes autograd.cuda
-autograd.printing autograd.drawing
+autograd.printing autograd.drawing autograd.config
 autograd.numpy_functions
 autograd.numpy_protocol
 autograd.operators autograd.gradcheck

@@ -38,6 +38,7 @@ class Accelerator:
     def __init__(self, name: str, load: Callable[[], Any], instead: str) -> None:
         self.name, self._load, self._instead = name, load, instead
         self._library: Any = None
+        self.reason = ""                             # why it is not used
         self._tried = False
         self._lock = threading.Lock()
 
@@ -60,9 +61,10 @@ class Accelerator:
             self._notice(" ".join(f"{type(error).__name__}: {error}".split()))
 
     def state(self) -> str:
-        """"in use", "not loaded yet", or "not used"."""
-        return "in use" if self._library is not None else "not used" if self._tried else "not loaded yet"
+        """"in use", "not loaded yet", or "not used" and why."""
+        return "in use" if self._library is not None else f"not used ({self.reason})" if self._tried else "not loaded yet"
 
     def _notice(self, reason: str) -> None:
+        self.reason = reason
         if all(os.environ.get(name, "0") == "0" for name in RANK_VARIABLES):
             LOG.warning("autograd: %s is not used (%s); %s", self.name, reason, self._instead)

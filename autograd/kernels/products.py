@@ -6,7 +6,6 @@ against 108 GFLOP/s for 512 x 512 on an AMD EPYC with Haswell's kernels, one thr
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -58,25 +57,6 @@ def column_sums(x: Array) -> Array:
 @lru_cache(maxsize=64)
 def _ones(count: int, dtype: Any) -> Array:
     return np.ones(count, dtype)
-
-
-def repeated(rows: int, y: Array, add: bool = False) -> Callable[[Array, Array], Any]:
-    """product(x, y, out, add) as a function of x and out, for many x of some `rows`, all contiguous, times one y.
-
-    What is known beforehand is worked out once: 2 us less a call. A transposed y is copied, which takes 50 us for 512 x 128
-    and makes each product a fifth quicker.
-    """
-    inner, columns = y.shape
-    library = onednn.library() if y.dtype is FLOAT32 and rows * inner * columns >= WORTH else None
-    if library is None:
-        return lambda x, out: product(x, y, out, add)
-    y = np.ascontiguousarray(y)
-    sgemm, place, beta = library.dnnl_sgemm, address(y), 1.0 if add else 0.0
-
-    def multiply(x: Array, out: Array, y: Array = y) -> None:
-        sgemm(b"N", b"N", x.shape[0], columns, inner, 1.0, address(x), inner, place, columns, beta, address(out), columns)
-
-    return multiply
 
 
 def _sgemm(library: Any, x: Array, y: Array, out: Array | None, add: bool = False) -> Array | None:

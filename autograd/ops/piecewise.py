@@ -28,8 +28,9 @@ _softshrink = pointwise("Softshrink", lambda x, lambd: x - np.clip(x, -lambd, la
                         lambda g, x, lambd: where((x >= -lambd) & (x <= lambd), 0.0, g))
 _threshold = pointwise("Threshold", lambda x, limit, value: np.where(x <= limit, np.asarray(value).astype(x.dtype), x),
                        lambda g, x, limit, value: where(x <= limit, 0.0, g), integers=True)
-# Sums of two parts rather than np.where, which is slow on random signs.
-_leaky_relu = pointwise("LeakyRelu", lambda x, slope: np.maximum(x, 0) + np.minimum(x, 0) * slope,
+# Sums of two parts, or the larger one, rather than np.where, which is slow on random signs.
+_leaky_relu = pointwise("LeakyRelu", lambda x, slope: (np.maximum(x, x * slope) if 0 < slope <= 1 else
+                                                       np.maximum(x, 0) + np.minimum(x, 0) * slope),
                         lambda g, x, slope: g * (x > 0) + (g * slope) * ~(x > 0))
 
 

@@ -1,11 +1,13 @@
 """Accelerated kernels agree with NumPy, and their absence is no error."""
 
+import os
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+import autograd as ag
 from autograd.kernels.accelerators import Accelerator, wanted
 from autograd.kernels.onednn import onednn
 from autograd.kernels.products import column_sums, product
@@ -52,14 +54,16 @@ def test_nans_and_infinities_pass():
     assert np.isnan(found[3]).all() and np.isinf(found[5]).all() and np.isfinite(found[7]).all()
 
 
-def test_a_broken_accelerator_is_said_so_once(caplog):
+def test_a_broken_accelerator_is_said_so_once(caplog, monkeypatch):
+    monkeypatch.setenv("AUTOGRAD_ACCELERATORS", "all")
+
     def broken():
         raise OSError("no such library")
 
     accelerator = Accelerator("onednn", broken, "NumPy is used instead.")
     assert accelerator.state() == "not loaded yet"
     assert accelerator.library() is None and accelerator.library() is None
-    assert caplog.text.count("no such library") == 1 and accelerator.state() == "not used"
+    assert caplog.text.count("no such library") == 1 and accelerator.state() == "not used (OSError: no such library)"
 
 
 @pytest.mark.parametrize("value, expected", [("all", True), ("off", False), ("numba", False), ("onednn", True),
@@ -78,10 +82,48 @@ def test_a_wrong_switch_is_an_error(monkeypatch):
 def test_switched_off_for_a_process():
     script = ("import autograd as ag; x = ag.ones(200, 200); print((x @ x)[0, 0].item());"
               "from autograd.kernels.onednn import onednn; print(onednn.state())")
-    import os
     done = subprocess.run([sys.executable, "-c", script], env={**os.environ, "AUTOGRAD_ACCELERATORS": "off"}, text=True,
                           capture_output=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["200.0", "not used"] and done.stderr.count("switched off") == 1
+    assert done.stdout.split("\n")[:2] == ["200.0", "not used (switched off by AUTOGRAD_ACCELERATORS)"] and done.stderr.count("switched off") == 1
+
+
+def test_what_is_in_use_is_shown():
+    shown = ag.show_config()
+    assert shown["numpy"] == np.__version__ and {"autograd", "python", "blas", "threads", "numba", "onednn"} <= set(shown)
+    assert f"numpy: {np.__version__}" in str(shown).splitlines()
+
+
+KEPT = "from autograd.kernels.memory import freed_memory_is_kept as kept; print(kept)"
+
+
+@pytest.mark.parametrize("name, value", [("MALLOC_ARENA_MAX", "2"), ("GLIBC_TUNABLES", "glibc.malloc.check=0")])
+def test_the_users_own_allocator_settings_win(name, value):
+    done = subprocess.run([sys.executable, "-c", KEPT], env={**os.environ, name: value}, text=True, capture_output=True)
+    assert done.stdout == "False\n", done.stderr
+
+
+FLAT = """
+import resource, sys
+sys.path.insert(0, "tests/bench")
+import cases, autograd
+step = cases.training(autograd, sys.argv[1], 1)
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 2**20
+for _ in range(int(sys.argv[2]) // 4):
+    step()
+before = resident()
+for _ in range(int(sys.argv[2])):
+    step()
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="Linux")
+@pytest.mark.parametrize("case, steps", [("mlp 64-128-64-10", 1000), ("lstm", 200), ("gpt", 20)])
+def test_memory_stays_flat(case, steps):
+    done = subprocess.run([sys.executable, "-c", FLAT, case, str(steps)], text=True, capture_output=True, check=True,
+                          cwd=os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
+    assert float(done.stdout) < 2, done.stdout
 
 
 def test_column_sums_of_halves_do_not_lose_rows():

@@ -25,6 +25,18 @@ OPTIONS = ("-disable-loop-idiom-all",            # no calls of memset and memcpy
            "-hoist-runtime-checks=false",        # one check of overlap for all rows fails where gates lie side by side
            "-runtime-memory-check-threshold=1000", "-vectorize-memory-check-threshold=1000")     # many arrays are all right
 
+# of gates.py: the address of dnnl_sgemm, or of what is called like it; "N" is 78
+MULTIPLY = """
+define void @multiply(i64 %sgemm, i64 %m, i64 %n, i64 %k, ptr %a, i64 %start, ptr %b, float %beta, ptr %c, i64 %to) {
+  %function = inttoptr i64 %sgemm to ptr
+  %x = getelementptr float, ptr %a, i64 %start
+  %z = getelementptr float, ptr %c, i64 %to
+  %status = call i32 %function(i8 signext 78, i8 signext 78, i64 %m, i64 %n, i64 %k, float 1.0, ptr %x, i64 %k, ptr %b,
+                               i64 %n, float %beta, ptr %z, i64 %n)
+  ret void
+}
+"""
+
 
 def compiled(name: str) -> tuple[str, Any]:
     """A kernel's name within its module of LLVM, and that module."""
@@ -51,7 +63,8 @@ def build() -> tuple[bytes, dict[str, int]]:
     """The machine code of all kernels, and where each begins."""
     for option in OPTIONS:
         llvm.set_option("autograd", option)
-    modules, text = [], ""
+    llvm.add_symbol("multiply", 1)                   # numba makes each kernel ready to run here, where none is run
+    modules, text = [], MULTIPLY
     for name in SIGNATURES:
         inner, module = compiled(name)
         modules.append(module)

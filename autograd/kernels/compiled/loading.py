@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from ..accelerators import LOG
 from ..addresses import in_third_word
 from .signatures import SIGNATURES
 
@@ -46,8 +47,11 @@ def load() -> SimpleNamespace:
         file = folder / name
         if not file.exists():
             compile_into(folder, file)
-        return mapped(file)
-    raise OSError("no folder for compiled kernels can be written")
+        try:
+            return mapped(file)
+        except PermissionError:                      # on a disk from which nothing may be run
+            continue
+    raise OSError("no folder for compiled kernels can be written and run from")
 
 
 def key(numba: str) -> str:
@@ -83,6 +87,7 @@ def compile_into(folder: Path, file: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if file.exists():                            # another rank was quicker
             return
+        LOG.warning("autograd: compiling kernels, once on this machine: some 6 seconds")
         package = __name__.rpartition(".")[0]
         root = str(HERE.parents[package.count(".")])
         roots = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))

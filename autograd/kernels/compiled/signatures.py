@@ -1,6 +1,6 @@
 """The compiled kernels by name, and what each is called with: read where they are called and where they are compiled.
 
-a: a float32 array, i: an int64 array, both in C order; n: a whole number; f: a float32 number.
+a: a float32 array, i: an int64 array, both in C order; n: a whole number (an address, too); f: a float32 number.
 """
 
 SIGNATURES = {
@@ -11,10 +11,11 @@ SIGNATURES = {
     "gelu_backward": "aaan",                 # g, x, out; size
     "gelu_tanh": "aan",
     "gelu_tanh_backward": "aaan",
-    "lstm_step": "aaaaaann",                 # gates, c, c before, tanh, outputs, h; rows, width
-    "lstm_step_backward": "aaaaaaannn",      # gates, c before, tanh, g, gh, gc, d; rows, width, whether there is a g
-    "gru_step": "aaaaaann",                  # gates, recurrent part, bias, inner, h, outputs; rows, width
-    "gru_step_backward": "aaaaaaannn",       # gates, h before, inner, g, gh, d, d inner; rows, width, whether there is a g
+    # steps, how many, width, (whether there is a g,) address of sgemm come last
+    "lstm": "aaaaaaaainnn",                  # gates, h, c, W^T, h before, c before, tanhs, outputs
+    "lstm_backward": "aaaaaaaainnnn",        # gates, c before, tanhs, g, gh, gc, W, d
+    "gru": "aaaaaaaainnn",                   # gates, h, W^T, memory, bias, h before, inner, outputs
+    "gru_backward": "aaaaaaaainnnn",         # gates, h before, inner, g, gh, W, d, d inner
     "softmax": "aann",                       # x, out; rows, columns
     "softmax_backward": "aaann",             # z, g, out; rows, columns
     "power_sums": "aaaann",                  # x, memory for a row, tops, sums; rows, columns
