@@ -19,6 +19,8 @@ Which backward pass of its rank a message takes part in:
   pass takes it again, and must be the next on both ranks. Reaching one that is used up by its token, or by y, is a
   RuntimeError.
 
+In a dual level x's tangent travels with it, and y has it (forward mode).
+
 Where the other rank never sends the gradient (it does not call backward, say) the wait for it ends as that of recv does,
 named as "gradient of message n".
 """
@@ -33,14 +35,16 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Function, Tensor, as_tensor
+from autograd import Function, Tensor, as_tensor, stack
 from autograd.engine import survey
+from autograd.forward_ad import make_dual, unpack_dual
 from autograd.mode import DUAL, GRAD, modes
 from autograd.walk import running
 
 from ..comm import Communicator, Handle, communicator
 from ..comm.messages import Message, call_text, check_like
 
+WITH_TANGENT = DUAL                  # in a message's note, beside GRAD: x and its tangent came, one on the other
 MANY = 1000                          # messages without a backward pass, at which to warn
 
 
@@ -166,13 +170,11 @@ class Post(Function):
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
         """If x requires grad; the message says so."""
-        if tracked & modes.recording & DUAL:
-            raise NotImplementedError("forward mode through Send and Recv is not implemented; SendRecv and Permute have it")
-        settings["note"] = float(bool(tracked & modes.recording & GRAD))
+        settings["note"] += tracked & modes.recording & GRAD
         return tracked & GRAD
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *links: Tensor, message: Sent, tag: int, note: float = 0.0) -> Tensor:
+    def forward(ctx: Any, x: Any, *links: Tensor, message: Sent, tag: int, note: float) -> Tensor:
         """comm.post."""
         ctx.message = message
         array = x.array if isinstance(x, Tensor) else x
@@ -201,9 +203,11 @@ def link(node: Any) -> Tensor:
 
 def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
            *links: Tensor) -> tuple[Tensor, Sent]:
-    """Send x; Post's tensor, and the message."""
+    """Send x, and its tangent if it has one; Post's tensor, and the message."""
     message = Sent(comm, place, dest)
-    tensor = Post.apply(x, *links, message=message, tag=tag)
+    primal, tangent = unpack_dual(x) if isinstance(x, Tensor) else (x, None)
+    sent, note = (x, 0.0) if tangent is None else (stack([primal, tangent]), float(WITH_TANGENT))
+    tensor = Post.apply(sent, *links, message=message, tag=tag, note=note)
     if tensor.edge is not None:
         message.root = tensor.edge
         waiting.add(message)
@@ -266,7 +270,8 @@ class Recv(Function):
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
         """If the sender's was."""
-        return GRAD if settings["came"].note else 0
+        node.agreed = int(settings["came"].note) & GRAD
+        return int(node.agreed)
 
     @classmethod
     def apply(cls, *, source: int, comm: Any = None, tag: int = 0, like: Any = None,       # type: ignore[override]
@@ -281,8 +286,12 @@ class Recv(Function):
                  like: Any = None, link: Any = None) -> Any:
         """Wait for the message, and record it."""
         came: Message = handle.wait()
-        check_like(came.array, like, call_text("recv", "source", source, tag))
-        if came.note and not modes.recording & GRAD:
+        dual = bool(int(came.note) & WITH_TANGENT)
+        check_like(came.array[0] if dual else came.array, like, call_text("recv", "source", source, tag))
+        if dual and modes.level is None:
+            raise RuntimeError(f"Recv: place {source} sent a tensor with a tangent, but no dual level is open here. Enter "
+                               "one on both ranks or on none, or send what unpack_dual() gives")
+        if int(came.note) & GRAD and not modes.recording & GRAD:
             raise RuntimeError(f"Recv: place {source} sent a tensor that requires grad, and waits for its gradient in "
                                "backward, but gradients are not recorded here. Use no_grad() (in backward: create_graph) on "
                                "both ranks or on none, or send x.detach()")
@@ -292,7 +301,7 @@ class Recv(Function):
         if y.edge is not None:
             message.opened(y)
             waiting.add(message)
-        return y
+        return make_dual(y[0], y[1]) if dual else y
 
     @staticmethod
     def forward(ctx: Any, link: Any, *, came: Message, message: Received) -> Tensor:
