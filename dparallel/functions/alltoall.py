@@ -9,7 +9,7 @@ import numpy as np
 from autograd import Tensor
 
 from ..comm import Communicator, Handle, even_split
-from .collective import arrays_of, rows_of, shaped, shapes_of
+from .collective import arrays_of, rows_of
 from .partnered import Partnered
 
 
@@ -33,18 +33,12 @@ class AllToAll(Partnered):
             if sizes is None:
                 sizes = [even_split(rows_of(x, dim), comm.size) for x in arrays_of(xs)]
             ctx.partner = {"comm": comm, "sizes": comm.alltoall_sizes(sizes), "dim": dim}
-            ctx.shapes = shapes_of(xs)
         return handle
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
         """AllToAll, with the sizes that were received."""
         return AllToAll, ctx.partner
-
-    @staticmethod
-    def finish(ctx: Any, grads: Any) -> Any:
-        """In the inputs' shapes."""
-        return shaped(grads, ctx.shapes)
 
 
 def per_place(sizes: Any, comm: Communicator) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from autograd import Tensor
 
 from ..comm import Communicator, Handle
-from .collective import array_of, shaped, shapes_of
+from .collective import array_of
 from .partnered import Partnered
 from .reductions import Reduction
 
@@ -26,18 +26,12 @@ class Broadcast(Partnered):
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0) -> Handle:
         """comm.broadcast."""
-        ctx.shapes = shapes_of(xs)
         return comm.start("broadcast", array_of(*xs), now=now, root=root)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
         """Reduce."""
         return Reduce, ctx.settings
-
-    @staticmethod
-    def finish(ctx: Any, grads: Any) -> Any:
-        """root's alone."""
-        return shaped(grads, ctx.shapes)
 
 
 class Reduce(Reduction):

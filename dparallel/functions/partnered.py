@@ -21,14 +21,15 @@ import numpy as np
 from autograd import Function, Tensor, as_tensor, is_grad_enabled
 
 from ..comm import Communicator, Handle, communicator
-from .collective import NO_PART, Collective, one_per_place
+from .collective import NO_PART, Collective, one_per_place, shaped, shapes_of
 
 
 class Partnered(Collective):
     """The base of the built-in collectives. A subclass says how it begins, and which partner gives its gradient."""
 
     # begin(ctx, now, xs, *, comm, ...): start the collective (complete it if `now`) on the inputs xs; the Handle of a list
-    # of arrays, one for each place held. Keeps in ctx what the following need, and what xs they read, in saved_tensors.
+    # of arrays, one for each place held. Keeps in ctx what adjoint() and finish() need, and what xs they read, in
+    # saved_tensors; the shapes of xs are kept for it.
     begin: ClassVar[Callable[..., Handle]]
 
     @staticmethod
@@ -38,8 +39,8 @@ class Partnered(Collective):
 
     @staticmethod
     def finish(ctx: Any, grads: Any) -> Any:
-        """The gradients of the inputs from what the partner gave."""
-        return grads
+        """The gradients of the inputs from what the partner gave: in the inputs' shapes, zeros where they were not read."""
+        return shaped(grads, ctx.shapes)
 
     @classmethod
     def push(cls, ctx: Any, tangents: tuple[Any, ...]) -> tuple[type[Partnered], tuple[Any, ...], dict[str, Any]]:
@@ -50,7 +51,15 @@ class Partnered(Collective):
     def run(cls, ctx: Any, xs: tuple[Any, ...], **settings: Any) -> Any:
         """What forward does."""
         ctx.settings = settings
-        return one_per_place(cls.begin(ctx, True, xs, **settings).wait())
+        return one_per_place(cls.launch(ctx, True, xs).wait())
+
+    @classmethod
+    def launch(cls, ctx: Any, now: bool, xs: tuple[Any, ...]) -> Handle:
+        """begin() with ctx's settings; if it is recorded, the inputs' shapes are kept."""
+        handle = cls.begin(ctx, now, xs, **ctx.settings)
+        if ctx.agreed:
+            ctx.shapes = shapes_of(xs)
+        return handle
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> Any:
@@ -135,7 +144,7 @@ class Start(Collective):
     def forward(ctx: Any, *xs: Any, comm: Communicator, flight: Flight, settings: dict[str, Any]) -> Tensor:
         """Start the collective."""
         ctx.settings, ctx.flight = {"comm": comm, **settings}, flight
-        flight.handle = flight.function.begin(ctx, False, xs, **ctx.settings)
+        flight.handle = flight.function.launch(ctx, False, xs)
         return as_tensor(np.zeros(()))
 
     @staticmethod

@@ -8,7 +8,7 @@ from typing import Any
 from autograd import Tensor
 
 from ..comm import Communicator, Handle
-from .collective import Collective, arrays_of, shaped, shapes_of
+from .collective import Collective, arrays_of
 from .partnered import Partnered
 
 
@@ -29,7 +29,6 @@ class Permute(Partnered):
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, pairs: Any) -> Handle:
         """comm.permute."""
-        ctx.shapes = shapes_of(xs)
         return completed(comm.start_permute(arrays_of(xs), pairs), now)
 
     @staticmethod
@@ -37,11 +36,6 @@ class Permute(Partnered):
         """Permute, with the pairs turned round."""
         pairs = [(dest, source) for source, dest in ctx.settings["pairs"]]
         return Permute, {"comm": ctx.settings["comm"], "pairs": pairs}
-
-    @staticmethod
-    def finish(ctx: Any, grads: Any) -> Any:
-        """In the inputs' shapes: zeros where x went nowhere."""
-        return shaped(grads, ctx.shapes)
 
 
 class SendRecv(Partnered):
@@ -60,18 +54,12 @@ class SendRecv(Partnered):
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, by: int = 1, ring: bool = True) -> Handle:
         """comm.shift."""
-        ctx.shapes = shapes_of(xs)
         return completed(comm.start_shift(arrays_of(xs), by, ring=ring), now)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
         """SendRecv the other way."""
         return SendRecv, ctx.settings | {"by": -ctx.settings.get("by", 1)}
-
-    @staticmethod
-    def finish(ctx: Any, grads: Any) -> Any:
-        """In the inputs' shapes: zeros where x went over the end."""
-        return shaped(grads, ctx.shapes)
 
 
 class Barrier(Collective):

@@ -22,7 +22,7 @@ import numpy as np
 from autograd import Tensor, as_tensor, ones_like
 
 from ..comm import Communicator, Handle
-from .collective import arrays_of, as_tuple, row_counts, shaped, shapes_of
+from .collective import arrays_of, as_tuple, row_counts
 from .partnered import Partnered
 
 
@@ -40,18 +40,12 @@ class AllGather(Partnered):
         handle = comm.start("allgather", arrays_of(xs), now=now, dim=dim)
         if ctx.agreed:
             ctx.partner = {"comm": comm, "sizes": row_counts(xs, comm, dim), "dim": dim}
-            ctx.shapes = shapes_of(xs)
         return handle
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
         """ReduceScatter."""
         return ReduceScatter, ctx.partner
-
-    @staticmethod
-    def finish(ctx: Any, grads: Any) -> Any:
-        """In the inputs' shapes."""
-        return shaped(grads, ctx.shapes)
 
 
 class Reduction(Partnered):

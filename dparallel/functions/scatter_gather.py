@@ -8,7 +8,7 @@ from typing import Any
 from autograd import Tensor
 
 from ..comm import Communicator, Handle
-from .collective import array_of, arrays_of, row_counts, shaped, shapes_of
+from .collective import array_of, arrays_of, row_counts
 from .partnered import Partnered
 
 
@@ -28,18 +28,13 @@ class Scatter(Partnered):
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Sequence[int] | None = None,
               root: int = 0, dim: int = 0) -> Handle:
         """comm.scatter."""
-        ctx.partner, ctx.shapes = {"comm": comm, "root": root, "dim": dim}, shapes_of(xs)
+        ctx.partner = {"comm": comm, "root": root, "dim": dim}
         return comm.start("scatter", array_of(*xs), now=now, sizes=sizes, root=root, dim=dim)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
         """Gather."""
         return Gather, ctx.partner
-
-    @staticmethod
-    def finish(ctx: Any, grads: Any) -> Any:
-        """root's alone."""
-        return shaped(grads, ctx.shapes)
 
 
 class Gather(Partnered):
@@ -56,15 +51,9 @@ class Gather(Partnered):
         handle = comm.start("gather", arrays_of(xs), now=now, root=root, dim=dim)
         if ctx.agreed:
             ctx.partner = {"comm": comm, "sizes": row_counts(xs, comm, dim), "root": root, "dim": dim}
-            ctx.shapes = shapes_of(xs)
         return handle.then(lambda h: [h.value()])
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
         """Scatter."""
         return Scatter, ctx.partner
-
-    @staticmethod
-    def finish(ctx: Any, grads: Any) -> Any:
-        """In the inputs' shapes."""
-        return shaped(grads, ctx.shapes)
