@@ -60,7 +60,7 @@ class GlobalBatchSampler(Sampler[list[int]]):
     def mine(self, rows: int) -> slice:
         """This rank's stretch of a batch."""
         ends = np.cumsum([0, *even_split(rows, self.shards)])
-        first = 0 if len(self.comm.held) == self.comm.size else self.comm.rank * self.share
+        first = 0 if self.comm.alone else self.comm.rank * self.share
         return slice(int(ends[first]), int(ends[first + self.share]))
 
     def set_epoch(self, epoch: int) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 from autograd import Tensor, as_tensor
 
 from .buckets import Bucket
-from .comm import CollectiveError, Communicator, Handle
+from .comm import CollectiveError, Communicator, Handle, communicator
 
 
 class GradBucket:
@@ -62,6 +62,10 @@ class GradBucket:
             out.append(as_tensor(self._buffer.array[start:start + size].reshape(p.array.shape)))
             start += size
         return out
+
+    def over(self, process_group: Any) -> Communicator:
+        """The communicator that a hook averages over: that of its process_group, or the model's own for None."""
+        return self.comm if process_group is None else communicator(process_group)
 
     def parameters(self) -> list[Any]:
         """The parameters, in the order of gradients()."""

@@ -28,7 +28,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     >>> optimizer.step()
     """
     comm = None if comm is None else communicator(comm)
-    if comm is None or len(comm.held) == comm.size:
+    if comm is None or comm.alone:
         return clip_here(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     grads = [p.grad for p in tensors if p.grad is not None and p.grad.numel()]

@@ -10,7 +10,7 @@ from typing import Any
 
 from autograd import Tensor, cat
 
-from .comm import Communicator, Devices, Places, communicator, places_of
+from .comm import Communicator, Places, gathering_place, places_of
 from .functions import Broadcast, Reduce, as_tuple
 
 BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's figure
@@ -33,7 +33,7 @@ def broadcast_coalesced(tensors: Sequence[Tensor], comm: Places = None, buffer_s
 def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None, root: int = 0) -> Tensor:
     """The sum of all places' tensors (a list, one for each place held here) on root; an empty tensor elsewhere. comm may be
     the number of a local device, PyTorch's destination: inputs are those of as many devices as there are."""
-    comm, root = (Devices(len(inputs)), comm) if isinstance(comm, int) else (communicator(comm), root)
+    comm, root = gathering_place(len(inputs), comm, root)
     total: Tensor = Reduce.apply(*inputs, comm=comm, root=root)
     return total
 
@@ -42,7 +42,7 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator 
                          buffer_size: int = BUFFER_SIZE) -> tuple[Tensor, ...]:
     """The sums of all places' lists of tensors (a list of them, one for each place held here) on root, in messages of
     about buffer_size bytes; empty tensors elsewhere. comm: as in reduce_add."""
-    comm, root = (Devices(len(inputs)), comm) if isinstance(comm, int) else (communicator(comm), root)
+    comm, root = gathering_place(len(inputs), comm, root)
     groups = _grouped("reduce_add_coalesced", [list(one) for one in inputs], comm, buffer_size)
     sums: dict[int, Tensor] = {}
     for group in groups:

@@ -33,8 +33,7 @@ def evaluate(model: Module, source: Any, metrics: dict[str, Metric | Function], 
     {'loss': 0.14, 'accuracy': 0.97}
     """
     comm = communicator(model.comm if comm is None and isinstance(model, DataParallel) else comm)
-    alone = len(comm.held) == comm.size
-    net = model.module if isinstance(model, DataParallel) and not alone else model       # ranks may have more batches
+    net = model.module if isinstance(model, DataParallel) and not comm.alone else model       # ranks may have more batches
     everyone = comm.allgather_object([sorted(metrics)] * len(comm.held))
     if any(names != everyone[0] for names in everyone):
         raise CollectiveError(f"evaluate: all ranks pass the same metrics, not {everyone}")

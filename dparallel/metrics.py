@@ -44,8 +44,8 @@ class Metric:
     def compute(self, comm: Communicator | None = None) -> float:
         """The metric over all rows of all ranks (of comm, if this one was made without), on every rank."""
         comm = communicator(self.comm or comm)
-        alone = len(comm.held) == comm.size          # local devices: this process has seen all rows
-        return self.result(self.totals if alone else comm.allreduce([self.totals])[0])
+        # on local devices this process has seen all rows
+        return self.result(self.totals if comm.alone else comm.allreduce([self.totals])[0])
 
     def state_dict(self) -> dict[str, Any]:
         """This rank's totals."""

@@ -12,7 +12,7 @@ from autograd import Tensor, as_tensor
 from autograd.graph import shared_counter
 from autograd.nn import Module
 
-from .comm import Communicator, Devices, local_devices
+from .comm import Communicator, Devices, places_of
 from .functions import Broadcast, as_tuple
 
 
@@ -40,7 +40,7 @@ def replicate(module: Module, comm: Communicator | Sequence[int] | int, detach: 
     replicas look into the module's own memory, which only the first one may write to (ValueError, "read-only", for the
     others); the first one also shares its buffers with the module, so what forward writes to them there is kept.
     """
-    comm = local_devices(comm)
+    comm = places_of(comm)
     broadcast = SharedBroadcast if isinstance(comm, Devices) else Broadcast
     copies: dict[int, tuple[Any, ...]] = {}
     for parameter in module.parameters():

@@ -25,9 +25,9 @@ class DistributedSampler(data.DistributedSampler):
                  seed: int = 0, drop_last: bool = False, uneven: bool = False, *, comm: Communicator | None = None) -> None:
         if num_replicas is None or rank is None:
             comm = communicator(comm)
-            alone = len(comm.held) == comm.size      # local devices: DataParallel scatters what this process loads
-            num_replicas = (1 if alone else comm.size) if num_replicas is None else num_replicas
-            rank = (0 if alone else comm.rank) if rank is None else rank
+            # local devices: DataParallel scatters what this process loads
+            num_replicas = (1 if comm.alone else comm.size) if num_replicas is None else num_replicas
+            rank = (0 if comm.alone else comm.rank) if rank is None else rank
         super().__init__(dataset, num_replicas, rank, shuffle, seed, drop_last, uneven)
 
 

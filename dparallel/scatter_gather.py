@@ -13,7 +13,7 @@ from typing import Any
 
 from autograd import Tensor
 
-from .comm import Communicator, Devices, Places, communicator, places_of
+from .comm import Communicator, Places, gathering_place, places_of
 from .functions import Broadcast, Gather, Scatter, as_tuple
 from .tree import is_namedtuple, leaves, rebuilt
 
@@ -67,15 +67,16 @@ def gather(outputs: Sequence[Any], comm: Communicator | int | None = None, root:
 
     comm may be the number of a local device, PyTorch's target_device: outputs are those of as many devices as there are.
     """
-    comm, root = (Devices(len(outputs)), comm) if isinstance(comm, int) else (communicator(comm), root)
-    mine = [[(path, _kind(value)) for path, value in leaves(output)] for output in outputs]
-    everyone = comm.allgather_object(mine) if len(comm.held) < comm.size else mine
+    comm, root = gathering_place(len(outputs), comm, root)
+    found = [dict(leaves(output)) for output in outputs]
+    mine = [[(path, _kind(value)) for path, value in values.items()] for values in found]
+    everyone = mine if comm.alone else comm.allgather_object(mine)
     _check_alike([dict(layout) for layout in everyone])
     joined: dict[str, Any] = {}
     for path, kind in everyone[0]:                   # place 0's order: dicts may be in another one elsewhere
-        values = [next(value for at, value in leaves(output) if at == path) for output in outputs]
+        values = [values[path] for values in found]
         joined[path] = Gather.apply(*values, comm=comm, root=root, dim=dim) if kind == TENSOR else values[0]
-    paths = iter([path for path, _ in leaves(outputs[0])])
+    paths = iter(found[0])
     return rebuilt(outputs[0], lambda _: joined[next(paths)])
 
 
@@ -120,7 +121,7 @@ def _spread(name: str, nest: Any, comm: Communicator, root: int, problem: str,
             send: Callable[[Any, bool], tuple[Any, ...]]) -> list[Any]:
     """Root's nest for each place held here, its tensors sent one by one by send(tensor or None, whether it is cut)."""
     given = {path: value for path, value in leaves(nest) if isinstance(value, Tensor)}     # not root's: for the graph only
-    plan = nest if len(comm.held) == comm.size else _roots_nest(name, nest, comm, root, problem)
+    plan = nest if comm.alone else _roots_nest(name, nest, comm, root, problem)
     if problem:                                      # on local devices; ranks have heard of it by now
         raise ValueError(problem)
     arrived: list[tuple[Any, ...]] = []

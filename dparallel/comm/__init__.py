@@ -7,9 +7,11 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .base import Communicator, Handle
 from .call import CollectiveError, even_split
-from .devices import Devices, local_devices, root_of
+from .devices import Devices, root_of
 from .hierarchy import Hierarchical, choose_allreduce
 from .stall import stall_limit
 from .threads import RankFailure, run_ranks
@@ -82,9 +84,16 @@ def communicator(comm: Any) -> Communicator:
 
 def places_of(comm: Any) -> Communicator:
     """A communicator, a number or a list of local devices, or None for world(), as a communicator."""
-    return local_devices(comm) if isinstance(comm, (int, list, tuple, range)) else communicator(comm)
+    local: Any = comm if isinstance(comm, (int, np.integer, list, tuple, range)) else None
+    return communicator(comm) if local is None else Devices(local)
+
+
+def gathering_place(count: int, comm: Any, root: int) -> tuple[Communicator, int]:
+    """Where what `count` places held here bring comes together: root of comm, or, as in PyTorch, the local device whose
+    number comm is, one of `count`."""
+    return (Devices(count), comm) if isinstance(comm, int) else (communicator(comm), root)
 
 
 __all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "Hierarchical", "Places", "RankFailure",
-           "choose_allreduce", "communicator", "even_split", "from_mpi", "launched_size", "local_devices", "places_of",
+           "choose_allreduce", "communicator", "even_split", "from_mpi", "gathering_place", "launched_size", "places_of",
            "root_of", "run_ranks", "stall_limit", "world"]

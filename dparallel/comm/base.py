@@ -47,6 +47,11 @@ class Communicator(Messages, Groups):
         """The first place held: the rank, where a process holds one."""
         return self.held[0]
 
+    @property
+    def alone(self) -> bool:
+        """Whether this process holds all places, and there is no other to ask."""
+        return len(self.held) == self.size
+
     # --- the collectives ------------------------------------------------------------------------------------------
 
     def broadcast(self, x: Array | None, root: int = 0) -> list[Array]:
@@ -176,7 +181,7 @@ class Communicator(Messages, Groups):
         """The part of a sequence (rows of a batch, say) that this process works on: every size-th, or all of it where one
         process holds all places.
         """
-        return rows if len(self.held) == self.size else rows[self.rank::self.size]
+        return rows if self.alone else rows[self.rank::self.size]
 
     def rows(self, xs: Sequence[Array]) -> list[int]:
         """The number of rows (1 for 0-d) that each of the `size` places holds, known everywhere."""

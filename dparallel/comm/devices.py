@@ -127,8 +127,3 @@ def root_of(comm: Communicator, output_device: int | None) -> int:
     if output_device not in names:
         raise ValueError(f"output_device={output_device} is not one of the places {list(names)}")
     return names.index(output_device)
-
-
-def local_devices(devices: Communicator | Sequence[int] | int) -> Communicator:
-    """A number or list of local devices as their communicator; a communicator as it is."""
-    return devices if isinstance(devices, Communicator) else Devices(devices)

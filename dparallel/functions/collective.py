@@ -32,7 +32,7 @@ class Collective(Function):
         """Ask all ranks: a rank that decided for itself would leave the others waiting in backward."""
         comm, recording = settings.get("comm") or world(), modes.recording
         bits = tracked & recording & (GRAD | DUAL)
-        if len(comm.held) < comm.size:
+        if not comm.alone:
             bits = comm.agree(bits | (0 if recording & GRAD else NO_GRAD) | (0 if recording & DUAL else NO_LEVEL))
             if bits & GRAD and bits & NO_GRAD:
                 raise CollectiveError(MSG_MODES.format(name=cls.__name__, have="require grad", are="in no_grad()"))

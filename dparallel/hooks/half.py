@@ -11,7 +11,7 @@ import numpy as np
 from autograd import Tensor
 
 from ..bucket_hook import GradBucket
-from ..comm import Communicator, Handle, communicator
+from ..comm import Communicator, Handle
 from .encoded import BFloat16, Codec, Float16, start_encoded_sum
 
 Hook = Callable[[Any, GradBucket], Any]
@@ -28,7 +28,7 @@ def bf16_compress_hook(process_group: Communicator | None, bucket: GradBucket) -
 
 
 def _mean(process_group: Communicator | None, bucket: GradBucket, codec: Codec) -> Handle:
-    comm = bucket.comm if process_group is None else communicator(process_group)
+    comm = bucket.over(process_group)
     bucket.bytes_sent = 2 * bucket.array.size
     return start_encoded_sum(comm, bucket.array / comm.size, codec)
 

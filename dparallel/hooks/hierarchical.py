@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..bucket_hook import GradBucket
-from ..comm import Communicator, Handle, communicator
+from ..comm import Communicator, Handle
 
 
 class HierarchicalState:
@@ -31,7 +31,7 @@ class HierarchicalState:
 
 def hierarchical_hook(state: HierarchicalState, bucket: GradBucket) -> Handle:
     """The mean over ranks: a reduce within each node, an allreduce over their first ranks, a broadcast within each node."""
-    comm: Any = bucket.comm if state.process_group is None else communicator(state.process_group)
+    comm: Any = bucket.over(state.process_group)
     node, leaders = state.levels(comm)
 
     def upwards(handle: Handle) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..bucket_hook import GradBucket
-from ..comm import Communicator, communicator
+from ..comm import Communicator
 from .plain import start_mean
 
 
@@ -37,7 +37,7 @@ def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Any:
     together = state.iter < state.start_localSGD_iter
     state.iter += bucket.is_last()
     if together:
-        return start_mean(bucket.comm if state.process_group is None else communicator(state.process_group), bucket.array)
+        return start_mean(bucket.over(state.process_group), bucket.array)
     if state.subgroup is None or not state.post_local_gradient_allreduce:
         bucket.bytes_sent = 0
         return bucket.buffer()

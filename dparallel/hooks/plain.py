@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..bucket_hook import GradBucket
-from ..comm import Communicator, Handle, communicator
+from ..comm import Communicator, Handle
 
 
 def start_mean(comm: Any, x: Any) -> Handle:
@@ -15,7 +15,7 @@ def start_mean(comm: Any, x: Any) -> Handle:
 
 def allreduce_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
     """The plain mean over ranks. process_group: a communicator of the same ranks; None for the model's."""
-    return start_mean(bucket.comm if process_group is None else communicator(process_group), bucket.array)
+    return start_mean(bucket.over(process_group), bucket.array)
 
 
 def noop_hook(state: Any, bucket: GradBucket) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..bucket_hook import GradBucket
-from ..comm import Communicator, Handle, communicator
+from ..comm import Communicator, Handle
 from .feedback import Residuals, wide
 from .plain import start_mean
 
@@ -126,7 +126,7 @@ def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
 
 def _compressed(state: PowerSGDState, bucket: GradBucket, segments: list[Segment]) -> Handle:
     """What both hooks do: two means, the second one of what is made of the first."""
-    comm = bucket.comm if state.process_group is None else communicator(state.process_group)
+    comm = bucket.over(state.process_group)
     x = wide(bucket)
     if state.iter < state.start_powerSGD_iter:
         state.iter += bucket.is_last()

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..bucket_hook import GradBucket
-from ..comm import Communicator, Handle, communicator
+from ..comm import Communicator, Handle
 from .encoded import Array, Int8, start_encoded_sum
 from .feedback import Residuals, wide
 
@@ -32,7 +32,7 @@ class QuantizationState:
 
 def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
     """The mean over ranks, sent as int8: a quarter of float32's bytes. Sums are made in float32, so none overflows."""
-    comm = bucket.comm if state.process_group is None else communicator(state.process_group)
+    comm = bucket.over(state.process_group)
     codec = Int8(state.chunk)
     bucket.bytes_sent = -(-bucket.array.size // state.chunk) * (state.chunk + 4)
     mine = wide(bucket) / comm.size

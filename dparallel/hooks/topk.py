@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..bucket_hook import GradBucket
-from ..comm import Communicator, Handle, communicator
+from ..comm import Communicator, Handle
 from .feedback import Residuals, wide
 
 Array = np.ndarray[Any, Any]
@@ -38,7 +38,7 @@ class TopKState:
 
 def topk_hook(state: TopKState, bucket: GradBucket) -> Handle:
     """The mean over ranks of each one's largest elements, sent as (position, float32) pairs of 8 bytes."""
-    comm = bucket.comm if state.process_group is None else communicator(state.process_group)
+    comm = bucket.over(state.process_group)
     plain = state.iter < state.start_iter
     state.iter += bucket.is_last()
     mine = wide(bucket) / comm.size

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 from collections.abc import Iterator
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -211,7 +211,8 @@ class RankItem(pytest.Item):
             return self._revived(found, first(failed, self.outcome.when))
         if self.outcome.problem and phase == "call":
             problem, self.outcome = self.outcome.problem, self.outcome._replace(problem="")
-            return pytest.TestReport(self.nodeid, self.location, dict(self.keywords), "failed", problem, "call")
+            told: Any = Told(problem)                # pytest's type for it is private
+            return pytest.TestReport(self.nodeid, self.location, dict(self.keywords), "failed", told, "call")
         if not found or (self.outcome.problem and phase == "setup"):
             return None
         expected = [rank for rank, report in found.items() if bad(report)]
@@ -231,11 +232,23 @@ class RankItem(pytest.Item):
             if hasattr(report.longrepr, "addsection"):
                 report.longrepr.addsection(title, "", "-")
             else:
-                report.longrepr = f"{title}\n{report.longrepr}"
+                report.longrepr = Told(report.longrepr, title)
             crash = getattr(report.longrepr, "reprcrash", None)
             if crash is not None:
                 crash.message = f"rank {rank} of {self.world.size}: {crash.message}"
         return report  # type: ignore[no-any-return]
+
+
+class Told:
+    """A failure as text, under a title. Of a plain string pytest's summary repeats every line where CI is set."""
+
+    def __init__(self, text: str, title: str = "") -> None:
+        self.text = f"{title}\n{text}" if title else text
+        self.reprcrash = SimpleNamespace(message=text.partition("\n")[0])
+
+    def toterminal(self, tw: Any) -> None:
+        """The whole text."""
+        tw.line(self.text)
 
 
 def _stands_for() -> None:
