@@ -59,7 +59,7 @@ class RemovableHandle:
 class NodeHooks:
     """What a node's user asked to be told of: gradients of its outputs, its start, its end."""
 
-    __slots__ = ("home", "post", "pre", "retain", "tensor")
+    __slots__ = ("home", "post", "pre", "retain", "tally", "tensor")
 
     def __init__(self) -> None:
         self.tensor: dict[int, dict[int, Callable[..., Any]]] = {}      # output number -> Tensor.register_hook's
@@ -67,6 +67,34 @@ class NodeHooks:
         self.pre: dict[int, Callable[..., Any]] = {}
         self.post: dict[int, Callable[..., Any]] = {}
         self.home: Any = None                        # of a leaf: the array where its gradient shall live, if set
+        self.tally: Tally | None = None              # of a leaf: who counts the gradients that have come
+
+
+class Tally:
+    """Counts leaves that get their gradients in one backward pass, `walk`: calls full() when the last of `left` has its own.
+    A leaf that gets one in another pass, or elsewhere than in its home, goes to stray() instead."""
+
+    def __init__(self) -> None:
+        self.walk: Any = None
+        self.left = 0
+        self.came: list[Any] = []
+
+    def full(self) -> None:
+        """All have come."""
+
+    def stray(self, leaf: Any) -> None:
+        """A gradient that was not counted."""
+
+    def count(self, walk: Any, leaf: Any) -> None:
+        """A leaf has got its gradient."""
+        grad = leaf._grad
+        if self.walk is not walk or grad is None or grad.array is not leaf.hooks.home:
+            self.stray(leaf)
+            return
+        self.came.append(leaf)
+        self.left -= 1
+        if self.left == 0:
+            self.full()
 
 
 class Shown:
@@ -102,6 +130,7 @@ class Node:
 
     is_leaf = False                                  # AccumulateGrad says True
     always_runs = False                              # runs even when no gradient came, or nobody asked for its result
+    reenters = False                                 # backward runs a pass of its own, which may reach further leaves
     agreed: int | None = None                        # of a collective: for what all ranks record it, GRAD and DUAL bits
     output_counters: dict[int, Counter] | None = None    # of outputs that got aliases or were written to
     output_duals: tuple[Any, ...] | None = None      # forward mode: (level, tangent) of each output

@@ -151,7 +151,10 @@ class Walk:
         with accumulating:
             leaf.run(g, self.create)
         if hooks is not None:
-            run_leaf_hooks(hooks.post, variable)
+            if hooks.post:
+                run_leaf_hooks(hooks.post, variable)
+            if hooks.tally is not None:
+                hooks.tally.count(self, variable)
         if leaf.hooks is not None and leaf.hooks.post:
             run_post_hooks(leaf, (), g, self.create)
 

@@ -7,16 +7,51 @@ from typing import Any
 
 import numpy as np
 
+from autograd.graph import Tally
+
 FIRST_BUCKET_BYTES = 1 << 20       # small, so that the first message leaves early (PyTorch's figure)
 
 
-class Bucket:
+class Counted(Tally):
+    """What counts the gradients of `params` in a backward pass for a reducer, which it tells."""
+
+    params: list[Any]
+    used: np.ndarray[Any, Any]                       # one flag a parameter; after the sum: on how many ranks it was used
+    reducer: Any = None
+
+    def begin(self, walk: Any) -> None:
+        """A pass begins; None: none of its gradients is counted here without being looked at."""
+        self.walk, self.left = walk, len(self.params)
+        self.came.clear()
+        self.used[...] = 0
+
+    def full(self) -> None:
+        """All gradients are there."""
+        self.reducer.leave()
+
+    def stray(self, leaf: Any) -> None:
+        """A gradient that the reducer must look at."""
+        self.reducer.arrived(leaf)
+
+    def end(self) -> None:
+        """The gradients leave: flag those that were counted."""
+        if self.left == 0 and self.came:
+            self.used[...] = 1
+        elif self.came:
+            for p in self.came:
+                self.used[self.reducer.places[p].number] = 1
+        self.came.clear()
+        self.walk = None
+
+
+class Bucket(Counted):
     """Some parameters' gradients end to end, followed by one flag a parameter (used or not) and the rank's weight.
 
     The flags and the weight travel with the gradients, so that their sums need no message of their own.
     """
 
     def __init__(self, names: Sequence[str], params: Sequence[Any]) -> None:
+        super().__init__()
         self.names, self.params = list(names), list(params)
         count = sum(p.array.size for p in params)
         self.buffer = np.zeros(count + len(self.params) + 1, self.params[0].array.dtype)
@@ -28,8 +63,6 @@ class Bucket:
         for p in self.params:
             self.views.append(self.buffer[start:start + p.array.size].reshape(p.array.shape))
             start += p.array.size
-        self.waiting = len(self.params)
-        self.handle: Any = None
 
     @property
     def weight(self) -> float:
@@ -38,8 +71,9 @@ class Bucket:
 
     def empty(self) -> None:
         """Zeros for all, and none used: what a rank without gradients sends."""
+        self.begin(None)
         self.buffer[...] = 0
-        self.waiting = 0
+        self.left = 0
 
 
 def assign(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[Bucket]:

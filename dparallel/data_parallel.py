@@ -221,7 +221,7 @@ class DataParallel(ShardedModel, Module, Joinable):
             output = self._here(args, kwargs)
         if log.sampling:
             log.forward_ends()
-        if not any(p.requires_grad for _, p in reducer.named):     # all frozen, as a discriminator is in turns
+        if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
             return output
         return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
@@ -230,11 +230,12 @@ class DataParallel(ShardedModel, Module, Joinable):
         """How many rows this call works on; not asked for where ranks do not count by rows."""
         if self.average != "rows":
             return 1.0
-        found = tensors(arguments)
+        first = arguments[0][0] if arguments[0] else None
+        found = [first] if isinstance(first, Tensor) else tensors(arguments)
         if not found or not found[0].ndim:
             raise ValueError(f"average={self.average!r} counts rows, but forward() got no tensor with a dimension; "
                              "pass average='ranks', or call it inside `with model.weighted(rows):`")
-        return float(found[0].shape[self.dim])
+        return float(found[0].array.shape[self.dim])
 
     def _forward_scattered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Scatter, replicate, run in parallel, gather."""

@@ -86,8 +86,6 @@ class Reducer:
         self._kept: list[tuple[Bucket, int, Any]] = []    # places of unused gradients, with what was there
         self._arrived: list[Tensor] | None = [] if rebuild and len(self.buckets) > 1 else None
         self._settle()
-        for p, place in self.places.items():
-            p.register_post_accumulate_grad_hook(self._arrival(place))
 
     def _make_buckets(self) -> list[Any]:
         return assign_all(self.named, self.cap, self.delayed)
@@ -102,35 +100,40 @@ class Reducer:
         for bucket in self.buckets:
             for number, p in enumerate(bucket.params):
                 self.places[p].move(bucket, number)
-                ensure_hooks(p).home = bucket.views[number]
+                hooks = ensure_hooks(p)
+                hooks.home, hooks.tally = bucket.views[number], bucket
+            bucket.reducer = self
 
     # --- while backward runs ------------------------------------------------------------------------------------------
 
-    def _arrival(self, place: Place) -> Any:
-        def arrived(p: Tensor) -> None:
-            kind = self.begin(None, p)
-            if kind == NO:
-                return
-            bucket, number = place.bucket, place.number
-            grad = p._grad
-            if kind == RECORDED:
-                bucket.used[number] = 1
-                return
-            if grad is not None and grad.array is not place.view:
-                self._bring_home(p, place)
-            if self._arrived is not None and not bucket.used[number]:
-                self._arrived.append(p)
-            if kind == NESTED:                       # a pass inside the pass may bring more: wait for the end
-                bucket.used[number] = 1
-                if any(left is bucket for left in self.buckets[:self._next]):
-                    raise RuntimeError(MSG_TWICE.format(name=place.name))
-                return
+    def arrived(self, p: Tensor) -> None:
+        """A parameter has got a gradient that its bucket did not simply count: the first of a pass, one from a pass within
+        the pass, one in other memory."""
+        kind = self.begin(None, p)
+        if kind == NO:
+            return
+        place = self.places[p]
+        bucket, number = place.bucket, place.number
+        if kind == RECORDED:
             bucket.used[number] = 1
-            bucket.waiting -= 1
-            if bucket.waiting == 0 and not (self._late or self._more):
-                self._leave(final=False)
+            return
+        if p._grad is not None and p._grad.array is not place.view:
+            self._bring_home(p, place)
+        if self._arrived is not None and not bucket.used[number]:
+            self._arrived.append(p)
+        bucket.used[number] = 1
+        if kind == NESTED:                           # a pass inside the pass may bring more: wait for the end
+            if any(left is bucket for left in self.buckets[:self._next]):
+                raise RuntimeError(MSG_TWICE.format(name=place.name))
+            return
+        bucket.left -= 1
+        if bucket.left == 0:
+            self.leave()
 
-        return arrived
+    def leave(self) -> None:
+        """A bucket is full: it and those that wait for it leave, unless all wait for the end of the pass."""
+        if not (self._late or self._more):
+            self._leave(final=False)
 
     @staticmethod
     def _bring_home(p: Tensor, place: Place) -> None:
@@ -179,11 +182,11 @@ class Reducer:
             self._kind = NO
             queue_callback(self._end_unsummed)
             return
-        for bucket in self.buckets:
-            bucket.waiting = len(bucket.params)
-            bucket.used[...] = 0
         self._kind = RECORDED if walk.create else SUMMED
         self._more = reenters(walk)
+        looked_at = walk.create or self._more or self._arrived is not None
+        for bucket in self.buckets:
+            bucket.begin(None if looked_at else walk)
         weights.calls |= self.graph_passes.calls_in(walk)    # a parameter's gradient may come before it passes an output
         if self.log.sampling:
             self.log.backward_begins()
@@ -255,9 +258,10 @@ class Reducer:
             factor = transport.again(factor, weight)
         while self._next < len(self.buckets):
             bucket = self.buckets[self._next]
-            if bucket.waiting > 0:
-                if not final:
-                    return
+            if bucket.left > 0 and not final:
+                return
+            bucket.end()
+            if bucket.left > 0:
                 self._fill(bucket)
             gradients = bucket.gradients
             if factor == 0.0:

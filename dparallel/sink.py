@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograd import Function, Tensor
+from autograd.mode import modes
 
 from .weights import ForwardCall
 
@@ -25,7 +26,7 @@ class Sink(Function):
     def backward(ctx: Any, g: Tensor) -> Tensor:
         """g."""
         ctx.reducer.begin(ctx.call)
-        return Sink.apply(g, reducer=ctx.reducer, call=ctx.call)
+        return Sink.apply(g, reducer=ctx.reducer, call=ctx.call) if modes.recording else g
 
     @staticmethod
     def jvp(ctx: Any, tangent: Any) -> Any:
@@ -35,9 +36,9 @@ class Sink(Function):
 
 def calls_in(walk: Any, reducer: Any) -> set[ForwardCall]:
     """The calls of the reducer's module that a backward pass comes from, before they are reached."""
-    return {node.call for node in walk.order if getattr(node, "reducer", None) is reducer}
+    return {node.call for node in walk.order if node.always_runs and getattr(node, "reducer", None) is reducer}
 
 
 def reenters(walk: Any) -> bool:
     """Whether a backward pass has passes inside it (reentrant checkpoints), so that leaves may get more gradients yet."""
-    return any(getattr(node, "reenters", False) for node in walk.order)
+    return any(node.reenters for node in walk.order)

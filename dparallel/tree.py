@@ -45,6 +45,8 @@ def tensors(nest: Any) -> list[Tensor]:
 
 def rebuilt(nest: Any, function: Callable[[Any], Any]) -> Any:
     """The same nest with function(leaf) for every leaf."""
+    if isinstance(nest, Tensor):                     # as outputs mostly are
+        return function(nest)
     if isinstance(nest, dict):
         new = copy.copy(nest)                        # keeps what a subclass knows besides, as defaultdict does
         for key, value in nest.items():

@@ -24,6 +24,9 @@ DIFF_SRC, DIFF_DST, DIFF_WEIGHTS, DIFF_BIAS = 129, 145, 161, 169
 MEAN, VARIANCE, SCALE, SHIFT, DIFF_SCALE, DIFF_SHIFT = 49, 50, 51, 52, 255, 256
 
 
+once = threading.Lock()
+
+
 class Refused(Exception):
     """oneDNN has no quick primitive for this, or could not run it."""
 
@@ -44,9 +47,15 @@ def made(name: str, *rest: Any) -> Any:
 
 
 @lru_cache(maxsize=1)
-def engine() -> Any:
-    """The processor."""
+def _engine() -> Any:
     return made("dnnl_engine_create", 1, ctypes.c_size_t(0))
+
+
+def engine() -> Any:
+    """The processor. One for all: a primitive of one engine refuses memory of another, and lru_cache alone would let two
+    threads that come first make one each."""
+    with once:
+        return _engine()
 
 
 @lru_cache(maxsize=1)

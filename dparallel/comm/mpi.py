@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from mpi4py import MPI
 
-from . import rounds
+from . import rounds, tuning
 from .base import Array, Communicator, Handle
 from .call import (
     DTYPES,
@@ -45,6 +45,7 @@ CARRIED = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no hal
 TYPES = {dtype: MPI.Datatype.fromcode(CARRIED.get(dtype, dtype).char) for dtype in DTYPES}
 MAX_SEEN = 512
 MAX_PENDING = 64
+PREFERENCES = tuning.prefer(MPI.__file__)
 NUMBERS = itertools.count()          # of communicators that this process is the first member of
 
 

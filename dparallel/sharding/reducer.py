@@ -17,6 +17,7 @@ from autograd import Tensor, is_grad_enabled
 from autograd.engine import current_pass
 from autograd.nn import Module, Parameter
 from autograd.optim import LBFGS
+from autograd.tensor import ensure_hooks
 
 from ..comm import Communicator
 from ..reducer import Place, Reducer
@@ -106,6 +107,8 @@ class ShardedReducer(Reducer):
         for unit in self.buckets:
             for number, p in enumerate(unit.params):
                 self.places[p].move(unit, number)
+                ensure_hooks(p).tally = unit
+            unit.reducer = self
 
     # --- what DataParallel asks for ----------------------------------------------------------------------------------------
 

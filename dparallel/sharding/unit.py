@@ -15,18 +15,20 @@ import numpy as np
 from autograd.graph import shared_counter
 from autograd.tensor import result
 
+from ..buckets import Counted
 from ..comm import CollectiveError, Communicator, even_split
 from .slices import Gathered, Shard, Slice, Whole, slot
 
 Array = np.ndarray[Any, Any]
 
 
-class Unit:
+class Unit(Counted):
     """The parameters `named` over the ranks of comm. `mine`: where this rank's elements live when the values of all do not
     stay (a vector to be filled); without it they stay in `flat`, and this rank's elements are a part of that."""
 
     def __init__(self, number: int, named: Sequence[tuple[str, Any]], comm: Communicator, owner: Any,
                  mine: Array | None = None) -> None:
+        super().__init__()
         self.number, self.comm = number, comm
         self.names, self.params = [name for name, _ in named], [p for _, p in named]
         self.shapes = [tuple(p.array.shape) for p in self.params]
@@ -53,7 +55,7 @@ class Unit:
         self.grads: Array | None = None              # of all parameters on this rank, until they leave
         self.filling = False                         # whether some of `grads` is of passes that have not left
         self.used = np.zeros(len(self.params))
-        self.waiting, self.weight = 0, 0.0
+        self.weight = 0.0
         self.handle: Any = None
         self.piece: Any = None                       # this rank's elements of the summed gradients
 
@@ -150,10 +152,10 @@ class Unit:
 
     def empty(self) -> None:
         """Zeros for all, and none used: what a rank without gradients sends."""
+        self.begin(None)
         self.gradient(0)
         self.gradients[...] = 0
-        self.used[...] = 0
-        self.waiting = 0
+        self.left = 0
 
     def send(self, weight: float, keep: bool) -> None:
         """Start the sum over ranks of the gradients, which this rank has multiplied by its weight; forget them unless

@@ -1,11 +1,16 @@
 """Batch normalization and max pooling by oneDNN agree with NumPy's, in any order of memory."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
 import numpy as np
 import pytest
 from test_convolution_layouts import close, in_order
 
 import autograd as ag
-from autograd.kernels import onednn_norm, onednn_pooling
+from autograd.kernels import onednn_norm, onednn_pooling, onednn_primitives
 from autograd.kernels.onednn import onednn
 from autograd.kernels.pooling import decoded, max_windows, pooled_size
 from autograd.kernels.windows import Slide
@@ -110,3 +115,20 @@ def test_max_pooling_of_what_is_not_finite(special, order):
     x[0, :, :3] = np.arange(18).reshape(3, 6)
     expected = x.reshape(2, 3, 3, 2, 3, 2).max((3, 5))
     np.testing.assert_array_equal(F.max_pool2d(ag.from_numpy(in_order(x, order)), 2).numpy(), expected)
+
+
+def test_threads_that_come_first_share_one_engine(monkeypatch):
+    """A primitive of one engine refuses memory of another: dnnl_invalid_arguments."""
+    ready = threading.Barrier(4)
+
+    def slowly():
+        time.sleep(0.05)                                 # let the other threads come in between
+        return object()
+
+    def asks(_):
+        ready.wait()
+        return onednn_primitives.engine()
+
+    monkeypatch.setattr(onednn_primitives, "_engine", lru_cache(maxsize=1)(slowly))
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(asks, range(4)))) == 1

@@ -105,6 +105,18 @@ def placed(t, ranks, devices):
     return comm.rank, lambda model: DataParallel(model, comm=comm)
 
 
+def alone(step):
+    """A step, and then a barrier over MPI's ranks."""
+    from mpi4py import MPI
+
+    def met():
+        loss = step()
+        MPI.COMM_WORLD.Barrier()
+        return loss
+
+    return met
+
+
 def measure(step, seconds, count, clock):
     """(times of single steps, the third step's result); a fixed count of steps where ranks must make equally many."""
     check = [float(step().detach()) for _ in range(3)][-1]
@@ -137,6 +149,7 @@ def main():
     parser.add_argument("library", choices=["autograd", "torch"])
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--devices", type=int, help="local devices")
+    parser.add_argument("--alone", action="store_true", help="ranks that each train for themselves, and meet after each step")
     parser.add_argument("--steps", type=int, help="a fixed number of steps")
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--cpu", action="store_true", help="processor time, for a busy machine")
@@ -150,7 +163,12 @@ def main():
         return
     if options.case not in CHAINS:
         t.manual_seed(0)
-    step = CHAINS[options.case](t) if options.case in CHAINS else training(t, options.case, options.ranks, options.devices)
+    if options.case in CHAINS:
+        step = CHAINS[options.case](t)
+    elif options.alone:
+        step = alone(training(t, options.case, 1, None))
+    else:
+        step = training(t, options.case, options.ranks, options.devices)
     steps = options.steps if options.steps is not None or options.ranks == 1 else 200
     times, check = measure(step, options.seconds, steps, clock)
     if int(os.environ.get("BENCH_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", 0))) == 0:

@@ -15,7 +15,7 @@ class Row(NamedTuple):
     group: str                           # "one process", "two ranks", "scaling"
     first: Run
     second: Run
-    reach: float
+    reach: float | None                  # None: told for comparison
     at_least: bool = False               # else: at most
     same: bool = True                    # both runs compute the same number
     memory: float | None = 0.4           # the ratio of resident memory to reach
@@ -30,6 +30,13 @@ def beside_torch(title: str, group: str, case: str, reach: float, ranks: int = 1
 def weak(case: str) -> Row:
     """One rank's time over two ranks', each with as many rows: 1 if the second rank costs nothing. Equally many steps."""
     return Row(f"{case}, 1 to 2 ranks", "scaling", Run(case, options=("--ranked",)), Run(case, ranks=2), 0.95, True, False, None)
+
+
+def ceiling(case: str) -> Row:
+    """The same where the two ranks train each for itself, and only meet at a barrier after each step: what this machine
+    leaves of two ranks that share memory, caches and the scheduler."""
+    return Row(f"{case}, 2 ranks that add nothing up", "scaling", Run(case, options=("--ranked",)),
+               Run(case, ranks=2, options=("--alone",)), None, True, False, None)
 
 
 def devices(case: str) -> Row:
@@ -48,4 +55,4 @@ TORCH = [
     *(beside_torch(case, "one process", case, ONE[case]) for case in MODELS),
     *(beside_torch(f"{case}, 2 ranks", "two ranks", case, TWO[case], 2) for case in MODELS),
 ]
-SCALING = [*(weak(case) for case in MODELS), *(devices(case) for case in LOCAL)]
+SCALING = [*(row(case) for case in MODELS for row in (weak, ceiling)), *(devices(case) for case in LOCAL)]

@@ -47,6 +47,8 @@ def summary(row: Row, firsts: Sequence[dict[str, Any]], seconds: Sequence[dict[s
 
 def reached(figures: dict[str, Any]) -> bool:
     """Whether the ratio is where it is to be."""
+    if figures["reach"] is None:
+        return True
     return figures["ratio"] >= figures["reach"] if figures["at_least"] else figures["ratio"] <= figures["reach"]
 
 
@@ -64,7 +66,7 @@ def spread(r: dict[str, Any]) -> str:
 
 def bound(r: dict[str, Any]) -> str:
     """The figure to reach."""
-    return f"{'>=' if r['at_least'] else '<='} {r['reach']}"
+    return "" if r["reach"] is None else f"{'>=' if r['at_least'] else '<='} {r['reach']}"
 
 
 def markdown(result: dict[str, Any], group: str, headings: tuple[str, str, str]) -> str:
