@@ -30,6 +30,23 @@ running = _Running()
 accumulating = threading.RLock()                     # threads may share leaves: one adds to .grad at a time
 
 
+def home_for(node: Node, place: int) -> Any:
+    """Where the rule of `node` may write the gradient of its input `place` at once: the home of a leaf that gets no other
+    gradient and that nobody watches; else None, and what the rule returns is copied there."""
+    edge = node.edges[place]
+    if edge is None or type(edge[0]) is not AccumulateGrad:
+        return None
+    leaf: Any = edge[0]
+    hooks = leaf.variable.hooks
+    if hooks is None or hooks.home is None or hooks.tensor or leaf.hooks is not None or node.hooks is not None:
+        return None
+    if not running.walks:                            # tangents run rules too
+        return None
+    walk = running.walks[-1]
+    free = walk.accumulate and not walk.create and walk.targets is None and walk.uses.get(leaf) == 1
+    return hooks.home if free and leaf not in walk.pending and leaf.variable._grad is None else None
+
+
 class Walk:
     """One backward pass over `order`: gradients waiting for their node, and uses of leaves still to report."""
 
@@ -138,16 +155,19 @@ class Walk:
         g = self.pending.pop(leaf, None)
         if self.targets is not None and leaf not in self.targets:
             return
+        shown = False
         if hooks is not None and g is not None and hooks.tensor:
-            g = run_tensor_hooks(hooks.tensor[0], g, self.create)
+            g, shown = run_tensor_hooks(hooks.tensor[0], g, self.create), True
         if leaf in self.watch:
             g = self.meet(leaf, g)
         if g is None or not self.accumulate:
             return
         if leaf.hooks is not None and leaf.hooks.pre:
-            (g,) = run_pre_hooks(leaf, [g], self.create)
+            (g,), shown = run_pre_hooks(leaf, [g], self.create), True
             if g is None:
                 return
+        if shown and not self.create:
+            g = g.copy()                             # the leaf may adopt what it gets, and a hook may have kept this
         with accumulating:
             leaf.run(g, self.create)
         if hooks is not None:

@@ -92,7 +92,7 @@ class Reducer:
 
     def _make_transport(self) -> Any:
         narrow = any(bucket.buffer.dtype.char == "e" for bucket in self.buckets)
-        return Hooked(self.users_comm, self.comm, None) if narrow else Summed(self.comm)
+        return Hooked(self.users_comm, self.comm, None) if narrow else Summed(self.comm, self.weights.average == "rows")
 
     def _settle(self) -> None:
         """Give every parameter its place in the buckets."""

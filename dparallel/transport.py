@@ -14,25 +14,30 @@ from .comm import Communicator
 
 
 class Summed:
-    """Gradients times weight, flags and the weight itself in one allreduce; divided when they are back."""
+    """Gradients times weight, flags and the weight itself in one allreduce; divided when they are back.
+
+    Weights are counted in a unit, a power of two near their mean in the first pass. Equal ones that are powers of two
+    themselves, as batch sizes mostly are, become 1, and nothing is multiplied; no other bit of a result changes.
+    """
 
     same_everywhere = True                           # what comes back is bitwise the same on all ranks
     can_match = True                                 # a rank that has failed may send zeros for the rest of a pass
 
-    def __init__(self, comm: Communicator) -> None:
+    def __init__(self, comm: Communicator, counts: bool = False) -> None:
         self.comm = comm
+        self.unit = 0.0 if counts else 1.0           # 0: not known yet
         self.bytes_sent: list[int] = []              # by hooks, of each bucket; empty: as many as the buckets have
         self._under_way: list[Any] = []
 
     def agree(self, factor: float, weight: float) -> float:
         """What this rank's gradients are multiplied by."""
-        return factor
+        return factor / (self.unit or 1.0)
 
     again = agree
 
     def start(self, bucket: Bucket, weight: float, index: int, last: bool) -> None:
         """Send a bucket."""
-        bucket.buffer[-1] = weight
+        bucket.buffer[-1] = weight / (self.unit or 1.0)
         self._under_way.append(self.comm.start_sum_in_place([bucket.buffer]))
 
     def collect(self, buckets: Sequence[Bucket]) -> bool:
@@ -40,6 +45,8 @@ class Summed:
         handles, self._under_way = self._under_way, []
         for handle in handles:
             handle.wait()
+        if not self.unit and buckets and 0.0 < buckets[0].weight < math.inf:
+            self.unit = 2.0 ** round(math.log2(buckets[0].weight / self.comm.size))    # the same on all ranks
         return True
 
     def drop(self) -> None:

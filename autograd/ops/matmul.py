@@ -11,6 +11,7 @@ from ..dtypes import promote
 from ..kernels.products import affine, column_sums, product
 from ..operation import fit
 from ..tensor import Tensor
+from ..walk import home_for
 from ._declare import Operation
 from ._out import detached, into, takes_out
 from .arithmetic import mul
@@ -247,7 +248,9 @@ class Linear(Operation, name="Addmm"):
             gx = matrices(g, conj(weight))
             gx = gx if len(shape) == 2 else reshape(gx, shape)
         if ctx.needs(1):
-            gw = matrices(mT(g), conj(x))
+            home = home_for(ctx, 1)
+            quick = home is not None and x.dtype == g.dtype == home.dtype and home.dtype.char in "fd"
+            gw = product(g.T, x, home) if quick else matrices(mT(g), conj(x))
         return gx, gw, None if not ctx.needs(2) else sum(g, 0) if isinstance(g, Tensor) else column_sums(g)
 
 

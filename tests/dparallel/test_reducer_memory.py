@@ -1,0 +1,84 @@
+"""Gradients are made in their buckets where that is safe, and counted in a unit that changes no bit of them."""
+
+import numpy as np
+import pytest
+
+import autograd as ag
+from autograd import nn
+from autograd.nn import functional as F
+from autograd.tensor import ensure_hooks
+from dparallel import DataParallel
+
+USES = {"once": lambda w, b, x: F.linear(x, w, b), "twice": lambda w, b, x: F.linear(F.linear(x, w, b), w, b),
+        "with another rule": lambda w, b, x: F.linear(x, w, b) + (w * w).sum()}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+@pytest.mark.parametrize("hooked", ["", "tensor", "node", "output"])
+@pytest.mark.parametrize("passes", [1, 2])
+def test_a_gradient_in_its_home_is_the_same(use, hooked, passes):
+    """Whatever else uses or watches the leaf; what a hook has seen stays as it was."""
+    rng = np.random.default_rng(3)
+    x, values = rng.normal(size=(6, 5)), (rng.normal(size=(5, 5)), rng.normal(size=5))
+    found, homes = [], [np.full((5, 5), np.nan), np.full(5, np.nan)]
+    for at_home in (False, True):
+        seen = []
+        w, b = leaves = [ag.tensor(v, requires_grad=True) for v in values]
+        for leaf, home in zip(leaves, homes, strict=True):
+            if at_home:
+                ensure_hooks(leaf).home = home
+        for _ in range(passes):
+            y = use(w, b, ag.tensor(x))
+            if hooked == "tensor":
+                w.register_hook(seen.append)
+            elif hooked == "node":
+                w.view_as(w).grad_fn.next_functions[0][0].register_hook(lambda *grads: None)
+            elif hooked == "output":
+                y.grad_fn.register_hook(lambda inputs, outputs: seen.extend(g for g in inputs if g is not None))
+            y.tanh().sum().backward()
+        found.append([w.grad.numpy().copy(), b.grad.numpy().copy(), *(g.numpy().copy() for g in seen)])
+        for home in homes:
+            home += 1e3 * at_home                    # the next step's: nobody else may see it
+        assert all((g.numpy() == kept).all() for g, kept in zip(seen, found[-1][2:], strict=True))
+    for plain, own in zip(*found, strict=True):
+        np.testing.assert_array_equal(plain, own)
+
+
+def test_a_large_product_is_written_into_the_bucket(on_ranks):
+    def check(comm):
+        model = DataParallel(nn.Linear(90, 70), comm=comm, batch="own")
+        x = ag.tensor(np.random.default_rng(1).normal(size=(50, 90)).astype(np.float32))
+        for _ in range(2):
+            model.zero_grad()
+            model(x).square().mean().backward()
+        own = nn.Linear(90, 70)
+        own.load_state_dict(model.module.state_dict())
+        own(x).square().mean().backward()
+        np.testing.assert_allclose(model.module.weight.grad.numpy(), own.weight.grad.numpy(), rtol=2e-5, atol=1e-7)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("rows", [[8, 8, 8, 8], [10, 10, 10, 10], [3, 7, 1, 5], [0, 5, 2, 9]])
+@pytest.mark.parametrize("first", [1, 6, 64])
+def test_the_unit_of_weights_changes_no_bit(on_ranks, rows, first):
+    """Gradients after a first pass of other rows are bitwise those of a model without it."""
+    def gradients(comm, warmed):
+        net = nn.Linear(4, 3).float()
+        with ag.no_grad():
+            net.weight.copy_(ag.tensor(np.linspace(-1, 1, 12).reshape(3, 4).astype(np.float32)))
+            net.bias.zero_()
+        model = DataParallel(net, comm=comm, batch="own")
+        for n in [first] * warmed + [rows[comm.rank % 4]] * 2:
+            model.zero_grad()
+            model(batch(comm, n)).exp().mean(1).sum().backward()
+        return [p.grad.numpy().copy() for p in model.parameters()]
+
+    def batch(comm, n):
+        return ag.tensor(np.random.default_rng(10 + comm.rank).normal(size=(n, 4)).astype(np.float32))
+
+    def check(comm):
+        for cold, warm in zip(gradients(comm, False), gradients(comm, True), strict=True):
+            np.testing.assert_array_equal(cold, warm)
+
+    on_ranks(check)
