@@ -10,11 +10,14 @@ import contextvars
 import ctypes
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from typing import Any
 
 from .mode import modes
+
+LONG = 0.0005                               # seconds of work that are worth a core of their own
 
 
 class Lane(int):
@@ -86,11 +89,13 @@ def on_fresh_stack(thunk: Callable[[], Any]) -> Any:
 
 
 def _this_core() -> Callable[[], int]:
-    """What tells the number of the core that this thread runs on: the C library, and -1 where it does not know."""
+    """What tells the number of the core that this thread runs on, -1 where nothing does."""
     try:
-        return ctypes.PyDLL(None).sched_getcpu       # PyDLL: it is not worth letting go of the GIL
-    except (AttributeError, OSError, TypeError):
-        return lambda: -1
+        if hasattr(os, "sched_setaffinity"):
+            return ctypes.PyDLL(None).sched_getcpu   # PyDLL: it is not worth letting go of the GIL
+    except (AttributeError, OSError, TypeError):     # the C library has none
+        pass
+    return lambda: -1
 
 
 this_core = _this_core()
@@ -135,7 +140,8 @@ class _Worker:
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[tuple[contextvars.Context, _Job]] = SimpleQueue()
-        self.core, self.allowed = -1, None           # where it last ran; the cores it may use, while it is kept off some
+        self.core, self.took = -1, 0.0               # where the last job ran, and for how many seconds
+        self.allowed: set[int] | None = None         # the cores it may use, while it is kept off some
         self.thread = threading.Thread(target=self._serve, name="lane", daemon=True)
         self.thread.start()
 
@@ -143,14 +149,18 @@ class _Worker:
         """Wake up on none of these cores, and add the one it will wake on.
 
         Linux wakes a thread where it last ran. If that is the caller's core, both may take turns on it for milliseconds,
-        step after step, while another core is idle: two lanes then take as long as one.
+        step after step, while another core is idle: two lanes then take as long as one. Short jobs are faster beside their
+        caller, whose GIL they wait for.
         """
-        if self.core in taken and self.core >= 0:
-            allowed = os.sched_getaffinity(self.thread.native_id)
+        if self.core in taken and self.core >= 0 and self.took > LONG:
+            thread = self.thread.native_id or 0
+            allowed = os.sched_getaffinity(thread)
             free = allowed - taken
             if free:
-                self.allowed, self.core = allowed, min(free)
-                os.sched_setaffinity(self.thread.native_id, {self.core})
+                self.core = min(free)
+                with contextlib.suppress(OSError):   # some containers forbid it
+                    os.sched_setaffinity(thread, {self.core})
+                    self.allowed = allowed
         taken.add(self.core)
 
     def _serve(self) -> None:
@@ -159,8 +169,9 @@ class _Worker:
             if self.allowed is not None:
                 os.sched_setaffinity(0, self.allowed)
                 self.allowed = None
+            start = time.perf_counter()
             context.run(job.run)
-            self.core = this_core()
+            self.core, self.took = this_core(), time.perf_counter() - start
             idle.append(self)
             job.done.release()
             del context, job                # or what they hold would live until the next job
