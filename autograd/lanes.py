@@ -17,7 +17,7 @@ from typing import Any
 
 from .mode import modes
 
-LONG = 0.0005                               # seconds of work that are worth a core of their own
+REST = 100                           # jobs until a thread that was moved for nothing may be moved again
 
 
 class Lane(int):
@@ -108,12 +108,14 @@ class _Job:
         self.thunk = thunk
         self.modes = {**modes.__dict__, **changes}
         self.value: Any = None
+        self.since = 0.0                             # when it was handed to another thread
         self.error: BaseException | None = None
         self.done = threading.Lock()
 
     def start(self, taken: set[int] | None = None) -> None:
         """Run in another thread, which sees the caller's context variables; beside what runs on the cores `taken`."""
         self.done.acquire()
+        self.since = time.perf_counter()
         try:
             worker = idle.pop()
         except IndexError:
@@ -140,7 +142,8 @@ class _Worker:
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[tuple[contextvars.Context, _Job]] = SimpleQueue()
-        self.core, self.took = -1, 0.0               # where the last job ran, and for how many seconds
+        self.core = -1                               # where the last job ran
+        self.crowded, self.rest = False, 0           # whether it waited there; jobs to go until it may be moved
         self.allowed: set[int] | None = None         # the cores it may use, while it is kept off some
         self.thread = threading.Thread(target=self._serve, name="lane", daemon=True)
         self.thread.start()
@@ -149,10 +152,10 @@ class _Worker:
         """Wake up on none of these cores, and add the one it will wake on.
 
         Linux wakes a thread where it last ran. If that is the caller's core, both may take turns on it for milliseconds,
-        step after step, while another core is idle: two lanes then take as long as one. Short jobs are faster beside their
-        caller, whose GIL they wait for.
+        step after step, while another core is idle: two lanes then take as long as one. So it is moved where it waited; not
+        again for a while if it waits there, too, for others that are on that core or for the GIL.
         """
-        if self.core in taken and self.core >= 0 and self.took > LONG:
+        if self.core in taken and self.core >= 0 and self.crowded and not self.rest:
             thread = self.thread.native_id or 0
             allowed = os.sched_getaffinity(thread)
             free = allowed - taken
@@ -166,12 +169,15 @@ class _Worker:
     def _serve(self) -> None:
         while True:
             context, job = self.jobs.get()
+            moved = self.allowed is not None
             if self.allowed is not None:
                 os.sched_setaffinity(0, self.allowed)
                 self.allowed = None
-            start = time.perf_counter()
+            worked = time.thread_time()
             context.run(job.run)
-            self.core, self.took = this_core(), time.perf_counter() - start
+            worked = time.thread_time() - worked
+            self.core, self.crowded = this_core(), time.perf_counter() - job.since > 1.5 * worked
+            self.rest = REST if moved and self.crowded else max(0, self.rest - 1)
             idle.append(self)
             job.done.release()
             del context, job                # or what they hold would live until the next job

@@ -163,7 +163,7 @@ def test_a_lane_wakes_beside_its_caller_not_behind_it():
         pytest.skip("one core, or no way to tell")
     worker = lanes._Worker()
     here = worker.core = min(allowed)
-    worker.took, taken = 1.0, {here}
+    worker.crowded, taken = True, {here}
     worker.keep_off(taken)
     assert os.sched_getaffinity(worker.thread.native_id) == {worker.core} and taken == {here, worker.core}
     lanes.idle.append(worker)                        # the next job takes it
