@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import ctypes
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from typing import Any
 
 from .mode import modes
+
+REST = 100                           # jobs until a thread that was moved for nothing may be moved again
 
 
 class Lane(int):
@@ -51,8 +55,9 @@ def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None =
     """
     numbers = range(len(thunks)) if lanes is None else lanes
     jobs = [_Job(thunk, {"lane": lane}) for thunk, lane in zip(thunks, numbers, strict=True)]
+    taken = {this_core()}
     for job in jobs[1:]:
-        job.start()
+        job.start(taken)
     if jobs:
         jobs[0].run()
     for job in jobs[1:]:
@@ -83,6 +88,19 @@ def on_fresh_stack(thunk: Callable[[], Any]) -> Any:
     return job.value
 
 
+def _this_core() -> Callable[[], int]:
+    """What tells the number of the core that this thread runs on, -1 where nothing does."""
+    try:
+        if hasattr(os, "sched_setaffinity"):
+            return ctypes.PyDLL(None).sched_getcpu   # PyDLL: it is not worth letting go of the GIL
+    except (AttributeError, OSError, TypeError):     # the C library has none
+        pass
+    return lambda: -1
+
+
+this_core = _this_core()
+
+
 class _Job:
     """One thunk, the modes that it is called in, and what came of it; `done` can be acquired once it has run."""
 
@@ -90,16 +108,20 @@ class _Job:
         self.thunk = thunk
         self.modes = {**modes.__dict__, **changes}
         self.value: Any = None
+        self.since = 0.0                             # when it was handed to another thread
         self.error: BaseException | None = None
         self.done = threading.Lock()
 
-    def start(self) -> None:
-        """Run in another thread, which sees the caller's context variables."""
+    def start(self, taken: set[int] | None = None) -> None:
+        """Run in another thread, which sees the caller's context variables; beside what runs on the cores `taken`."""
         self.done.acquire()
+        self.since = time.perf_counter()
         try:
             worker = idle.pop()
         except IndexError:
             worker = _Worker()
+        if taken is not None:
+            worker.keep_off(taken)
         worker.jobs.put((contextvars.copy_context(), self))
 
     def run(self) -> None:
@@ -120,12 +142,42 @@ class _Worker:
 
     def __init__(self) -> None:
         self.jobs: SimpleQueue[tuple[contextvars.Context, _Job]] = SimpleQueue()
-        threading.Thread(target=self._serve, name="lane", daemon=True).start()
+        self.core = -1                               # where the last job ran
+        self.crowded, self.rest = False, 0           # whether it waited there; jobs to go until it may be moved
+        self.allowed: set[int] | None = None         # the cores it may use, while it is kept off some
+        self.thread = threading.Thread(target=self._serve, name="lane", daemon=True)
+        self.thread.start()
+
+    def keep_off(self, taken: set[int]) -> None:
+        """Wake up on none of these cores, and add the one it will wake on.
+
+        Linux wakes a thread where it last ran. If that is the caller's core, both may take turns on it for milliseconds,
+        step after step, while another core is idle: two lanes then take as long as one. So it is moved where it waited; not
+        again for a while if it waits there, too, for others that are on that core or for the GIL.
+        """
+        if self.core in taken and self.core >= 0 and self.crowded and not self.rest:
+            thread = self.thread.native_id or 0
+            allowed = os.sched_getaffinity(thread)
+            free = allowed - taken
+            if free:
+                self.core = min(free)
+                with contextlib.suppress(OSError):   # some containers forbid it
+                    os.sched_setaffinity(thread, {self.core})
+                    self.allowed = allowed
+        taken.add(self.core)
 
     def _serve(self) -> None:
         while True:
             context, job = self.jobs.get()
+            moved = self.allowed is not None
+            if self.allowed is not None:
+                os.sched_setaffinity(0, self.allowed)
+                self.allowed = None
+            worked = time.thread_time()
             context.run(job.run)
+            worked = time.thread_time() - worked
+            self.core, self.crowded = this_core(), time.perf_counter() - job.since > 1.5 * worked
+            self.rest = REST if moved and self.crowded else max(0, self.rest - 1)
             idle.append(self)
             job.done.release()
             del context, job                # or what they hold would live until the next job

@@ -5,32 +5,58 @@ Local devices look into the original's memory: copying 0.67 million parameters t
 
 from __future__ import annotations
 
+import functools
+import itertools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
-from autograd import Tensor, as_tensor
+from autograd import Function, Tensor, as_tensor
 from autograd.graph import shared_counter
 from autograd.nn import Module
 
 from .comm import Communicator, Devices, places_of
-from .functions import Broadcast, as_tuple
+from .comm.definition import is_half
+from .functions import Broadcast, Reduce, as_tuple
 
 
-class SharedBroadcast(Broadcast):
-    """Broadcast to local devices without copies: every place looks at x's memory, and the first one alone may write."""
+class SharedBroadcast(Function):
+    """Tensors -> `places` views of each, one after another: every place looks at their memory, only `root` may write.
+
+    One node for all parameters: with one for each, six of them took 0.3 ms of a step. Gradients add up in place order.
+    """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> Any:
-        """Views of x, which count x's writes as their own: what backward saved of them must not change before it."""
-        ctx.settings, ctx.shapes = {"comm": comm, "root": root}, [x.shape]
-        copies = []
-        for place in comm.held:
-            view = x.array.view()
-            view.flags.writeable = view.flags.writeable and place == root
-            copy = as_tensor(view)
-            copy.counter = shared_counter(x)
-            copies.append(copy)
-        return tuple(copies) if len(copies) > 1 else copies[0]
+    def forward(ctx: Any, *xs: Tensor, places: int, root: int) -> Any:
+        """Views, which count writes to x as their own: what backward saved of them must not change before it."""
+        ctx.places = places
+        ctx.set_materialize_grads(False)             # a parameter that no replica uses gets no gradient
+        views = []
+        for x in xs:
+            for place in range(places):
+                array = x.array.view()
+                array.flags.writeable = array.flags.writeable and place == root
+                views.append(as_tensor(array))
+                views[-1].counter = shared_counter(x)
+        return tuple(views)
+
+    @staticmethod
+    def backward(ctx: Any, *gs: Tensor | None) -> Any:
+        """The sums of those that have come."""
+        n = ctx.places
+        return tuple(_sum([g for g in gs[i:i + n] if g is not None]) for i in range(0, len(gs), n))
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Tensor | None) -> Any:
+        """x's tangent, for every view of it."""
+        return tuple(t for t in tangents for _ in range(ctx.places))
+
+
+def _sum(parts: list[Tensor]) -> Tensor | None:
+    """In order; many of half precision are rounded once; None of none."""
+    if len(parts) > 2 and is_half(parts[0].dtype):
+        return Reduce.apply(*parts, comm=Devices(len(parts)))
+    return functools.reduce(operator.add, parts) if parts else None
 
 
 def replicate(module: Module, comm: Communicator | Sequence[int] | int, detach: bool = False, root: int = 0) -> list[Module]:
@@ -41,11 +67,16 @@ def replicate(module: Module, comm: Communicator | Sequence[int] | int, detach: 
     others); the first one also shares its buffers with the module, so what forward writes to them there is kept.
     """
     comm = places_of(comm)
-    broadcast = SharedBroadcast if isinstance(comm, Devices) else Broadcast
-    copies: dict[int, tuple[Any, ...]] = {}
-    for parameter in module.parameters():
-        source = parameter.detach() if detach else parameter
-        copies[id(parameter)] = as_tuple(broadcast.apply(source, comm=comm, root=root))
+    sources = [(id(p), p.detach() if detach else p) for p in module.parameters()]
+    if not isinstance(comm, Devices):
+        copies = {key: as_tuple(Broadcast.apply(source, comm=comm, root=root)) for key, source in sources}
+        return replicas(module, copies, comm, root)
+    copies = {}
+    for trained in (True, False):                    # apart, or the outputs for frozen ones would require grad, too
+        chosen = [(key, source) for key, source in sources if source.requires_grad == trained]
+        if chosen:
+            views = iter(SharedBroadcast.apply(*[source for _, source in chosen], places=comm.size, root=root))
+            copies.update((key, tuple(itertools.islice(views, comm.size))) for key, _ in chosen)
     return replicas(module, copies, comm, root)
 
 

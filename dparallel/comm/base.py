@@ -350,7 +350,7 @@ def _array(x: Any) -> tuple[Array, str]:
 
 def _fronted(x: Array, error: str, dim: Any) -> tuple[Array, str]:
     """x with dim in front, and what is wrong with it. A dim that is no number is seen by the Call."""
-    if error or x.shape == (0,) or dim.__class__ is not int:
+    if error or x.shape == (0,) or dim.__class__ is not int or not dim:
         return x, error
     n = max(x.ndim, 1)
     if not -n <= dim < n:

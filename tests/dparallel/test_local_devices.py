@@ -7,9 +7,11 @@ import pytest
 
 import autograd as ag
 import autograd.nn.functional as F
-from autograd import nn, optim
+from autograd import lanes, nn, optim
+from autograd.gradcheck import gradcheck, gradgradcheck
 from autograd.lanes import run_lanes
 from dparallel import DataParallel, Devices, data_parallel, parallel_apply, replicate
+from dparallel.replicate import SharedBroadcast
 
 LINUX = hasattr(os, "sched_setaffinity")
 
@@ -44,6 +46,55 @@ def test_a_step_between_forward_and_backward_is_noticed():
 def test_detached_replicas_lead_nowhere():
     assert not any(p.requires_grad for replica in replicate(nn.Linear(3, 2), [0, 1], detach=True)
                    for p in (replica.weight, replica.bias))
+
+
+class Partly(nn.Module):
+    """One layer that nothing uses, a frozen one, one that only a replica with large numbers uses."""
+
+    def __init__(self):
+        super().__init__()
+        self.used, self.never, self.frozen, self.some = (nn.Linear(2, 2, dtype=ag.float64) for _ in range(4))
+        self.frozen.requires_grad_(False)
+
+    def forward(self, x):
+        y = self.frozen(self.used(x))
+        return self.some(y) if x.array.max() > 5 else y
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_what_replicas_do_not_use_gets_no_gradient(size):
+    net = Partly()
+    assert [replica.frozen.weight.requires_grad for replica in replicate(net, size)] == [False] * size
+    x = ag.zeros(6, 2, dtype=ag.float64)
+    DataParallel(net, devices=size)(x).sum().backward()
+    assert net.never.weight.grad is None and net.frozen.weight.grad is None and net.some.weight.grad is None
+    x[5, 1] = 7
+    net.zero_grad()
+    DataParallel(net, devices=size)(x).sum().backward()
+    rows = 6 // size                                 # of the last replica, which uses all of its layers
+    expected = net.frozen(net.used(x[6 - rows:])).sum(0)
+    np.testing.assert_allclose(net.some.weight.grad[0].tolist(), expected.tolist(), rtol=1e-12)
+
+
+def test_many_gradients_of_half_precision_are_rounded_once():
+    x = ag.zeros(1, dtype=ag.float16, requires_grad=True)
+    views = SharedBroadcast.apply(x, places=3, root=0)
+    parts = [2048, 1, 1]                             # one by one 2048 + 1 is 2048 again
+    sum(v * p for v, p in zip(views, parts, strict=True)).backward()
+    assert x.grad.item() == 2050
+
+
+@pytest.mark.parametrize("places", [1, 2, 3])
+def test_replicas_differentiate_to_any_order(places):
+    ag.manual_seed(0)
+    a, b = (ag.randn(2, 3, dtype=ag.float64, requires_grad=True) for _ in range(2))
+
+    def product(a, b):
+        views = SharedBroadcast.apply(a, b, places=places, root=0)
+        return sum((i + 1) * views[i] ** 2 * views[places + i].sin() for i in range(places))
+
+    assert gradcheck(product, (a, b), check_forward_ad=True)
+    assert gradgradcheck(product, (a, b))
 
 
 @pytest.mark.parametrize("wrong", [0, -1, True, [], [0, 0], [0, -1], "two", 1.5])
@@ -103,6 +154,20 @@ def test_lanes_nest_and_are_used_again():
     for _ in range(3):
         inner = [lambda k=k: run_lanes([lambda j=j: (k, j) for j in range(3)]) for k in range(3)]
         assert run_lanes(inner) == [[(k, j) for j in range(3)] for k in range(3)]
+
+
+@pytest.mark.skipif(not LINUX, reason="binding needs sched_setaffinity")
+def test_a_lane_wakes_beside_its_caller_not_behind_it():
+    allowed = os.sched_getaffinity(0)
+    if len(allowed) < 2 or lanes.this_core() < 0:
+        pytest.skip("one core, or no way to tell")
+    worker = lanes._Worker()
+    here = worker.core = min(allowed)
+    worker.crowded, taken = True, {here}
+    worker.keep_off(taken)
+    assert os.sched_getaffinity(worker.thread.native_id) == {worker.core} and taken == {here, worker.core}
+    lanes.idle.append(worker)                        # the next job takes it
+    assert run_lanes([lambda: 0, lambda: os.sched_getaffinity(0)])[1] == allowed
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
