@@ -13,14 +13,15 @@ Array = np.ndarray[Any, Any]
 
 
 def adam(p: Array, g: Array, m: Array, v: Array, largest: Array | None, *, t: float, lr: float, beta1: float, beta2: float,
-         eps: float, decay: float, decoupled: bool, maximize: bool) -> None:
-    """Step t of Adam (AdamW if decoupled; AMSGrad if there is an array `largest`). g may be overwritten.
+         eps: float, decay: float, decoupled: bool, maximize: bool, of: int = 0) -> None:
+    """Step t of Adam (AdamW if decoupled; AMSGrad if there is an array `largest`). g may be overwritten. of: the elements of
+    all parameters that the optimiser steps: rounding depends on them, not on how they are cut or where they lie.
 
     670,000 float32 parameters: 0.11 ms compiled, 1.28 ms in NumPy.
     """
     size, scale = lr / (1 - beta1 ** t), 1 / math.sqrt(1 - beta2 ** t)
     shrink = 1 - lr * decay if decoupled else 1.0
-    kernels = kernels_for(p, g, m, v) if largest is None else None
+    kernels = kernels_for(p, g, m, v, of=of) if largest is None else None
     if kernels is not None:
         kernels.adam(p, g, m, v, p.size, shrink, 0.0 if decoupled else decay, -1.0 if maximize else 1.0, beta1, 1 - beta1,
                      beta2, 1 - beta2, scale, eps, size)
@@ -52,10 +53,11 @@ def moments(g: Array, m: Array, v: Array, beta1: float, beta2: float) -> Array:
 
 
 def sgd(p: Array, g: Array, v: Array | None, *, lr: float, momentum: float, dampening: float, decay: float, nesterov: bool,
-        maximize: bool, fresh: bool) -> None:
-    """A step of gradient descent, with momentum if there is a velocity v; the first one is the gradient itself."""
+        maximize: bool, fresh: bool, of: int = 0) -> None:
+    """A step of gradient descent, with momentum if there is a velocity v; the first one is the gradient itself. of: see
+    adam."""
     sign = -1.0 if maximize else 1.0
-    kernels = kernels_for(p, g, v)
+    kernels = kernels_for(p, g, v, of=of)
     if kernels is not None and v is None:
         kernels.sgd(p, g, p.size, lr, decay, sign)
         return

@@ -45,6 +45,6 @@ class Adam(Elementwise):
         decoupled, maximize = group["decoupled_weight_decay"], group["maximize"]
         def update(p: Array, g: Array, m: Array, v: Array, largest: Array | None = None) -> None:
             steps.adam(p, g, m, v, largest, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps, decay=decay, decoupled=decoupled,
-                       maximize=maximize)
+                       maximize=maximize, of=self.whole)
 
         return update

@@ -25,6 +25,7 @@ class Elementwise(Optimizer):
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self._homes: list[list[Home]] = []           # by group
+        self.whole = 0                               # elements of the group that is stepped, the same on all ranks
         super().__init__(params, defaults)
 
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
@@ -47,7 +48,9 @@ class Elementwise(Optimizer):
         loss = evaluate(closure)
         for index, group in enumerate(self.param_groups):
             arrays, numbers = self.arrays(group), self.numbers(group)
-            for home in self._group_homes(index, group["params"]):
+            group_homes = self._group_homes(index, group["params"])
+            self.whole = sum([home.values.size for home in group_homes])
+            for home in group_homes:
                 home.prepare(arrays, numbers)
                 runs = home.again(self.state, arrays, numbers)
                 for run in home.runs(self.state, arrays, numbers) if runs is None else runs:

@@ -45,6 +45,6 @@ class SGD(Elementwise):
 
         def update(p: Array, g: Array, v: Array | None = None) -> None:
             steps.sgd(p, g, v, lr=lr, momentum=momentum, dampening=dampening, decay=decay, nesterov=nesterov,
-                      maximize=maximize, fresh=fresh)
+                      maximize=maximize, fresh=fresh, of=self.whole)
 
         return update

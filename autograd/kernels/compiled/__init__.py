@@ -26,9 +26,10 @@ def load() -> Any:
 compiled = Accelerator("numba", load, "NumPy is used instead. Faster: pip install 'dparallel[fast]'")
 
 
-def kernels_for(*arrays: Any) -> Any:
-    """The compiled kernels, if they can take these arrays and the first one is large enough; else None."""
-    if arrays[0].size < WORTH:
+def kernels_for(*arrays: Any, of: int = 0) -> Any:
+    """The compiled kernels, if they can take these arrays and the first one, or the whole of so many elements that it is a
+    part of, is large enough; else None."""
+    if arrays[0].size < WORTH and of < WORTH:
         return None
     for array in arrays:
         if array is not None and (array.dtype is not FLOAT32 or not array.flags.carray):
