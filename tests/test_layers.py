@@ -56,7 +56,7 @@ dparallel
 """
 LAYER = {name: number for number, line in enumerate(LAYERS.splitlines()) for name in line.split()}
 NAMES = list(LAYER)
-INNER_IMPORTS = {("dparallel/comm/__init__.py", "mpi")}          # world() alone starts MPI
+INNER_IMPORTS = {("dparallel/comm/given.py", "mpi")}          # world() alone starts MPI
 
 
 def modules():
