@@ -91,6 +91,7 @@ class CommHook:
             raise TypeError(f"Communication hook must be callable, not {type(hook).__name__}.")
         self.state, self.hook = state, hook
         self.name = getattr(hook, "__qualname__", type(hook).__name__)
+        self.identity = getattr(hook, "__module__", ""), self.name, type(state).__name__     # the same on all ranks
         annotation = self._annotation()
         if isinstance(annotation, type) and annotation is not GradBucket:
             raise ValueError(f"Communication hook: bucket annotation should be GradBucket, not {annotation.__name__}.")

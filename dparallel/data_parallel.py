@@ -385,8 +385,9 @@ class DataParallel(ShardedModel, Module, Joinable):
     def register_comm_hook(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
         """From now on hook(state, bucket) averages each bucket over ranks; see dparallel.bucket_hook for how to write one.
 
-        Collective in effect: all ranks register the same one, before their next backward. TypeError if hook can't be
-        called; RuntimeError if there is one already; NotImplementedError where batch="root", which has no buckets.
+        All ranks register the same one, before their next backward, which is a RuntimeError on all of them if not.
+        TypeError if hook can't be called; RuntimeError if there is one already; NotImplementedError where batch="root",
+        which has no buckets.
 
         >>> model.register_comm_hook(state=None, hook=my_hook)
         """
@@ -400,7 +401,7 @@ class DataParallel(ShardedModel, Module, Joinable):
                                       "graph, not in buckets; hooks need batch='own'")
         if getattr(reducer.transport, "hook", None) is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
-        reducer.transport = Hooked(self.comm, reducer.comm, comm_hook)
+        reducer.transport = Hooked(self.comm, reducer.comm, comm_hook, reducer.transport)
 
 
 def places(comm: Any, devices: int | Sequence[int] | None) -> tuple[Communicator, Devices | None]:

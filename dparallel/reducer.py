@@ -183,7 +183,7 @@ class Reducer:
             bucket.waiting = len(bucket.params)
             bucket.used[...] = 0
         self._kind = RECORDED if walk.create else SUMMED
-        self._more = reenters(walk)
+        self._more = reenters(walk) or self.transport.unsure
         weights.calls |= self.graph_passes.calls_in(walk)    # a parameter's gradient may come before it passes an output
         if self.log.sampling:
             self.log.backward_begins()
@@ -250,7 +250,7 @@ class Reducer:
         transport = self.transport
         factor, weight = self.weights.final()
         if self._next == 0:
-            factor = transport.agree(factor, weight)
+            factor = transport.agree(factor, weight, self.buckets[0])
         else:
             factor = transport.again(factor, weight)
         while self._next < len(self.buckets):
@@ -342,7 +342,7 @@ class Reducer:
 
     def refuse(self, total: float) -> None:
         """Weights that are not finite came back, on all ranks: drop the gradients and raise what they stand for."""
-        problem = self.weights.problem
+        problem = self.weights.problem or self.transport.problem
         self.clear()
         if math.isnan(total):
             everyone = self.comm.allgather_object([problem])

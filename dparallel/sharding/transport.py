@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..comm import Communicator
+from ..transport import Transport
 from .gathering import COUNT, SEND, Gathering
 from .unit import Unit
 
 IN_FLIGHT = 2                        # sums under way: more would keep whole gradients in memory
 
 
-class Scattered:
+class Scattered(Transport):
     """Gradients times weight in one reduce-scatter a unit; weights and flags of all units in one allreduce at the end.
     keep: the memory of whole gradients stays (stage 1). gathering: with which ranks agree on what comes next (stage 3)."""
 
     same_everywhere = False
-    can_match = True
 
     def __init__(self, comm: Communicator, keep: bool, gathering: Gathering | None) -> None:
         self.comm, self.keep, self.gathering = comm, keep, gathering
         self.bytes_sent: list[int] = []
         self._sent: list[Unit] = []
 
-    def agree(self, factor: float, weight: float) -> float:
+    def agree(self, factor: float, weight: float, first: Any = None) -> float:
         """What this rank's gradients are multiplied by."""
         return factor
 
