@@ -16,7 +16,7 @@ from .functions import Broadcast, Reduce, as_tuple
 BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's figure
 
 
-def broadcast_coalesced(tensors: Sequence[Tensor], comm: Places = None, buffer_size: int = BUFFER_SIZE,
+def broadcast_coalesced(tensors: Sequence[Tensor], comm: Places = None, buffer_size: int = BUFFER_SIZE, *,
                         root: int = 0) -> list[tuple[Tensor, ...]]:
     """root's tensors to every place, in messages of about buffer_size bytes: a tuple of copies for each place held here.
     What others pass is read for its shapes and dtypes only. comm may be a number of local devices, or their list."""
@@ -38,8 +38,8 @@ def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None,
     return total
 
 
-def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator | int | None = None, root: int = 0,
-                         buffer_size: int = BUFFER_SIZE) -> tuple[Tensor, ...]:
+def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator | int | None = None,
+                         buffer_size: int = BUFFER_SIZE, *, root: int = 0) -> tuple[Tensor, ...]:
     """The sums of all places' lists of tensors (a list of them, one for each place held here) on root, in messages of
     about buffer_size bytes; empty tensors elsewhere. comm: as in reduce_add."""
     comm, root = gathering_place(len(inputs), comm, root)

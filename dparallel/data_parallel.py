@@ -215,8 +215,10 @@ class DataParallel(ShardedModel, Module, Joinable):
             root = reducer.joined.forward_begins()
         weights.problem = weights.problem or self._watch.look()
         call = weights.inside if weights.inside is not None else ForwardCall(self._rows((args, kwargs)))
-        if self.training and self.forward_sync_buffers:
-            broadcast_tensors(self.synchronised_buffers(), self.comm, root)
+        buffers = self.synchronised_buffers() if self.forward_sync_buffers else []
+        if self.training:
+            broadcast_tensors(buffers, self.comm, root)
+        call.evaluated = (not self.training and bool(buffers)) or self._watch.evaluates()
         with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
             output = self._here(args, kwargs)
         if log.sampling:

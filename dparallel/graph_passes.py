@@ -55,6 +55,7 @@ class GraphPasses:
                 raise NotImplementedError("autograd.grad() with respect to parameters inside join(): ranks that have run "
                                           "out of batches can't take part in it")
             self._asked = {w: entry for w, entry in self._asked.items() if w in _running(walk)}
+            reducer.meet_training(self.calls_in(walk))
             self._asked[walk] = (set(), asked)
             queue_callback(lambda: self._finish_asked(walk))
         if call is not None:

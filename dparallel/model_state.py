@@ -10,7 +10,7 @@ import numpy as np
 
 from autograd import Tensor
 from autograd.graph import shared_counter
-from autograd.nn import Module
+from autograd.nn import Module, SyncBatchNorm
 
 from .comm import Communicator
 
@@ -55,6 +55,11 @@ class ModelWatch:
         self._buffers = [(vars(m), key) for prefix, m in self.module.named_modules()
                          for key in vars(m).get("_buffer_names", ())
                          if f"{prefix}.{key}".lstrip(".") not in self.ignored]
+        self._synchronised = [m for m in self.module.modules() if isinstance(m, SyncBatchNorm)]
+
+    def evaluates(self) -> bool:
+        """Whether a SyncBatchNorm is in evaluation mode, and leaves out its collectives."""
+        return not all(m.training for m in self._synchronised)
 
     def buffers(self) -> list[Tensor]:
         """The module's buffers, as of the last look(), without walking the tree."""

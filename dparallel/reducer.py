@@ -185,6 +185,7 @@ class Reducer:
         self._kind = RECORDED if walk.create else SUMMED
         self._more = reenters(walk) or self.transport.unsure
         weights.calls |= self.graph_passes.calls_in(walk)    # a parameter's gradient may come before it passes an output
+        self.meet_training(weights.calls)
         if self.log.sampling:
             self.log.backward_begins()
         if self.joined is not None:
@@ -194,6 +195,11 @@ class Reducer:
             queue_callback(self._finish_recorded)
         else:
             queue_callback(self._finish)
+
+    def meet_training(self, calls: Any) -> None:
+        """After forward passes in evaluation mode: an error on all ranks if others wait in a collective of training."""
+        if self.joined is None and any(call.evaluated for call in calls):
+            self.users_comm.meet("backward_in_evaluation_mode")
 
     # --- passes that add up -------------------------------------------------------------------------------------------
 

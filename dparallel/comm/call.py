@@ -28,7 +28,7 @@ NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "
          "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree",
          "gather_object", "scatter_object"]
 SCANS = ["scan", "exscan", "reverse_scan", "reverse_exscan"]
-NAMES += ["send", "permute", *SCANS, "duplicate"]
+NAMES += ["send", "permute", *SCANS, "duplicate", "backward_in_evaluation_mode"]
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
 ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object", "gather_object", "scatter_object"}
 FROM_ROOT = {"broadcast", "scatter", "broadcast_object", "scatter_object"}

@@ -46,6 +46,12 @@ class ShardedModel(Module):
             return self._sharded.named_slices(prefix, recurse, remove_duplicate)
         return self.module.named_parameters(prefix, recurse, remove_duplicate)
 
+    def named_buffers(self, prefix: str = "", recurse: bool = True,
+                      remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
+        """The module's buffers, names without a prefix, like the parameters'. (named_modules() has this module, then
+        "module" and what is below: paths, for get_submodule().)"""
+        return self.module.named_buffers(prefix, recurse, remove_duplicate)
+
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """The module's state, whole, names without a prefix. With shard="parameters" all ranks call it together."""
         with self.summon_full_params(writeback=False):
