@@ -78,7 +78,7 @@ class Generator:
 
 class Branch(Generator):
     """A stream for work that runs beside other work. It begins, when it is first used, from where `parent` stands then and
-    from `number`: `parent`, which is at rest meanwhile, is to draw something afterwards if one of its branches was `used`."""
+    from `number`: `parent`, which is at rest meanwhile, is to draw something afterwards if a branch was `used`."""
 
     used = False
 
