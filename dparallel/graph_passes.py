@@ -50,7 +50,7 @@ class GraphPasses:
             asked = [p for _, p in reducer.named if p.accumulator is not None and p.accumulator() in walk.targets]
             if not asked:
                 return
-            reducer.refuse_graphs("autograd.grad() with respect to parameters")
+            reducer.refuse_graphs("autograd.grad() with respect to parameters", kept=False)
             if reducer.joined is not None:
                 raise NotImplementedError("autograd.grad() with respect to parameters inside join(): ranks that have run "
                                           "out of batches can't take part in it")

@@ -394,8 +394,8 @@ class Reducer:
         weight = self.weights.of({call})[0] if walk.accumulate or self.graph_passes.averages(walk) else 1.0
         return weight if math.isfinite(weight) else 0.0
 
-    def refuse_graphs(self, what: str) -> None:
-        """NotImplementedError where gradients can't be averaged with their graph."""
+    def refuse_graphs(self, what: str, kept: bool = True) -> None:
+        """NotImplementedError where gradients, which are kept in .grad or handed out, can't be averaged with their graph."""
 
     def is_under_way(self) -> bool:
         """Whether a summed pass has begun and not ended: some ranks may be waiting for this one."""

@@ -155,21 +155,21 @@ class Unit:
         self.used[...] = 0
         self.waiting = 0
 
-    def send(self, weight: float, keep: bool) -> None:
-        """Start the sum over ranks of the gradients, which this rank has multiplied by its weight; forget them unless
-        `keep`."""
+    def send(self, weight: float, keep: bool, start: Any) -> None:
+        """Let start(gradients, sizes) start the sum over ranks of the gradients, which this rank has multiplied by its
+        weight; forget them unless `keep`."""
         self.gradient(0)
         for p in self.params:
             p._grad = None
         self.weight, self.filling = weight, False
-        self.handle = self.comm.start_reduce_scatter([self.gradients], self.sizes)
+        self.handle = start(self.gradients, self.sizes)
         if not keep:
             self.grads = None
 
     def arrive(self) -> None:
         """Wait for this rank's part of the sum; the memory of the whole is free then."""
         if self.handle is not None:
-            self.piece, self.handle = self.handle.wait()[0], None
+            self.piece, self.handle = self.handle.wait(), None
 
     def deliver(self) -> None:
         """Put the sum into the .grad of the slices of parameters that some rank used."""
