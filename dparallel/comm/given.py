@@ -74,7 +74,7 @@ def communicator(comm: Any) -> Communicator:
     if isinstance(comm, Communicator):
         return comm
     if not hasattr(comm, "Dup"):
-        raise TypeError(f"comm={comm!r} is neither a Communicator nor an mpi4py communicator")
+        raise TypeError(f"comm (or process_group) {comm!r} is neither a Communicator nor an mpi4py communicator")
     from .mpi import adopted, is_world
     return world() if is_world(comm) else adopted(comm)
 
