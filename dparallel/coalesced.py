@@ -12,6 +12,7 @@ from autograd import Tensor, cat
 
 from .comm import Communicator, Places, gathering_place, places_of
 from .functions import Broadcast, Reduce, as_tuple
+from .vectors import grouped
 
 BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's figure
 
@@ -63,16 +64,8 @@ def _grouped(name: str, lists: list[list[Tensor]], comm: Communicator, buffer_si
             at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
             raise ValueError(f"{name}: the tensors differ between places 0 and {place}, first at number {at}: "
                              f"{everyone[0][at:at + 1]} and {theirs[at:at + 1]}")
-    groups: list[list[int]] = []
-    open_groups: dict[str, tuple[list[int], int]] = {}
-    for i, t in enumerate(lists[0]):
-        group, room = open_groups.get(str(t.dtype), ([], 0))
-        if not group or room < t.array.nbytes:
-            group, room = [], buffer_size
-            groups.append(group)
-        group.append(i)
-        open_groups[str(t.dtype)] = group, room - t.array.nbytes
-    return groups
+    mine = lists[0]
+    return grouped(range(len(mine)), lambda i: str(mine[i].dtype), lambda i: mine[i].array.nbytes, buffer_size)
 
 
 def _flat(tensors: Sequence[Tensor]) -> Tensor:

@@ -13,6 +13,7 @@ from autograd.graph import shared_counter
 
 from .comm import Communicator, even_split
 from .functions import AllReduce, Collective
+from .vectors import exchanged
 
 Array = np.ndarray[Any, Any]
 
@@ -37,17 +38,8 @@ def tree_allreduce(x: Array, comm: Communicator) -> Array:
 
 def tree_allreduce_all(branches: Sequence[Array], comm: Communicator, scale: float) -> list[Array]:
     """Each rank's branches added over ranks and multiplied by `scale`: one exchange for each dtype."""
-    sums: list[Any] = [None] * len(branches)
-    for dtype in dict.fromkeys(branch.dtype for branch in branches):
-        chosen = [i for i, branch in enumerate(branches) if branch.dtype == dtype]
-        flat = tree_allreduce(np.concatenate([branches[i].reshape(-1) for i in chosen]), comm)
-        flat = flat if scale == 1 else flat * dtype.type(scale)
-        start = 0
-        for i in chosen:
-            stop = start + branches[i].size
-            sums[i] = flat[start:stop].reshape(branches[i].shape)
-            start = stop
-    return sums
+    sums = exchanged(branches, lambda x: tree_allreduce(x, comm))
+    return sums if scale == 1 else [total * total.dtype.type(scale) for total in sums]
 
 
 def read_only(p: Tensor) -> Tensor:

@@ -40,6 +40,7 @@ autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
+dparallel.vectors
 dparallel.functions dparallel.tree dparallel.within dparallel.sampling dparallel.metrics dparallel.clipping dparallel.recipes
 dparallel.local_sgd dparallel.entries
 dparallel.scatter_gather dparallel.coalesced dparallel.objects dparallel.replicate dparallel.parallel_apply dparallel.buckets

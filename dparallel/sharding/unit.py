@@ -15,6 +15,7 @@ import numpy as np
 from autograd.graph import shared_counter
 from autograd.tensor import result
 
+from .. import vectors
 from ..comm import CollectiveError, Communicator, even_split
 from .slices import Gathered, Shard, Slice, Whole, slot
 
@@ -195,17 +196,8 @@ class Unit:
 
 def grouped(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[list[tuple[str, Any]]]:
     """Parameters in order, in groups of one dtype and requires_grad, of at most cap_bytes (or of one parameter)."""
-    groups: list[list[tuple[str, Any]]] = []
-    open_groups: dict[Any, tuple[list[tuple[str, Any]], float]] = {}
-    for name, p in named:
-        key = p.array.dtype, p.requires_grad
-        group, room = open_groups.get(key, (None, 0.0))
-        if group is None or room < p.array.nbytes:
-            group, room = [], cap_bytes
-            groups.append(group)
-        group.append((name, p))
-        open_groups[key] = group, room - p.array.nbytes
-    return groups
+    return vectors.grouped(named, lambda item: (item[1].array.dtype, item[1].requires_grad),
+                           lambda item: item[1].array.nbytes, cap_bytes)
 
 
 def lay_out(groups: Sequence[Sequence[tuple[str, Any]]], comm: Communicator, owner: Any, gatherer: Any = None) -> list[Unit]:
