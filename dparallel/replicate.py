@@ -16,6 +16,16 @@ from .comm import Communicator, Devices, places_of
 from .functions import Broadcast, as_tuple
 
 
+def looking_into(x: Tensor, writes: bool = False) -> Tensor:
+    """The same memory, which must not be written to through this tensor, unless it `writes`, and is known to change when x
+    does."""
+    view = x.array.view()
+    view.flags.writeable = view.flags.writeable and writes
+    alias = as_tensor(view)
+    alias.counter = shared_counter(x)
+    return alias
+
+
 class SharedBroadcast(Broadcast):
     """Broadcast to local devices without copies: every place looks at x's memory, and the first one alone may write."""
 
@@ -23,13 +33,7 @@ class SharedBroadcast(Broadcast):
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> Any:
         """Views of x, which count x's writes as their own: what backward saved of them must not change before it."""
         ctx.settings, ctx.shapes = {"comm": comm, "root": root}, [x.shape]
-        copies = []
-        for place in comm.held:
-            view = x.array.view()
-            view.flags.writeable = view.flags.writeable and place == root
-            copy = as_tensor(view)
-            copy.counter = shared_counter(x)
-            copies.append(copy)
+        copies = [looking_into(x, place == root) for place in comm.held]
         return tuple(copies) if len(copies) > 1 else copies[0]
 
 

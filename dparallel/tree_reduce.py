@@ -9,10 +9,10 @@ import numpy as np
 
 from autograd import Tensor, as_tensor
 from autograd.engine import current_pass
-from autograd.graph import shared_counter
 
 from .comm import Communicator, even_split
 from .functions import AllReduce, Collective
+from .replicate import looking_into
 from .vectors import exchanged
 
 Array = np.ndarray[Any, Any]
@@ -42,15 +42,6 @@ def tree_allreduce_all(branches: Sequence[Array], comm: Communicator, scale: flo
     return sums if scale == 1 else [total * total.dtype.type(scale) for total in sums]
 
 
-def read_only(p: Tensor) -> Tensor:
-    """The same memory, which must not be written to through this tensor, and is known to change when p does."""
-    view = p.array.view()
-    view.flags.writeable = False
-    alias = as_tensor(view)
-    alias.counter = shared_counter(p)
-    return alias
-
-
 def check_fresh(params: Sequence[Tensor], comm: Communicator) -> None:
     """Raise, on every rank, if an earlier pass left gradients: what is added to them would depend on the ranks' number."""
     walk = current_pass()
@@ -69,7 +60,7 @@ class VirtualBroadcast(Collective):
     def forward(ctx: Any, *params: Tensor, comm: Communicator, share: int, scale: float) -> Any:
         """Views, one after another for each parameter."""
         ctx.settings, ctx.params = {"comm": comm, "share": share, "scale": scale}, params
-        return tuple(read_only(p) for p in params for _ in range(share))
+        return tuple(looking_into(p) for p in params for _ in range(share))
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> Any:

@@ -24,10 +24,10 @@ from autograd.random import default_generator, using_generator
 from .comm import CollectiveError, Communicator, Devices, even_split
 from .functions.collective import row_counts
 from .parallel_apply import parallel_apply
-from .replicate import replicas
+from .replicate import looking_into, replicas
 from .scatter_gather import gather, scatter
 from .tree import leaves
-from .tree_reduce import VirtualBroadcast, check_fresh, read_only, tree_allreduce_all, tree_sum
+from .tree_reduce import VirtualBroadcast, check_fresh, tree_allreduce_all, tree_sum
 
 
 class VirtualShards:
@@ -105,7 +105,7 @@ class VirtualShards:
                                   f"these have {sizes}, see GlobalBatchSampler")
         params = [p for p in self.module.parameters() if p.requires_grad]
         check_fresh(params, self.ranks)
-        copies = {id(p): tuple(read_only(p).requires_grad_() if p.requires_grad else p for _ in range(self.share))
+        copies = {id(p): tuple(looking_into(p).requires_grad_() if p.requires_grad else p for _ in range(self.share))
                   for p in self.module.parameters()}
         shards = replicas(self.module, copies, Devices(self.share))
         mine = sizes[self.ranks.rank * self.share:][:self.share]
