@@ -76,6 +76,41 @@ class Generator:
         self.set_state(result(state["state"]))
 
 
+class Branch(Generator):
+    """A stream for work that runs beside other work. It begins, when it is first used, from where `parent` stands then and
+    from `number`: `parent`, which is at rest meanwhile, is to draw something afterwards if a branch was `used`."""
+
+    used = False
+
+    def __init__(self, parent: Generator, number: int) -> None:
+        self._parent, self._number, self._seed = parent, number, parent.initial_seed()
+
+    @property
+    def numpy(self) -> np.random.Generator:          # type: ignore[override]
+        """What draws."""
+        if not self.used:
+            state = int.from_bytes(self._parent.get_state().array.tobytes(), "little")
+            self.numpy = np.random.Generator(np.random.PCG64([state, self._number]))
+        return self._stream
+
+    @numpy.setter
+    def numpy(self, stream: np.random.Generator) -> None:
+        self._stream, self.used = stream, True
+
+
+@contextlib.contextmanager
+def branches(count: int) -> Iterator[list[Branch]]:
+    """Around work in `count` threads, each of which is to draw from one of these, by using_generator(): the numbers are the
+    same each time, whoever draws first."""
+    parent = default_generator()
+    made = [Branch(parent, number) for number in range(count)]
+    try:
+        yield made
+    finally:
+        if any(branch.used for branch in made):
+            parent.numpy.integers(2**63)
+
+
 SIZES = (16, 16, 8, 1, 4)            # bytes of: PCG64's state and increment, the seed, whether half a word is left, that
 
 

@@ -25,6 +25,7 @@ from autograd import Tensor, as_tensor
 
 from .buckets import Bucket
 from .comm import CollectiveError, Communicator, Handle, communicator
+from .vectors import views
 
 
 class GradBucket:
@@ -56,12 +57,7 @@ class GradBucket:
 
     def gradients(self) -> list[Tensor]:
         """One Tensor for each parameter, in its shape, sharing memory with the buffer. Zeros where it was not used."""
-        out, start = [], 0
-        for p in self._bucket.params:
-            size = p.array.size
-            out.append(as_tensor(self._buffer.array[start:start + size].reshape(p.array.shape)))
-            start += size
-        return out
+        return [as_tensor(view) for view in views(self.array, [p.array.shape for p in self._bucket.params])]
 
     def over(self, process_group: Any) -> Communicator:
         """The communicator that a hook averages over: that of its process_group, or the model's own for None."""
@@ -91,6 +87,7 @@ class CommHook:
             raise TypeError(f"Communication hook must be callable, not {type(hook).__name__}.")
         self.state, self.hook = state, hook
         self.name = getattr(hook, "__qualname__", type(hook).__name__)
+        self.identity = getattr(hook, "__module__", ""), self.name, type(state).__name__     # the same on all ranks
         annotation = self._annotation()
         if isinstance(annotation, type) and annotation is not GradBucket:
             raise ValueError(f"Communication hook: bucket annotation should be GradBucket, not {annotation.__name__}.")

@@ -9,6 +9,8 @@ import numpy as np
 
 from autograd.graph import Tally
 
+from .vectors import grouped, views
+
 FIRST_BUCKET_BYTES = 1 << 20       # small, so that the first message leaves early (PyTorch's figure)
 
 
@@ -58,11 +60,7 @@ class Bucket(Counted):
         self.gradients = self.buffer[:count]
         self.used = self.buffer[count:-1]
         self.nbytes = self.buffer.nbytes
-        self.views = []
-        start = 0
-        for p in self.params:
-            self.views.append(self.buffer[start:start + p.array.size].reshape(p.array.shape))
-            start += p.array.size
+        self.views = views(self.gradients, [p.array.shape for p in self.params])
 
     @property
     def weight(self) -> float:
@@ -78,16 +76,8 @@ class Bucket(Counted):
 
 def assign(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[Bucket]:
     """Buckets of at most cap_bytes, in reverse order of registration: about the order in which gradients come."""
-    groups: list[list[tuple[str, Any]]] = []
-    open_groups: dict[Any, tuple[list[tuple[str, Any]], int]] = {}
-    for name, p in reversed(named):
-        group, room = open_groups.get(p.array.dtype, (None, 0))
-        if group is None or room < p.array.nbytes:
-            group = []
-            groups.append(group)
-            room = int(min(cap_bytes, FIRST_BUCKET_BYTES) if len(groups) == 1 else cap_bytes)
-        group.append((name, p))
-        open_groups[p.array.dtype] = (group, room - p.array.nbytes)
+    groups = grouped(reversed(named), lambda item: item[1].array.dtype, lambda item: item[1].array.nbytes, cap_bytes,
+                     FIRST_BUCKET_BYTES)
     return [Bucket([name for name, _ in group], [p for _, p in group]) for group in groups]
 
 

@@ -32,7 +32,9 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
         return clip_here(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     grads = [p.grad for p in tensors if p.grad is not None and p.grad.numel()]
-    total = as_tensor(np.asarray(_over_ranks(grads, float(norm_type), comm)))
+    wide, order = [as_tensor(g.array.astype(np.float64)) for g in grads], float(norm_type)
+    here = float(get_total_norm(wide, order)) if wide and order else None
+    total = as_tensor(np.asarray(norm_over_ranks(here, order, comm)))
     if error_if_nonfinite and not np.isfinite(total.array):
         raise RuntimeError(f"clip_grad_norm_: the norm of order {norm_type} of all ranks' gradients is {total.item()}, so "
                            "they can't be clipped; error_if_nonfinite=False scales them all the same")
@@ -40,17 +42,14 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     return total
 
 
-def _over_ranks(grads: list[Tensor], order: float, comm: Communicator) -> float:
-    """The norm of all ranks' gradients, in float64."""
-    wide = [as_tensor(g.array.astype(np.float64)) for g in grads]
+def norm_over_ranks(here: float | None, order: float, comm: Communicator) -> float:
+    """The norm of order `order` of what all ranks have, from that of what this rank has (None: nothing). Collective."""
     if order == 0:
-        raise NotImplementedError("clip_grad_norm_: norm_type=0 counts tensors; with comm= it is not defined")
+        raise NotImplementedError("clip_grad_norm_: norm_type=0 counts parameters, and here they lie on several ranks")
     if np.isinf(order):
         none = 0.0 if order > 0 else np.inf
-        here = float(get_total_norm(wide, order)) if wide else none
-        return float(comm.allreduce([np.array(here)], "max" if order > 0 else "min")[0])
-    here = float(get_total_norm(wide, order)) ** order if wide else 0.0
-    return float(np.float64(comm.total(here)) ** (1 / order))
+        return float(comm.allreduce([np.array(none if here is None else here)], "max" if order > 0 else "min")[0])
+    return float(np.float64(comm.total(0.0 if here is None else here ** order)) ** (1 / order))
 
 
-__all__ = ["clip_grad_norm_"]
+__all__ = ["clip_grad_norm_", "norm_over_ranks"]

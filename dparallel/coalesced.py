@@ -12,11 +12,12 @@ from autograd import Tensor, cat
 
 from .comm import Communicator, Places, gathering_place, places_of
 from .functions import Broadcast, Reduce, as_tuple
+from .vectors import grouped
 
 BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's figure
 
 
-def broadcast_coalesced(tensors: Sequence[Tensor], comm: Places = None, buffer_size: int = BUFFER_SIZE,
+def broadcast_coalesced(tensors: Sequence[Tensor], comm: Places = None, buffer_size: int = BUFFER_SIZE, *,
                         root: int = 0) -> list[tuple[Tensor, ...]]:
     """root's tensors to every place, in messages of about buffer_size bytes: a tuple of copies for each place held here.
     What others pass is read for its shapes and dtypes only. comm may be a number of local devices, or their list."""
@@ -38,8 +39,8 @@ def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None,
     return total
 
 
-def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator | int | None = None, root: int = 0,
-                         buffer_size: int = BUFFER_SIZE) -> tuple[Tensor, ...]:
+def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator | int | None = None,
+                         buffer_size: int = BUFFER_SIZE, *, root: int = 0) -> tuple[Tensor, ...]:
     """The sums of all places' lists of tensors (a list of them, one for each place held here) on root, in messages of
     about buffer_size bytes; empty tensors elsewhere. comm: as in reduce_add."""
     comm, root = gathering_place(len(inputs), comm, root)
@@ -63,16 +64,8 @@ def _grouped(name: str, lists: list[list[Tensor]], comm: Communicator, buffer_si
             at = next((i for i, (a, b) in enumerate(pairs) if a != b), len(pairs))
             raise ValueError(f"{name}: the tensors differ between places 0 and {place}, first at number {at}: "
                              f"{everyone[0][at:at + 1]} and {theirs[at:at + 1]}")
-    groups: list[list[int]] = []
-    open_groups: dict[str, tuple[list[int], int]] = {}
-    for i, t in enumerate(lists[0]):
-        group, room = open_groups.get(str(t.dtype), ([], 0))
-        if not group or room < t.array.nbytes:
-            group, room = [], buffer_size
-            groups.append(group)
-        group.append(i)
-        open_groups[str(t.dtype)] = group, room - t.array.nbytes
-    return groups
+    mine = lists[0]
+    return grouped(range(len(mine)), lambda i: str(mine[i].dtype), lambda i: mine[i].array.nbytes, buffer_size)
 
 
 def _flat(tensors: Sequence[Tensor]) -> Tensor:

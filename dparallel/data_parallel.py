@@ -102,14 +102,14 @@ class DataParallel(ShardedModel, Module, Joinable):
         self._delayed, self._unused = settled.delayed, Unused(find_unused_parameters, static_graph)
         self.skipped_steps = 0                       # by skipping()
         self.shard, self.shard_units, self.verify_every, self._forwards = stage_of(shard), shard_units, verify_every, 0
-        check_sharding(self, mixed_precision, reproducible)
+        check_sharding(self, reproducible)
         self._inside_join: Join | None = None
         if self.batch == "own" and not self._trained():
             raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
                                "gradient.")
         self._reducer: Reducer | None = None
         self._watch = ModelWatch(module, self.ignored)
-        wire = wire_dtype(mixed_precision)
+        self._wire = wire = wire_dtype(mixed_precision)
         if comm.size > 1 and not local:
             compared(self, comm, {"batch": self.batch, "average": average, "bucket_cap_mb": self.bucket_cap_mb,
                                   "find_unused_parameters": find_unused_parameters, "static_graph": static_graph,
@@ -124,7 +124,7 @@ class DataParallel(ShardedModel, Module, Joinable):
             self._virtual = VirtualShards(module, comm, reproducible, self.devices, average, dim, self._broadcast_buffers)
         elif self.batch == "own" and comm.size > 1:
             self._reducer = self._make_reducer()
-        if wire and comm.size > 1 and self._virtual is None:
+        if wire and comm.size > 1 and self._virtual is None and not self.shard:
             self.register_comm_hook(wire, wire_hook)
 
     @staticmethod
@@ -147,7 +147,7 @@ class DataParallel(ShardedModel, Module, Joinable):
     def _make_reducer(self) -> Reducer:
         if self.shard and self.comm.size > 1:
             return ShardedReducer(self.module, self.comm, self.bucket_cap_mb, self.average, self.shard, self.shard_units,
-                                  ignored=self.ignored, unused=self._unused)
+                                  ignored=self.ignored, unused=self._unused, wire=self._wire)
         return Reducer(self._trained(), self.comm, self.bucket_cap_mb, self.average, delayed=self._delayed,
                        unused=self._unused)
 
@@ -215,8 +215,10 @@ class DataParallel(ShardedModel, Module, Joinable):
             root = reducer.joined.forward_begins()
         weights.problem = weights.problem or self._watch.look()
         call = weights.inside if weights.inside is not None else ForwardCall(self._rows((args, kwargs)))
-        if self.training and self.forward_sync_buffers:
-            broadcast_tensors(self.synchronised_buffers(), self.comm, root)
+        buffers = self.synchronised_buffers() if self.forward_sync_buffers else []
+        if self.training:
+            broadcast_tensors(buffers, self.comm, root)
+        call.evaluated = (not self.training and bool(buffers)) or self._watch.evaluates()
         with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
             output = self._here(args, kwargs)
         if log.sampling:
@@ -386,8 +388,9 @@ class DataParallel(ShardedModel, Module, Joinable):
     def register_comm_hook(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
         """From now on hook(state, bucket) averages each bucket over ranks; see dparallel.bucket_hook for how to write one.
 
-        Collective in effect: all ranks register the same one, before their next backward. TypeError if hook can't be
-        called; RuntimeError if there is one already; NotImplementedError where batch="root", which has no buckets.
+        All ranks register the same one, before their next backward, which is a RuntimeError on all of them if not.
+        TypeError if hook can't be called; RuntimeError if there is one already; NotImplementedError where batch="root",
+        which has no buckets.
 
         >>> model.register_comm_hook(state=None, hook=my_hook)
         """
@@ -401,7 +404,7 @@ class DataParallel(ShardedModel, Module, Joinable):
                                       "graph, not in buckets; hooks need batch='own'")
         if getattr(reducer.transport, "hook", None) is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
-        reducer.transport = Hooked(self.comm, reducer.comm, comm_hook)
+        reducer.transport = Hooked(self.comm, reducer.comm, comm_hook, reducer.transport)
 
 
 def places(comm: Any, devices: int | Sequence[int] | None) -> tuple[Communicator, Devices | None]:

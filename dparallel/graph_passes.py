@@ -50,11 +50,12 @@ class GraphPasses:
             asked = [p for _, p in reducer.named if p.accumulator is not None and p.accumulator() in walk.targets]
             if not asked:
                 return
-            reducer.refuse_graphs("autograd.grad() with respect to parameters")
+            reducer.refuse_graphs("autograd.grad() with respect to parameters", kept=False)
             if reducer.joined is not None:
                 raise NotImplementedError("autograd.grad() with respect to parameters inside join(): ranks that have run "
                                           "out of batches can't take part in it")
             self._asked = {w: entry for w, entry in self._asked.items() if w in _running(walk)}
+            reducer.meet_training(self.calls_in(walk))
             self._asked[walk] = (set(), asked)
             queue_callback(lambda: self._finish_asked(walk))
         if call is not None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .comm import CollectiveError, Communicator
+from .comm import CollectiveError, Communicator, communicator
 
 OUT, STEP = 0, 1                     # what a rank tells: it has run out; its step begins. Larger numbers: see JoinHook.event
 
@@ -64,8 +64,9 @@ class Join:
         if not joinables:
             raise ValueError("The join context manager requires at least one joinable")
         self.joinables, self.enable, self.throw = list(joinables), enable, throw_on_early_termination
-        self.comm: Communicator = self.joinables[0].join_process_group
-        if any(j.join_process_group is not self.comm for j in self.joinables):
+        comms = [communicator(j.join_process_group) for j in self.joinables]
+        self.comm = comms[0]
+        if any(comm is not self.comm for comm in comms):
             raise ValueError("Using join context manager with multiple process groups: all joinables need the same")
         self.hooks = [j.join_hook(**kwargs) for j in self.joinables]
         self.active = list(range(self.comm.size))    # the ranks that had a batch when they last told

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from autograd import Tensor
 from autograd.graph import shared_counter
 from autograd.optim import Optimizer
 
 from .comm import Communicator, communicator
+from .vectors import exchanged
 
 
 class PeriodicModelAverager:
@@ -41,14 +41,11 @@ class PeriodicModelAverager:
 def average_parameters(params: Iterable[Any], process_group: Communicator | None = None) -> None:
     """Overwrite the parameters, the same ones on each rank, with their means over ranks: one message for each dtype."""
     comm = communicator(process_group)
-    by_dtype: dict[Any, list[Tensor]] = {}
-    for item in params:
-        for p in item["params"] if isinstance(item, dict) else [item]:
-            by_dtype.setdefault(p.dtype, []).append(p)
-    for group in by_dtype.values() if comm.size > 1 else ():
-        flat = comm.allreduce([np.concatenate([p.array.reshape(-1) / comm.size for p in group])])[0]
-        for p, part in zip(group, np.split(flat, np.cumsum([p.array.size for p in group])[:-1]), strict=True):
-            np.copyto(p.array, part.reshape(p.shape))
+    found = [p for item in params for p in (item["params"] if isinstance(item, dict) else [item])]
+    if comm.size > 1:
+        means = exchanged([p.array / comm.size for p in found], lambda x: comm.allreduce([x])[0])
+        for p, mean in zip(found, means, strict=True):
+            np.copyto(p.array, mean)
             shared_counter(p).value += 1
 
 

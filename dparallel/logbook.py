@@ -24,7 +24,6 @@ class Logbook:
         self.sums = dict.fromkeys(PHASES, 0)
         self.last = dict.fromkeys(PHASES, 0)
         self._forward = self._backward = self._computed = self._communication = 0
-        self._bytes_of: Any = None
 
     def forward_begins(self) -> None:
         """A new step."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from operator import is_not
-from typing import Any
 
 import numpy as np
 
 from autograd import Tensor
 from autograd.graph import shared_counter
-from autograd.nn import Module
+from autograd.nn import Module, SyncBatchNorm
 
 from .comm import Communicator
+from .vectors import exchanged
 
 
 def broadcast_state(module: Module, comm: Communicator, root: int = 0, ignored: Collection[str] = (),
@@ -24,16 +24,9 @@ def broadcast_state(module: Module, comm: Communicator, root: int = 0, ignored: 
 
 def broadcast_tensors(values: list[Tensor], comm: Communicator, root: int = 0) -> None:
     """Overwrite tensors, the same list on every rank, with root's values: one message per dtype."""
-    by_dtype: dict[Any, list[Tensor]] = {}
-    for t in values:
-        by_dtype.setdefault(t.dtype, []).append(t)
-    for group in by_dtype.values():
-        flat = comm.broadcast(np.concatenate([t.array.reshape(-1) for t in group]), root)[0]
-        start = 0
-        for t in group:
-            np.copyto(t.array, flat[start:start + t.array.size].reshape(t.shape))
-            shared_counter(t).value += 1
-            start += t.array.size
+    for t, new in zip(values, exchanged([t.array for t in values], lambda x: comm.broadcast(x, root)[0]), strict=True):
+        np.copyto(t.array, new)
+        shared_counter(t).value += 1
 
 
 class ModelWatch:
@@ -55,6 +48,11 @@ class ModelWatch:
         self._buffers = [(vars(m), key) for prefix, m in self.module.named_modules()
                          for key in vars(m).get("_buffer_names", ())
                          if f"{prefix}.{key}".lstrip(".") not in self.ignored]
+        self._synchronised = [m for m in self.module.modules() if isinstance(m, SyncBatchNorm)]
+
+    def evaluates(self) -> bool:
+        """Whether a SyncBatchNorm is in evaluation mode, and leaves out its collectives."""
+        return not all(m.training for m in self._synchronised)
 
     def buffers(self) -> list[Tensor]:
         """The module's buffers, as of the last look(), without walking the tree."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograd.lanes import Lane, run_lanes
+from autograd.random import Generator, branches, using_generator
 
 from .comm import Communicator, Devices, RankFailure
 from .within import Crew, Replicas, inside
@@ -47,18 +48,21 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
     cores = [None] * len(modules) if local is None or local.cores is None else local.cores
     lanes = [Lane.on(number, cores[number]) for number in range(crew.size)]
     try:
-        return run_lanes([functools.partial(_beside_others, Replicas(crew, n), call) for n in range(crew.size)], lanes)
+        with branches(crew.size) as streams:
+            return run_lanes([functools.partial(_beside_others, Replicas(crew, n), call, streams[n])
+                              for n in range(crew.size)], lanes)
     except RankFailure as error:                     # one that had waited for a replica that failed: raise that failure
         if crew.failure is None or crew.failure is error:
             raise
         raise crew.failure from None
 
 
-def _beside_others(replica: Replicas, call: Callable[[int], Any]) -> Any:
-    """One replica's call, and word to the others that it has ended: layers may wait for each other's statistics."""
+def _beside_others(replica: Replicas, call: Callable[[int], Any], stream: Generator) -> Any:
+    """One replica's call, with random numbers of its own, and word to the others that it has ended: layers may wait for each
+    other's statistics."""
     failure: BaseException | None = None
     try:
-        with inside(replicas=replica):
+        with inside(replicas=replica), using_generator(stream):
             return call(replica.number)
     except BaseException as error:
         failure = error

@@ -183,11 +183,12 @@ class Reducer:
             queue_callback(self._end_unsummed)
             return
         self._kind = RECORDED if walk.create else SUMMED
-        self._more = reenters(walk)
+        self._more = reenters(walk) or self.transport.unsure
         looked_at = walk.create or self._more or self._arrived is not None
         for bucket in self.buckets:
             bucket.begin(None if looked_at else walk)
         weights.calls |= self.graph_passes.calls_in(walk)    # a parameter's gradient may come before it passes an output
+        self.meet_training(weights.calls)
         if self.log.sampling:
             self.log.backward_begins()
         if self.joined is not None:
@@ -197,6 +198,11 @@ class Reducer:
             queue_callback(self._finish_recorded)
         else:
             queue_callback(self._finish)
+
+    def meet_training(self, calls: Any) -> None:
+        """After forward passes in evaluation mode: an error on all ranks if others wait in a collective of training."""
+        if self.joined is None and any(call.evaluated for call in calls):
+            self.users_comm.meet("backward_in_evaluation_mode")
 
     # --- passes that add up -------------------------------------------------------------------------------------------
 
@@ -253,7 +259,7 @@ class Reducer:
         transport = self.transport
         factor, weight = self.weights.final()
         if self._next == 0:
-            factor = transport.agree(factor, weight)
+            factor = transport.agree(factor, weight, self.buckets[0])
         else:
             factor = transport.again(factor, weight)
         while self._next < len(self.buckets):
@@ -346,7 +352,7 @@ class Reducer:
 
     def refuse(self, total: float) -> None:
         """Weights that are not finite came back, on all ranks: drop the gradients and raise what they stand for."""
-        problem = self.weights.problem
+        problem = self.weights.problem or self.transport.problem
         self.clear()
         if math.isnan(total):
             everyone = self.comm.allgather_object([problem])
@@ -392,8 +398,8 @@ class Reducer:
         weight = self.weights.of({call})[0] if walk.accumulate or self.graph_passes.averages(walk) else 1.0
         return weight if math.isfinite(weight) else 0.0
 
-    def refuse_graphs(self, what: str) -> None:
-        """NotImplementedError where gradients can't be averaged with their graph."""
+    def refuse_graphs(self, what: str, kept: bool = True) -> None:
+        """NotImplementedError where gradients, which are kept in .grad or handed out, can't be averaged with their graph."""
 
     def is_under_way(self) -> bool:
         """Whether a summed pass has begun and not ended: some ranks may be waiting for this one."""

@@ -20,6 +20,16 @@ from .comm.definition import is_half
 from .functions import Broadcast, Reduce, as_tuple
 
 
+def looking_into(x: Tensor, writes: bool = False) -> Tensor:
+    """The same memory, which must not be written to through this tensor, unless it `writes`, and is known to change when x
+    does."""
+    view = x.array.view()
+    view.flags.writeable = view.flags.writeable and writes
+    alias = as_tensor(view)
+    alias.counter = shared_counter(x)
+    return alias
+
+
 class SharedBroadcast(Function):
     """Tensors -> `places` views of each, one after another: every place looks at their memory, only `root` may write.
 
@@ -31,14 +41,7 @@ class SharedBroadcast(Function):
         """Views, which count writes to x as their own: what backward saved of them must not change before it."""
         ctx.places = places
         ctx.set_materialize_grads(False)             # a parameter that no replica uses gets no gradient
-        views = []
-        for x in xs:
-            for place in range(places):
-                array = x.array.view()
-                array.flags.writeable = array.flags.writeable and place == root
-                views.append(as_tensor(array))
-                views[-1].counter = shared_counter(x)
-        return tuple(views)
+        return tuple(looking_into(x, place == root) for x in xs for place in range(places))
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor | None) -> Any:

@@ -27,7 +27,7 @@ class Slot:
         self.cut = cut
 
 
-def scatter(inputs: Any, comm: Places = None, root: int = 0, dim: int = 0,
+def scatter(inputs: Any, comm: Places = None, dim: int = 0, *, root: int = 0,
             sizes: Sequence[int] | None = None) -> list[Any]:
     """root's nest of tensors cut along dim: one nest for each place held here, of `sizes` rows, or an even split.
 
@@ -53,14 +53,14 @@ def broadcast(inputs: Any, comm: Places = None, root: int = 0) -> list[Any]:
         Broadcast.apply(given, comm=comm, root=root)))
 
 
-def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm: Places = None, root: int = 0,
-                   dim: int = 0) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
+def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm: Places = None, dim: int = 0, *,
+                   root: int = 0) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
     """scatter of a call's arguments: for each place held here a tuple of positional ones, and a dict of the others."""
-    both = scatter((tuple(inputs or ()), dict(kwargs or {})), comm, root, dim)
+    both = scatter((tuple(inputs or ()), dict(kwargs or {})), comm, dim, root=root)
     return tuple(args for args, _ in both), tuple(named for _, named in both)
 
 
-def gather(outputs: Sequence[Any], comm: Communicator | int | None = None, root: int = 0, dim: int = 0) -> Any:
+def gather(outputs: Sequence[Any], comm: Communicator | int | None = None, dim: int = 0, *, root: int = 0) -> Any:
     """The nests of all places (a list, one for each place held here) as one: tensors joined along dim on root (0-d ones
     as a vector), empty ones elsewhere. None, numbers and text that are the same on all places stay; TypeError for other
     values, ValueError where nests differ.

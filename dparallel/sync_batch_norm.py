@@ -139,10 +139,19 @@ class SyncBatchNorm(nn.SyncBatchNorm, working=True):
     """
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, process_group: Communicator | None = None, device: Any = None,
+                 track_running_stats: bool = True, process_group: Any = None, device: Any = None,
                  dtype: Any = None, *, bias: bool = True) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
+
+    @property
+    def process_group(self) -> Any:
+        """The communicator, or None. An mpi4py communicator becomes one of ours when it is set, collectively."""
+        return self.__dict__.get("_group")
+
+    @process_group.setter
+    def process_group(self, group: Any) -> None:
+        self.__dict__["_group"] = None if group is None else communicator(group)
 
     def _problem(self, input: Any) -> str:
         """Why this input can't be normalised."""

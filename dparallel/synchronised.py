@@ -18,6 +18,7 @@ from autograd import Function, Tensor, as_tensor
 from autograd.mode import GRAD
 
 from .comm import Communicator
+from .vectors import views
 
 
 class Averaged(Function):
@@ -39,11 +40,8 @@ class Averaged(Function):
         flat = np.concatenate([g.array.reshape(-1) for g in gs]) * share if share else np.zeros(
             sum(g.array.size for g in gs), np.result_type(*[g.array.dtype for g in gs]))
         total = comm.allreduce([flat])[0]
-        out, start = [], 0
-        for g in gs:
-            out.append(as_tensor(total[start:start + g.array.size].reshape(g.array.shape).astype(g.array.dtype)))
-            start += g.array.size
-        return tuple(out)
+        return tuple(as_tensor(view.astype(g.array.dtype))
+                     for g, view in zip(gs, views(total, [g.array.shape for g in gs]), strict=True))
 
     @staticmethod
     def backward(ctx: Any, *us: Tensor) -> Any:

@@ -12,16 +12,26 @@ from .bucket_hook import CommHook, GradBucket
 from .buckets import Bucket
 from .comm import Communicator
 
+HOOKED = 2.0                         # in the place of flags, which are 0 or 1: this rank has a hook
+MSG_HOOKS = ("the comm hook {} is registered here, and not the same one on all ranks (those that are not named have none): "
+             "call register_comm_hook, with the same hook, on every rank before the same backward()")
 
-class Summed:
+
+class Transport:
+    """What the reducer asks of one."""
+
+    same_everywhere = True                           # what comes back is bitwise the same on all ranks
+    can_match = True                                 # a rank that has failed may send zeros for the rest of a pass
+    unsure = False                                   # the next pass finds out whether all ranks have this transport
+    problem = ""                                     # what it found: all ranks are to hear of it
+
+
+class Summed(Transport):
     """Gradients times weight, flags and the weight itself in one allreduce; divided when they are back.
 
     Weights are counted in a unit, a power of two near their mean in the first pass. Equal ones that are powers of two
     themselves, as batch sizes mostly are, become 1, and nothing is multiplied; no other bit of a result changes.
     """
-
-    same_everywhere = True                           # what comes back is bitwise the same on all ranks
-    can_match = True                                 # a rank that has failed may send zeros for the rest of a pass
 
     def __init__(self, comm: Communicator, counts: bool = False) -> None:
         self.comm = comm
@@ -29,8 +39,8 @@ class Summed:
         self.bytes_sent: list[int] = []              # by hooks, of each bucket; empty: as many as the buckets have
         self._under_way: list[Any] = []
 
-    def agree(self, factor: float, weight: float) -> float:
-        """What this rank's gradients are multiplied by."""
+    def agree(self, factor: float, weight: float, first: Any = None) -> float:
+        """What this rank's gradients are multiplied by. first: the bucket that leaves first."""
         return factor / (self.unit or 1.0)
 
     again = agree
@@ -54,20 +64,28 @@ class Summed:
         self.collect([])
 
 
-class Hooked:
+class Hooked(Transport):
     """Gradients scaled so that their plain mean over ranks is right: what comm hooks get. Without a hook they are summed,
-    which float16 needs: gradients times rows would overflow."""
+    which float16 needs: gradients times rows would overflow. `before`: the transport whose place it takes.
 
-    def __init__(self, comm: Communicator, own: Communicator, hook: CommHook | None) -> None:
-        self.comm, self.own, self.hook = comm, own, hook
+    Ranks without a hook do not wait for those that have one, and wait on another communicator. So the first pass with a
+    hook begins with a sum that such ranks come to: that of the first bucket.
+    """
+
+    def __init__(self, comm: Communicator, own: Communicator, hook: CommHook | None, before: Any = None) -> None:
+        self.comm, self.own, self.hook, self.before = comm, own, hook, before
         self.same_everywhere = self.can_match = hook is None
+        self.unsure = hook is not None and comm.size > 1
+        self._plain = hook is None                   # in this pass, buckets are summed
         self._total = self._scale = 0.0
         self._under_way: list[tuple[Bucket, Any, Any]] = []
         self.bytes_sent: list[int] = []
 
-    def agree(self, factor: float, weight: float) -> float:
+    def agree(self, factor: float, weight: float, first: Any = None) -> float:
         """Sum the weights over ranks; what this rank's gradients are multiplied by. Collective."""
-        self._total = self.comm.total(weight)
+        if self.unsure:
+            self._compare_hooks(first, weight)
+        self._total = math.nan if self.problem else self.comm.total(weight)
         self._under_way = []
         if not math.isfinite(self._total):
             return 0.0
@@ -82,9 +100,12 @@ class Hooked:
 
     def start(self, bucket: Bucket, weight: float, index: int, last: bool) -> None:
         """Call the hook."""
+        if self.problem:
+            weight = math.nan
         bucket.buffer[-1] = 0.0 if math.isfinite(weight) else weight
-        if self.hook is None:
-            self._under_way.append((bucket, None, self.own.start_sum_in_place([bucket.buffer])))
+        if self._plain or self.hook is None:
+            if index or not self.problem:            # else its sum told of the problem
+                self._under_way.append((bucket, None, self.own.start_sum_in_place([bucket.buffer])))
             return
         given = GradBucket(bucket, index, last, self.comm)
         self._under_way.append((bucket, given, self.hook.start(given)))
@@ -93,11 +114,11 @@ class Hooked:
         """Wait for all, and sum the flags that did not travel with them."""
         under_way, self._under_way = self._under_way, []
         for bucket, given, returned in under_way:
-            if self.hook is None:
+            if self._plain or self.hook is None:
                 returned.wait()
             else:
                 self.hook.finish(given, returned, bucket.gradients)
-        if self.hook is not None:
+        if not self._plain:
             self.bytes_sent = [given.bytes_sent for _, given, _ in under_way]
             flags = np.concatenate([bucket.used for bucket in buckets]).astype(np.float64)
             summed = self.comm.allreduce([np.append(flags, self._total)])[0]
@@ -109,6 +130,21 @@ class Hooked:
         elif not math.isfinite(self._total):
             buckets[0].buffer[-1] = self._total
         return False
+
+    def _compare_hooks(self, first: Bucket, weight: float) -> None:
+        """Whether all ranks have this hook. If not, all take part in the sums of those that have none, with weights that
+        are no numbers, and raise at the end of the pass."""
+        assert self.hook is not None
+        if isinstance(self.before, Hooked):
+            self.comm.total(weight)                  # which comes first on ranks that still have that one
+        trial = np.zeros_like(first.buffer)
+        trial[len(first.gradients):] = HOOKED
+        trial[-1] = math.nan
+        self.own.start_sum_in_place([trial]).wait()      # MPI: a blocking sum does not meet those that were started
+        everywhere = trial[len(first.gradients)] == HOOKED * self.own.size
+        same = everywhere and len(set(self.own.allgather_object([self.hook.identity]))) == 1
+        self.unsure, self._plain = not same, not same
+        self.problem = "" if same else MSG_HOOKS.format(self.hook.name)
 
     def drop(self) -> None:
         """Wait for sums that are on their way; what hooks returned is left alone: ranks may be at different ones."""

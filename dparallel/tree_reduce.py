@@ -9,10 +9,11 @@ import numpy as np
 
 from autograd import Tensor, as_tensor
 from autograd.engine import current_pass
-from autograd.graph import shared_counter
 
 from .comm import Communicator, even_split
 from .functions import AllReduce, Collective
+from .replicate import looking_into
+from .vectors import exchanged
 
 Array = np.ndarray[Any, Any]
 
@@ -37,26 +38,8 @@ def tree_allreduce(x: Array, comm: Communicator) -> Array:
 
 def tree_allreduce_all(branches: Sequence[Array], comm: Communicator, scale: float) -> list[Array]:
     """Each rank's branches added over ranks and multiplied by `scale`: one exchange for each dtype."""
-    sums: list[Any] = [None] * len(branches)
-    for dtype in dict.fromkeys(branch.dtype for branch in branches):
-        chosen = [i for i, branch in enumerate(branches) if branch.dtype == dtype]
-        flat = tree_allreduce(np.concatenate([branches[i].reshape(-1) for i in chosen]), comm)
-        flat = flat if scale == 1 else flat * dtype.type(scale)
-        start = 0
-        for i in chosen:
-            stop = start + branches[i].size
-            sums[i] = flat[start:stop].reshape(branches[i].shape)
-            start = stop
-    return sums
-
-
-def read_only(p: Tensor) -> Tensor:
-    """The same memory, which must not be written to through this tensor, and is known to change when p does."""
-    view = p.array.view()
-    view.flags.writeable = False
-    alias = as_tensor(view)
-    alias.counter = shared_counter(p)
-    return alias
+    sums = exchanged(branches, lambda x: tree_allreduce(x, comm))
+    return sums if scale == 1 else [total * total.dtype.type(scale) for total in sums]
 
 
 def check_fresh(params: Sequence[Tensor], comm: Communicator) -> None:
@@ -77,7 +60,7 @@ class VirtualBroadcast(Collective):
     def forward(ctx: Any, *params: Tensor, comm: Communicator, share: int, scale: float) -> Any:
         """Views, one after another for each parameter."""
         ctx.settings, ctx.params = {"comm": comm, "share": share, "scale": scale}, params
-        return tuple(read_only(p) for p in params for _ in range(share))
+        return tuple(looking_into(p) for p in params for _ in range(share))
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> Any:

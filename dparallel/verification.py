@@ -13,7 +13,7 @@ import numpy as np
 
 from autograd.nn import Module
 
-from .comm import CollectiveError, Communicator, world
+from .comm import CollectiveError, Communicator, communicator
 from .entries import Entry, Unknown, entries
 
 COMPARABLE = "biufc"                 # kinds of dtypes whose elements are shown
@@ -56,7 +56,7 @@ def first_difference(obj: Any, comm: Communicator | None = None, structure: bool
                      ignored: Collection[str] = ()) -> str:
     """In words, the first difference between ranks, but for the paths `ignored`; empty if there is none. The same on all
     ranks. Collective."""
-    comm = world() if comm is None else comm
+    comm = communicator(comm)
     if comm.size == 1 or len(comm.held) > 1:
         return ""
     mine, problem = _listed(lambda: [entry for entry in entries(obj, comm.rank, structure) if entry.path not in ignored])

@@ -22,11 +22,12 @@ from autograd.nn import Module, SyncBatchNorm
 from autograd.random import default_generator, using_generator
 
 from .comm import CollectiveError, Communicator, Devices, even_split
+from .functions.collective import row_counts
 from .parallel_apply import parallel_apply
-from .replicate import replicas
+from .replicate import looking_into, replicas
 from .scatter_gather import gather, scatter
 from .tree import leaves
-from .tree_reduce import VirtualBroadcast, check_fresh, read_only, tree_allreduce_all, tree_sum
+from .tree_reduce import VirtualBroadcast, check_fresh, tree_allreduce_all, tree_sum
 
 
 class VirtualShards:
@@ -42,7 +43,7 @@ class VirtualShards:
         if synchronised:
             raise NotImplementedError(f"reproducible={count}: {synchronised[0] or 'the module'} is a SyncBatchNorm, whose "
                                       "sums depend on the number of ranks; use BatchNorm, which sees one shard")
-        self.module, self.comm, self.devices, self.average, self.dim = module, comm, devices, average, dim
+        self.module, self.devices, self.average, self.dim = module, devices, average, dim
         self.ranks = Devices(1) if devices is comm else comm
         self.count, self.share = count, count // size
         self.broadcast_buffers = broadcast_buffers
@@ -52,7 +53,7 @@ class VirtualShards:
         """The module's output for this rank's rows, computed shard by shard."""
         if self.current is not None:
             return self.current(*args, **kwargs)
-        self._check_rows(rows_of((args, kwargs), self.dim))
+        self._check_rows((args, kwargs))
         local = Devices(self.share)
         parts = scatter((args, kwargs), local, dim=self.dim)
         shards = self._replicas(1.0 if self.average == "sum" else 1.0 / self.ranks.size)
@@ -97,15 +98,14 @@ class VirtualShards:
 
     def each(self, batch: tuple[Any, ...]) -> Iterator[Any]:
         """See DataParallel.shards(). Every shard gets leaves of its own; at the end their gradients are added up."""
-        rows = rows_of(batch, self.dim)
-        each = self.ranks.rows([np.empty((rows, 0))])
+        each = self._rows(batch)
         sizes = even_split(sum(each), self.count)
         if each != [sum(sizes[start:start + self.share]) for start in range(0, self.count, self.share)]:
             raise CollectiveError(f"reproducible={self.count}: the ranks have {each} rows; give each those of its shards: "
                                   f"these have {sizes}, see GlobalBatchSampler")
         params = [p for p in self.module.parameters() if p.requires_grad]
         check_fresh(params, self.ranks)
-        copies = {id(p): tuple(read_only(p).requires_grad_() if p.requires_grad else p for _ in range(self.share))
+        copies = {id(p): tuple(looking_into(p).requires_grad_() if p.requires_grad else p for _ in range(self.share))
                   for p in self.module.parameters()}
         shards = replicas(self.module, copies, Devices(self.share))
         mine = sizes[self.ranks.rank * self.share:][:self.share]
@@ -134,19 +134,18 @@ class VirtualShards:
         for p, g in zip(params, sums, strict=True):
             p.grad = as_tensor(np.divide(g, p.array.dtype.type(total if weigh else 1)))
 
-    def _check_rows(self, rows: int) -> None:
+    def _rows(self, inputs: Any) -> list[int]:
+        """Every rank's number of rows: those of its first tensor. Collective."""
+        first = next((value for _, value in leaves(inputs) if isinstance(value, Tensor) and value.ndim), None)
+        if first is None:
+            raise ValueError("reproducible=V cuts batches, but forward() got no tensor with a dimension")
+        return row_counts([first], self.ranks, self.dim)
+
+    def _check_rows(self, inputs: Any) -> None:
         """Raise, on every rank alike, if the loss of these rows would not scale exactly."""
-        each = self.ranks.rows([np.empty((rows, 0))])
-        if self.average != "sum" and (len(set(each)) > 1 or rows % self.share):
+        each = self._rows(inputs)
+        if self.average != "sum" and (len(set(each)) > 1 or each[0] % self.share):
             raise CollectiveError(
                 f"reproducible={self.count}: the ranks have {each} rows, which are not {self.count} equal shards. The mean "
                 "over a rank's rows would round otherwise on another number of ranks: drop the last batch, or pass "
                 "average='sum' and make the loss a sum, or make a loss for each shard, `for x, y in model.shards(x, y)`")
-
-
-def rows_of(inputs: Any, dim: int) -> int:
-    """The rows of the first tensor."""
-    for _, value in leaves(inputs):
-        if isinstance(value, Tensor) and value.ndim:
-            return int(value.shape[dim])
-    raise ValueError("reproducible=V cuts batches, but forward() got no tensor with a dimension")

@@ -25,12 +25,13 @@ MSG_NO_ROWS = ("backward() reached parameters of a DataParallel module, but none
 
 class ForwardCall:
     """One call of the module: how many rows it worked on, or the weight that the user gave. Its outputs carry it, so that
-    it counts when, and only when, a backward pass comes from one of them."""
+    it counts when, and only when, a backward pass comes from one of them. evaluated: in evaluation mode the module, or a
+    layer of it, left out collectives that it makes while training."""
 
-    __slots__ = ("given", "rows")
+    __slots__ = ("evaluated", "given", "rows")
 
     def __init__(self, rows: float, given: bool = False) -> None:
-        self.rows, self.given = rows, given
+        self.rows, self.given, self.evaluated = rows, given, False
 
 
 class Weights:

@@ -16,7 +16,7 @@ from ..derivatives import backward
 from ..engine import is_checkpoint_valid
 from ..function import Function
 from ..mode import enable_grad, is_grad_enabled, no_grad
-from ..random import default_generator
+from ..random import Generator, default_generator, using_generator
 from ..tensor import Tensor
 from .recompute import CheckpointError, Frame, Log, facts_of
 
@@ -66,19 +66,9 @@ def noop_context_fn() -> tuple[Any, Any]:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
-@contextlib.contextmanager
-def _random_from(state: Any) -> Iterator[None]:
-    """In the block, random numbers come from where `state` was taken; None changes nothing."""
-    if state is None:
-        yield
-        return
-    generator = default_generator()
-    now = generator.get_state()
-    generator.set_state(state)
-    try:
-        yield
-    finally:
-        generator.set_state(now)
+def _random_from(state: Any) -> Any:
+    """In the block, this thread's random numbers come from where `state` was taken; None changes nothing."""
+    return contextlib.nullcontext() if state is None else using_generator(Generator().set_state(state))
 
 
 def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,

@@ -58,32 +58,35 @@ def facts_of(tensor: Tensor) -> dict[str, Any]:
 
 
 class _Placeholder:
-    """Kept by a node in the place of saved tensor `number`."""
+    """Kept by a node in the place of saved tensor `number` of a lane."""
 
-    __slots__ = ("__weakref__", "number")
+    __slots__ = ("__weakref__", "lane", "number")
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    def __init__(self, lane: int | None, number: int) -> None:
+        self.lane, self.number = lane, number
 
 
 class _Run:
-    """A second run: how many tensors it has saved, and those that are waiting for their node."""
+    """A second run: how many tensors it has saved in each lane, and those that are waiting for their node."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self.counts: dict[int | None, int] = {}
         self.done = False
-        self.values: dict[int, Tensor] = {}
+        self.values: dict[tuple[int | None, int], Tensor] = {}
 
 
 class Frame:
-    """One checkpointed call. Each backward pass that comes to it makes its own second run."""
+    """One checkpointed call. Each backward pass that comes to it makes its own second run. Lanes (replicas on local
+    devices) save tensors at the same time, so these are numbered in each lane by themselves."""
 
     def __init__(self, again: Callable[..., None], args: tuple[Any, ...], early_stop: bool,
                  facts: Callable[[Tensor], Any], log: Log | None) -> None:
         self._again, self._early_stop, self._facts, self._log = again, early_stop, facts, log
         self._arguments = [_Argument(x) if isinstance(x, Tensor) else x for x in args]
-        self._placeholders: list[weakref.ref[_Placeholder]] = []
-        self._expected: list[Any] = []
+        self._lane = modes.lane                      # the second run begins in the same one
+        self._lock = threading.RLock()
+        self._placeholders: dict[int | None, list[weakref.ref[_Placeholder]]] = {}
+        self._expected: dict[int | None, list[Any]] = {}
         self._runs: weakref.WeakKeyDictionary[Any, _Run] = weakref.WeakKeyDictionary()
         self.complete = False                        # the first run has ended
         self._lenient = False                        # a backward pass inside the first run: nothing to compare with
@@ -93,56 +96,67 @@ class Frame:
         return saved_tensors_hooks(self._pack, self._unpack)
 
     def _pack(self, tensor: Tensor) -> _Placeholder:
-        placeholder = _Placeholder(len(self._placeholders))
-        self._placeholders.append(weakref.ref(placeholder))
-        self._expected.append(self._facts(tensor))
+        held = self._placeholders.setdefault(modes.lane, [])
+        placeholder = _Placeholder(modes.lane, len(held))
+        held.append(weakref.ref(placeholder))
+        self._expected.setdefault(modes.lane, []).append(self._facts(tensor))
         return placeholder
 
     def _unpack(self, placeholder: _Placeholder) -> Tensor:
         walk = current_pass()
         run = _Run() if walk is None else self._runs.setdefault(walk, _Run())
         try:
-            if not run.done:
-                self._fill(run)
-            if placeholder.number not in run.values:
+            with self._lock:                         # lanes go backward at the same time
+                if not run.done:
+                    self._fill(run)
+            if (placeholder.lane, placeholder.number) not in run.values:
                 raise CheckpointError(MSG_TWICE)
         except CheckpointError as error:
             if self._log is not None:
                 raise CheckpointError(self._log.text(error)) from error
             raise
-        return run.values.pop(placeholder.number)
+        return run.values.pop((placeholder.lane, placeholder.number))
 
     def _fill(self, run: _Run) -> None:
         """Run the function again and keep what it saves."""
         arguments = [x.value() if isinstance(x, _Argument) else x for x in self._arguments]
-        with contextlib.suppress(_Stop), saved_tensors_hooks(lambda x: self._keep(run, x), lambda x: x), enable_grad():
-            self._again(*arguments)
+        before, modes.lane = modes.lane, self._lane
+        try:
+            with contextlib.suppress(_Stop), saved_tensors_hooks(lambda x: self._keep(run, x), lambda x: x), enable_grad():
+                self._again(*arguments)
+        finally:
+            modes.lane = before
         run.done = True
         if not self._lenient:
             self._compare(run)
 
     def _keep(self, run: _Run, tensor: Tensor) -> Tensor:
         """The pack hook of the second run."""
-        tensor = result(tensor.array)
-        number, run.count = run.count, run.count + 1
-        if number >= len(self._placeholders):
+        tensor, lane = result(tensor.array), modes.lane
+        held, number = self._placeholders.get(lane, []), run.counts.get(lane, 0)
+        run.counts[lane] = number + 1
+        if number >= len(held):
             if self.complete:
                 raise CheckpointError(MSG_MORE)
             self._lenient = True
             return tensor
-        if self._placeholders[number]() is not None:
-            run.values[number] = tensor
-        if self._early_stop and run.count == len(self._placeholders):
+        if held[number]() is not None:
+            run.values[lane, number] = tensor
+        if self._early_stop and number + 1 == len(held) and run.counts == self._counts():
             raise _Stop
         return tensor
 
+    def _counts(self) -> dict[int | None, int]:
+        return {lane: len(held) for lane, held in self._placeholders.items()}
+
     def _compare(self, run: _Run) -> None:
         """Refuse a second run that saved other tensors than the first."""
-        if run.count != len(self._placeholders):
-            raise CheckpointError(MSG_COUNT.format(then=len(self._placeholders), now=run.count))
+        then, now = sum(self._counts().values()), sum(run.counts.values())
+        if run.counts != self._counts():
+            raise CheckpointError(MSG_COUNT.format(then=then, now=now))
         which = ""
-        for number, tensor in sorted(run.values.items()):
-            then, now = self._expected[number], self._facts(tensor)
+        for (lane, number), tensor in sorted(run.values.items(), key=lambda item: item[0][1]):
+            then, now = self._expected[lane][number], self._facts(tensor)
             if then != now:
                 which += f"tensor at position {number}:\nsaved metadata: {then}\nrecomputed metadata: {now}\n"
         if which:

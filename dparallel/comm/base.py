@@ -154,7 +154,11 @@ class Communicator(Messages, Groups):
 
     def barrier(self) -> None:
         """Wait until all places are here."""
-        self._exchange([Call("barrier", self.size) for _ in self.held])
+        self.meet("barrier")
+
+    def meet(self, name: str) -> None:
+        """A barrier under another of call.NAMES, which says in an error what this place came for."""
+        self._exchange([Call(name, self.size) for _ in self.held])
 
     def refuse(self, reason: str) -> None:
         """Say that this place can't take part: a CollectiveError with the reason, here and in the collective that each

@@ -28,7 +28,7 @@ NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "
          "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree",
          "gather_object", "scatter_object"]
 SCANS = ["scan", "exscan", "reverse_scan", "reverse_exscan"]
-NAMES += ["send", "permute", *SCANS, "duplicate"]
+NAMES += ["send", "permute", *SCANS, "duplicate", "backward_in_evaluation_mode"]
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
 ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object", "gather_object", "scatter_object"}
 FROM_ROOT = {"broadcast", "scatter", "broadcast_object", "scatter_object"}
@@ -42,6 +42,9 @@ MAX_DIMS = 8
 HEADER = struct.Struct(f"=7qd{MAX_DIMS}q")
 VALUE_AT = 7 * 8                     # where the number is, in bytes
 VALUED = {"any", "total", "agree", "send"}      # the calls that bring one
+
+HINTS = {"backward_in_evaluation_mode": "; is a model in eval() on some places, in train() on others?",
+         "agree": "; agree() asks whether to record: are some places in no_grad()?"}
 
 
 class CollectiveError(ValueError):
@@ -188,9 +191,8 @@ def verdict(calls: Sequence[Call]) -> str:
     """Why the calls of all places do not fit together; empty if they do."""
     first = calls[0]
     if any(call.name != first.name for call in calls):
-        asking = any(call.name == "agree" for call in calls)
-        return "the places call different collectives" + (
-            "; agree() asks whether to record: are some places in no_grad()?" if asking else "")
+        hint = next((text for name, text in HINTS.items() if any(call.name == name for call in calls)), "")
+        return "the places call different collectives" + hint
     if any(call.error for call in calls):
         return "bad input on place " + ", ".join(str(place) for place, call in enumerate(calls) if call.error)
     if first.name in ROOTED and any(call.root != first.root for call in calls):

@@ -15,6 +15,7 @@ import numpy as np
 from .base import Array, Communicator, Handle
 from .call import Call
 from .definition import is_half
+from .given import communicator
 
 
 class Hierarchical(Communicator):
@@ -28,12 +29,13 @@ class Hierarchical(Communicator):
     >>> model = DataParallel(net, comm=Hierarchical(world()))
     """
 
-    def __init__(self, comm: Communicator, node: Communicator | None = None) -> None:
+    def __init__(self, comm: Any = None, node: Any = None) -> None:
+        comm = communicator(comm)
         if len(comm.held) > 1:
             raise ValueError("Hierarchical is for one place per process; local devices share their memory already")
         self.comm, self.size, self.held, self.kind = comm, comm.size, comm.held, comm.kind
         self.max_tag = comm.max_tag
-        self._near: Communicator = comm.split_node() if node is None else node
+        self._near: Communicator = comm.split_node() if node is None else communicator(node)
         self._far: Communicator | None = comm.split(0 if self._near.rank == 0 else None)
         self._made = [c for c in (self._far, self._near if node is None else None) if c is not None]
 
@@ -104,12 +106,13 @@ class Hierarchical(Communicator):
         self.comm.abort(message)
 
 
-def choose_allreduce(comm: Communicator, elements: int = 250_000, dtype: Any = np.float32, *,
-                     node: Communicator | None = None, repeats: int = 5) -> Communicator:
+def choose_allreduce(comm: Any = None, elements: int = 250_000, dtype: Any = np.float32, *,
+                     node: Any = None, repeats: int = 5) -> Communicator:
     """comm, or Hierarchical(comm, node) if its sum of `elements` numbers was faster here, by 10 percent at least.
 
     Each is timed `repeats` times, the slowest place's median counts, and all places make the same choice. Collective.
     """
+    comm = communicator(comm)
     if len(comm.held) > 1 or comm.size == 1:
         return comm
     other = Hierarchical(comm, node)

@@ -8,7 +8,7 @@ form's size. What is decoded is the same on all ranks, so the result is bitwise 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,6 +82,23 @@ class Int8(Codec):
         return (np.ascontiguousarray(rows[:, 4:]).view(np.int8) * scale).reshape(-1)
 
 
+def start_encoded_piece(comm: Any, x: Array, sizes: Sequence[int], codec: Codec) -> Handle:
+    """The sum over ranks of one vector of each, cut in pieces, under way: the handle's value is this rank's piece, of
+    sizes[rank] elements and x's dtype. codec: one whose rows are elements."""
+    def add_up(handle: Handle) -> Array:
+        return _added(handle.value()[0].reshape(comm.size, sizes[comm.rank]), codec).astype(x.dtype, copy=False)
+
+    return comm.start_alltoall([codec.encode(x)], [list(sizes)]).then(add_up)
+
+
+def _added(pieces: Array, codec: Codec) -> Array:
+    """The encoded pieces of all ranks, decoded and added up in float32."""
+    total = codec.decode(pieces[0])
+    for piece in pieces[1:]:
+        total += codec.decode(piece)
+    return total
+
+
 def start_encoded_sum(comm: Any, x: Array, codec: Codec, lost: Callable[[int, Array], None] | None = None) -> Handle:
     """The sum over ranks of one vector of each, under way: the handle's value is a vector, bitwise the same everywhere.
 
@@ -98,9 +115,7 @@ def start_encoded_sum(comm: Any, x: Array, codec: Codec, lost: Callable[[int, Ar
 
     def add_up(handle: Handle) -> Handle:
         pieces = handle.value()[0].reshape(size, cuts[rank], *rows.shape[1:])
-        total = codec.decode(pieces[0])
-        for piece in pieces[1:]:
-            total += codec.decode(piece)
+        total = _added(pieces, codec)
         mine = codec.encode(total)
         if lost is not None:
             start = sum(cuts[:rank]) * (codec.decode(rows[:1]).size)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..bucket_hook import GradBucket
+from ..vectors import views
 
 Array = np.ndarray[Any, Any]
 
@@ -45,11 +46,7 @@ class Residuals:
 
 def named_parts(bucket: GradBucket, flat: Array) -> list[tuple[str, Array]]:
     """The views of a bucket's flat array that belong to its parameters, with their names."""
-    out, start = [], 0
-    for name, p in zip(bucket.names, bucket.parameters(), strict=True):
-        out.append((name, flat[start:start + p.array.size]))
-        start += p.array.size
-    return out
+    return list(zip(bucket.names, views(flat, [(p.array.size,) for p in bucket.parameters()]), strict=True))
 
 
 def wide(bucket: GradBucket) -> Array:

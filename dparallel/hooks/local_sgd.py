@@ -41,4 +41,4 @@ def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Any:
     if state.subgroup is None or not state.post_local_gradient_allreduce:
         bucket.bytes_sent = 0
         return bucket.buffer()
-    return start_mean(state.subgroup, bucket.array)
+    return start_mean(bucket.over(state.subgroup), bucket.array)

@@ -46,6 +46,12 @@ class ShardedModel(Module):
             return self._sharded.named_slices(prefix, recurse, remove_duplicate)
         return self.module.named_parameters(prefix, recurse, remove_duplicate)
 
+    def named_buffers(self, prefix: str = "", recurse: bool = True,
+                      remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
+        """The module's buffers, names without a prefix, like the parameters'. (named_modules() has this module, then
+        "module" and what is below: paths, for get_submodule().)"""
+        return self.module.named_buffers(prefix, recurse, remove_duplicate)
+
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
         """The module's state, whole, names without a prefix. With shard="parameters" all ranks call it together."""
         with self.summon_full_params(writeback=False):
@@ -73,7 +79,7 @@ class ShardedModel(Module):
                                   f"{difference}")
 
 
-def check_sharding(model: Any, mixed_precision: Any, reproducible: Any) -> None:
+def check_sharding(model: Any, reproducible: Any) -> None:
     """ValueError or NotImplementedError, naming both, for what DataParallel can't do together with shard= or
     verify_every=."""
     every = model.verify_every
@@ -88,9 +94,9 @@ def check_sharding(model: Any, mixed_precision: Any, reproducible: Any) -> None:
     if model.batch != "own" or (model.devices is not None and model.devices.size > 1):
         raise NotImplementedError("shard= with devices= or batch='root': slices lie on ranks, not on local devices; use "
                                   "batch='own' and one device for each rank")
-    for name, value in (("mixed_precision", mixed_precision), ("reproducible", reproducible)):
-        if value is not None:
-            raise NotImplementedError(f"shard= with {name}={value!r} is not implemented: gradients leave by reduce-scatter")
+    if reproducible is not None:
+        raise NotImplementedError(f"shard= with reproducible={reproducible!r} is not implemented: gradients leave by "
+                                  "reduce-scatter")
     if model._delayed:
         raise NotImplementedError("shard= with delay_all_reduce_named_params is not implemented")
 

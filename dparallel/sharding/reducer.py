@@ -65,8 +65,8 @@ class ShardedReducer(Reducer):
     place = UnitPlace
 
     def __init__(self, module: Module, comm: Communicator, cap_mb: float, average: str, stage: int, units: Any = None, *,
-                 ignored: Collection[str] = (), unused: Unused | None = None) -> None:
-        self.stage, self.module, self._kinds = stage, module, units
+                 ignored: Collection[str] = (), unused: Unused | None = None, wire: str = "") -> None:
+        self.stage, self.module, self._kinds, self._wire = stage, module, units, wire
         self.gathering: Gathering | None = None
         if stage < 3 and units is not None:
             raise ValueError("shard_units= says what is gathered together, with shard='parameters' only")
@@ -100,7 +100,7 @@ class ShardedReducer(Reducer):
         return [unit for unit in reversed(self.units) if unit.params[0].requires_grad]
 
     def _make_transport(self) -> Any:
-        return Scattered(self.comm, self.stage == 1, self.gathering)
+        return Scattered(self.comm, self.stage == 1, self.gathering, self._wire)
 
     def _settle(self) -> None:
         self._nbytes = [unit.nbytes for unit in self.buckets]
@@ -183,7 +183,8 @@ class ShardedReducer(Reducer):
     def _look_for_slices(self, targets: Any) -> None:
         """Refuse autograd.grad() or backward(inputs=) with respect to slices, which nothing was computed with."""
         if any(s.accumulator is not None and s.accumulator() in targets for s in self.slices.values()):
-            self.refuse_graphs("autograd.grad() or backward(inputs=) with respect to parameters")
+            raise NotImplementedError("autograd.grad() or backward(inputs=) with respect to parameters with shard=: nothing "
+                                      "was computed with slices. Ask for those of model.module (shard=1 or 2), or of inputs")
 
     def _prepare(self, walk: Any, held: list[tuple[Tensor, Any]]) -> None:
         if self.weights.passes:                      # else there is nothing to set aside: sums are in the slices
@@ -217,10 +218,12 @@ class ShardedReducer(Reducer):
         for unit in self.units:
             unit.drop()
 
-    def refuse_graphs(self, what: str) -> None:
-        """NotImplementedError: slices have no graph."""
-        raise NotImplementedError(f"{what} with shard=: gradients in slices have no graph; use shard=None, or "
-                                  "autograd.grad() with respect to inputs")
+    def refuse_graphs(self, what: str, kept: bool = True) -> None:
+        """NotImplementedError: slices have no graph. Gradients that are not kept are averaged whole in stages 1 and 2."""
+        if kept or self.stage == 3:
+            raise NotImplementedError(f"{what} with shard={self.stage}: gradients in slices have no graph; use shard=None, "
+                                      "or autograd.grad(), with respect to inputs or, with shard=1 or 2, to parameters of "
+                                      "model.module")
 
     # --- optimisers --------------------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from autograd.nn import Parameter
 from autograd.size import Size
 from autograd.tensor import TensorBase, result
 
+from ..clipping import norm_over_ranks
 from ..comm import Communicator
 
 slot: Any = TensorBase.__dict__["array"]             # what lies under a Gathered's `array`, which is a property
@@ -90,13 +91,7 @@ class Slice(Parameter):
 
     def norm_over_ranks(self, here: float | None, order: float) -> float:
         """The norm of order `order` of all ranks' elements, from that of this rank's (None: it has none). Collective."""
-        if order == 0:
-            raise NotImplementedError("norm_type=0 counts parameters, and here they lie in slices over ranks")
-        comm = self.shard.comm
-        if np.isinf(order):
-            none = 0.0 if order > 0 else np.inf
-            return float(comm.allreduce([np.array(none if here is None else here)], "max" if order > 0 else "min")[0])
-        return float(comm.total(0.0 if here is None else here ** order) ** (1 / order))
+        return norm_over_ranks(here, order, self.shard.comm)
 
     def joins(self, optimizer: Any) -> None:
         """An optimiser takes this slice."""

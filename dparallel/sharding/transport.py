@@ -2,43 +2,65 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ..comm import Communicator
+from ..comm import Communicator, Handle
+from ..hooks.encoded import BFloat16, Float16, start_encoded_piece
+from ..transport import Transport
 from .gathering import COUNT, SEND, Gathering
 from .unit import Unit
 
+CODECS = {"float16": Float16, "bfloat16": BFloat16}
+SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 IN_FLIGHT = 2                        # sums under way: more would keep whole gradients in memory
 
 
-class Scattered:
+class Scattered(Transport):
     """Gradients times weight in one reduce-scatter a unit; weights and flags of all units in one allreduce at the end.
-    keep: the memory of whole gradients stays (stage 1). gathering: with which ranks agree on what comes next (stage 3)."""
+    keep: the memory of whole gradients stays (stage 1). gathering: with which ranks agree on what comes next (stage 3).
+    wire: the name of a dtype that gradients travel as, divided by the sum of weights beforehand, which float16 needs."""
 
     same_everywhere = False
-    can_match = True
 
-    def __init__(self, comm: Communicator, keep: bool, gathering: Gathering | None) -> None:
-        self.comm, self.keep, self.gathering = comm, keep, gathering
+    def __init__(self, comm: Communicator, keep: bool, gathering: Gathering | None, wire: str = "") -> None:
+        self.comm, self.keep, self.gathering, self.wire = comm, keep, gathering, wire
         self.bytes_sent: list[int] = []
         self._sent: list[Unit] = []
+        self._scale = 1.0
 
-    def agree(self, factor: float, weight: float) -> float:
-        """What this rank's gradients are multiplied by."""
-        return factor
+    def agree(self, factor: float, weight: float, first: Any = None) -> float:
+        """What this rank's gradients are multiplied by; if they are to be divided on the way, collective."""
+        if self.wire:
+            if self.gathering is not None:
+                self.gathering.agree(COUNT)
+            total = self.comm.total(weight)
+            self._scale = 1 / (total or 1.0) if math.isfinite(total) else 0.0
+        return self.again(factor, weight)
 
-    again = agree
+    def again(self, factor: float, weight: float) -> float:
+        """The same for a later unit of the pass."""
+        return factor * self._scale
 
     def start(self, unit: Unit, weight: float, index: int, last: bool) -> None:
         """Send a unit; wait for one that left before."""
         if self.gathering is not None:
             self.gathering.agree(SEND, unit.number)
-        unit.send(weight, self.keep)
+        unit.send(weight, self.keep, self._start)
         self._sent.append(unit)
         if len(self._sent) > IN_FLIGHT:
             self._sent[-1 - IN_FLIGHT].arrive()
+
+    def _start(self, x: Any, sizes: Sequence[int]) -> Handle:
+        """Start the sum of one vector of each rank, of which this one gets its piece."""
+        if self.wire in CODECS:
+            return start_encoded_piece(self.comm, x, sizes, CODECS[self.wire]())
+        sent = x.astype(self.wire) if self.wire else x
+        handle = self.comm.start_reduce_scatter([sent], sizes)
+        return handle.then(lambda done: done.value()[0].astype(x.dtype, copy=False))
 
     def collect(self, units: Sequence[Unit]) -> bool:
         """Wait for all, and sum what they count; they are still to be divided by the sum of weights."""
@@ -53,7 +75,9 @@ class Scattered:
             unit.weight = float(total)
             unit.used[...] = sums[start:start + len(unit.used)]
             start += len(unit.used)
-        return True
+        if self.wire:
+            self.bytes_sent = [unit.total * SIZES[self.wire] for unit in units]
+        return not self.wire
 
     def drop(self) -> None:
         """Wait for what is on its way, and forget it."""

@@ -15,6 +15,7 @@ import numpy as np
 from autograd.graph import shared_counter
 from autograd.tensor import result
 
+from .. import vectors
 from ..buckets import Counted
 from ..comm import CollectiveError, Communicator, even_split
 from .slices import Gathered, Shard, Slice, Whole, slot
@@ -157,21 +158,21 @@ class Unit(Counted):
         self.gradients[...] = 0
         self.left = 0
 
-    def send(self, weight: float, keep: bool) -> None:
-        """Start the sum over ranks of the gradients, which this rank has multiplied by its weight; forget them unless
-        `keep`."""
+    def send(self, weight: float, keep: bool, start: Any) -> None:
+        """Let start(gradients, sizes) start the sum over ranks of the gradients, which this rank has multiplied by its
+        weight; forget them unless `keep`."""
         self.gradient(0)
         for p in self.params:
             p._grad = None
         self.weight, self.filling = weight, False
-        self.handle = self.comm.start_reduce_scatter([self.gradients], self.sizes)
+        self.handle = start(self.gradients, self.sizes)
         if not keep:
             self.grads = None
 
     def arrive(self) -> None:
         """Wait for this rank's part of the sum; the memory of the whole is free then."""
         if self.handle is not None:
-            self.piece, self.handle = self.handle.wait()[0], None
+            self.piece, self.handle = self.handle.wait(), None
 
     def deliver(self) -> None:
         """Put the sum into the .grad of the slices of parameters that some rank used."""
@@ -197,17 +198,8 @@ class Unit(Counted):
 
 def grouped(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[list[tuple[str, Any]]]:
     """Parameters in order, in groups of one dtype and requires_grad, of at most cap_bytes (or of one parameter)."""
-    groups: list[list[tuple[str, Any]]] = []
-    open_groups: dict[Any, tuple[list[tuple[str, Any]], float]] = {}
-    for name, p in named:
-        key = p.array.dtype, p.requires_grad
-        group, room = open_groups.get(key, (None, 0.0))
-        if group is None or room < p.array.nbytes:
-            group, room = [], cap_bytes
-            groups.append(group)
-        group.append((name, p))
-        open_groups[key] = group, room - p.array.nbytes
-    return groups
+    return vectors.grouped(named, lambda item: (item[1].array.dtype, item[1].requires_grad),
+                           lambda item: item[1].array.nbytes, cap_bytes)
 
 
 def lay_out(groups: Sequence[Sequence[tuple[str, Any]]], comm: Communicator, owner: Any, gatherer: Any = None) -> list[Unit]:

@@ -9,7 +9,7 @@ from autograd.optim import LBFGS, Optimizer
 from autograd.optim.optimizer import evaluate
 from autograd.tensor import result
 
-from ..comm import Communicator, world
+from ..comm import Communicator, communicator
 from .optimizer_state import check_elementwise, cut_state, full_state
 from .slices import Slice
 from .unit import Unit, grouped, refresh
@@ -37,8 +37,8 @@ class ZeroRedundancyOptimizer(Optimizer):
             raise NotImplementedError("overlap_with_ddp=True: use DataParallel(shard=...), where sums overlap with backward")
         if not (isinstance(optimizer_class, type) and issubclass(optimizer_class, Optimizer)):
             raise TypeError(f"optimizer_class is a class of optimizers, not {optimizer_class!r}")
-        comm = world() if process_group is None else process_group
-        if not isinstance(comm, Communicator) or len(comm.held) > 1:
+        comm = communicator(process_group)
+        if len(comm.held) > 1:
             raise TypeError(f"process_group is a Communicator over ranks, not {comm!r}")
         self.comm = comm.duplicate()
         self.units: list[Unit] = []

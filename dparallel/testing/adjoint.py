@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd import Tensor, grad, no_grad, tensor
 
-from ..comm import Communicator, world
+from ..comm import Communicator, communicator
 from ..tree import rebuilt
 from .factors import common_factor
 from .pullback import Traced, gradients, inner, is_part, name, refuse, with_empty_parts
@@ -33,7 +33,7 @@ def check_adjoint(collective: Callable[..., Any], xs: Sequence[Any], comm: Commu
 
     >>> check_adjoint(lambda x: AllReduce.apply(x, comm=comm), [rng.standard_normal(3)], comm, rng)
     """
-    comm = comm or world()
+    comm = communicator(comm)
     if order not in (1, 2):
         raise ValueError(f"check_adjoint(order={order!r}): 1, or 2 to check the backward pass of the backward pass too")
     rng = np.random.default_rng([7, comm.rank]) if rng is None else rng

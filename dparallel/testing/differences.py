@@ -11,7 +11,7 @@ import numpy as np
 from autograd import GradcheckError, Tensor, from_numpy, no_grad, tensor
 from autograd.forward_ad import dual_level, make_dual, unpack_dual
 
-from ..comm import Communicator, world
+from ..comm import Communicator, communicator
 from ..tree import leaves, rebuilt
 from .factors import common_factor
 from .pullback import Traced, everyones, floating, gradients, inner, refuse, with_empty_parts
@@ -57,7 +57,7 @@ def gradcheck(func: Callable[..., Any], inputs: Any, comm: Communicator | None =
             raise NotImplementedError(f"gradcheck({name}=True) is not implemented")
     if not check_backward_ad and not check_forward_ad:
         raise ValueError("Expected at least one of check_forward_ad or check_backward_ad to be True")
-    comm = comm or world()
+    comm = communicator(comm)
     run = _Run(func, inputs, comm, eps, fast_mode)
     try:
         run.trace()
@@ -244,7 +244,7 @@ def gradgradcheck(func: Callable[..., Any], inputs: Any, grad_outputs: Any = Non
         raise TypeError("gradgradcheck(func, inputs, grad_outputs=None, comm=None): pass the communicator as comm=")
     if not check_fwd_over_rev and not check_rev_over_rev:
         raise ValueError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    comm = comm or world()
+    comm = communicator(comm)
     args = with_empty_parts(list(inputs) if isinstance(inputs, (tuple, list)) else [inputs], comm)
     sources = _sources(args)
     refuse(comm, "" if sources else "gradgradcheck needs an input that requires grad on every rank; where a rank has no "

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from dparallel import Devices
-from dparallel.comm import SIZE_VARIABLES, launched_size
+from dparallel.comm import launched_size
+from dparallel.comm.given import SIZE_VARIABLES
 
 ALL = (*SIZE_VARIABLES, "PMIX_RANK", "SLURM_NTASKS")
 

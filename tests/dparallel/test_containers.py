@@ -60,7 +60,7 @@ def test_scatter_of_every_container(on_places):
         for root in range(comm.size):
             here = root in comm.held
             x, y = ag.tensor(numbers(7)), ag.tensor(numbers(7, 3))
-            nests = scatter(nest_of(x, y) if here else None, comm, root)
+            nests = scatter(nest_of(x, y) if here else None, comm, root=root)
             assert len(nests) == len(comm.held)
             for nest, place in zip(nests, comm.held, strict=True):
                 batch, pair, typed, plain, held, ordered = nest
@@ -83,7 +83,7 @@ def test_gather_is_scatters_inverse_and_order_of_dicts_does_not_matter(on_places
         for root in range(comm.size):
             outputs = [{"a": Batch(ag.tensor(numbers(p + 1)), None), "b": ag.tensor(float(p))} for p in comm.held]
             outputs = [dict(reversed(o.items())) if p % 2 else o for o, p in zip(outputs, comm.held, strict=True)]
-            joined = gather(outputs, comm, root)
+            joined = gather(outputs, comm, root=root)
             assert type(joined["a"]) is Batch and joined["a"].y is None
             if root in comm.held:
                 np.testing.assert_array_equal(joined["a"].x.numpy(), np.concatenate([numbers(p + 1) for p in range(comm.size)]))
@@ -168,7 +168,7 @@ def test_coalesced(on_places, buffer_size):
             return [ag.tensor(np.full(s, place + i), dtype=d, requires_grad=d != ag.int64) for i, (s, d) in enumerate(zip(shapes, dtypes, strict=True))]
 
         given = make(root if root in comm.held else 100)
-        copies = broadcast_coalesced(given, comm, buffer_size, root)
+        copies = broadcast_coalesced(given, comm, buffer_size, root=root)
         assert len(copies) == len(comm.held)
         for copy in copies:
             for i, (t, s, d) in enumerate(zip(copy, shapes, dtypes, strict=True)):
@@ -177,7 +177,7 @@ def test_coalesced(on_places, buffer_size):
         if root in comm.held:
             np.testing.assert_array_equal(given[0].grad.numpy(), np.full((2, 3), 2.0 * root * comm.size))
 
-        sums = reduce_add_coalesced([make(place) for place in comm.held], comm, root, buffer_size)
+        sums = reduce_add_coalesced([make(place) for place in comm.held], comm, buffer_size, root=root)
         for i, (t, s, d) in enumerate(zip(sums, shapes, dtypes, strict=True)):
             if root in comm.held:
                 assert t.shape == s and t.dtype == d and (t.detach().numpy() == sum(p + i for p in range(comm.size))).all()
@@ -229,6 +229,50 @@ def test_objects_under_pytorchs_names(on_ranks):
                 dparallel.all_gather_object([None] * (1 if rank else n), 1, group=comm)
 
     on_ranks(check)
+
+
+def same_as_torch(ours, theirs):
+    if isinstance(ours, ag.Tensor):
+        np.testing.assert_array_equal(ours.detach().numpy(), theirs)
+    else:
+        assert len(ours) == len(theirs)
+        for a, b in zip(ours, theirs):
+            same_as_torch(a, b)
+
+
+def test_calls_by_position_mean_what_they_mean_in_torch_nn_parallel():
+    """scatter(inputs, devices, dim), gather(outputs, device, dim), scatter_kwargs(inputs, kwargs, devices, dim),
+    replicate(network, devices, detach), parallel_apply(modules, inputs, kwargs, devices), data_parallel(module, inputs,
+    devices, device, dim, kwargs), broadcast_coalesced(tensors, devices, size), reduce_add_coalesced(inputs, device, size)."""
+    array = np.arange(12.0).reshape(2, 6)
+    x = ag.tensor(array)
+    parts = dparallel.scatter(x, [0, 1, 2], 1)
+    same_as_torch(parts, [array[:, :2], array[:, 2:4], array[:, 4:]])
+    same_as_torch(dparallel.gather(parts, 1, 1), array)
+    same_as_torch(dparallel.gather(parts, 2), np.concatenate([array[:, :2], array[:, 2:4], array[:, 4:]]))
+    args, kwargs = dparallel.scatter_kwargs((x,), {"y": x}, [0, 1], 1)
+    same_as_torch(args, [[array[:, :3]], [array[:, 3:]]])
+    assert [given["y"].shape for given in kwargs] == [(2, 3), (2, 3)]
+    net = ag.nn.Linear(2, 1)
+    assert all(p.requires_grad for one in dparallel.replicate(net, [0, 1]) for p in (one.weight, one.bias))
+    detached = dparallel.replicate(net, [0, 1], True)
+    assert not any(p.requires_grad for one in detached for p in (one.weight, one.bias))
+    calls = dparallel.parallel_apply([lambda x, by=1: x * by, lambda x, by=1: x + by], [(x,), (x,)], ({"by": 2}, {}), [0, 1])
+    same_as_torch(calls, [array * 2, array + 1])
+    for target in (None, 0, 1):
+        same_as_torch(dparallel.data_parallel(lambda_net(), (x,), [0, 1], target, 1, {"by": 2.0}), array * 2)
+    assert [t.shape for t in dparallel.broadcast_coalesced([x, x], [0, 1], 8)[1]] == [(2, 6), (2, 6)]
+    same_as_torch(dparallel.reduce_add_coalesced([[x, x], [x, x]], 0, 8), [array * 2, array * 2])
+    same_as_torch(dparallel.reduce_add([x, x], 1), array * 2)
+    with pytest.raises(TypeError):
+        dparallel.scatter(x, 2, 0, 0)                # the root goes by its name
+
+
+def lambda_net():
+    class Times(ag.nn.Module):
+        def forward(self, x, by=1.0):
+            return x * by
+    return Times()
 
 
 def test_local_devices_by_number_or_list():

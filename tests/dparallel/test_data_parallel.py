@@ -424,6 +424,18 @@ def test_state_under_the_modules_own_names():
     assert not net.training
 
 
+def test_names_of_parameters_and_buffers_have_no_prefix_those_of_modules_are_paths():
+    net = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))
+    for model in (DataParallel(net, devices=2), DataParallel(net, comm=Devices(1)), DataParallel(net)):
+        assert [n for n, _ in model.named_parameters()] == [n for n, _ in net.named_parameters()]
+        assert [n for n, _ in model.named_buffers()] == [n for n, _ in net.named_buffers()]
+        assert [n for n, _ in model.named_buffers("x")] == [f"x.{n}" for n, _ in net.named_buffers()]
+        assert sorted([n for n, _ in [*model.named_parameters(), *model.named_buffers()]]) == sorted(model.state_dict())
+        assert [id(b) for b in model.buffers()] == [id(b) for b in net.buffers()]
+        assert [n for n, _ in model.named_modules()] == ["", "module", "module.0", "module.1"]
+        assert model.get_submodule("module.1") is net[1] and model.get_buffer("module.1.running_mean") is net[1].running_mean
+
+
 @pytest.mark.parametrize("make", [
     lambda: DataParallel(mlp(), devices=2, batch="own"), lambda: DataParallel(mlp(), devices=2, comm=Devices(2)),
     lambda: DataParallel(mlp(), batch="elsewhere"), lambda: DataParallel(mlp(), average="median"),

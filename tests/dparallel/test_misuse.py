@@ -222,6 +222,33 @@ def test_variables_mean_the_same_under_plain_mpirun(script):
     assert "stalled" not in Done([*line, "quiet"], DPARALLEL_STALL_SECONDS="1").shows(code=0).text
 
 
+DIFFERENT = """
+from autograd import nn, ones
+from dparallel import CollectiveError, DataParallel, SyncBatchNorm
+model = DataParallel(nn.Sequential(nn.Linear(4, 2), SyncBatchNorm(2)), broadcast_buffers=False)
+if odd:
+    model.eval()
+try:
+    loss = model(ones(2, 4)).sum()
+    loss.backward()
+except CollectiveError as error:
+    print(error, flush=True)
+model = DataParallel(nn.Linear(4, 2))
+if odd:
+    model.register_comm_hook(None, lambda state, bucket: bucket.buffer())
+model(ones(2, 4)).sum().backward()
+"""
+
+
+def test_evaluation_mode_and_a_hook_on_one_rank_only(script):
+    done = dprun(3, script(DIFFERENT), "--stall", 30).shows(
+        r"is a model in eval\(\) on some places, in train\(\) on others\?:",
+        r"places 0-1: agree\(\) at \S*train.py:15: loss = model\(ones\(2, 4\)\).sum\(\)",
+        r"place 2: backward_in_evaluation_mode\(\) at \S*train.py:16: loss.backward\(\)",
+        r"RuntimeError: rank 2: the comm hook <lambda> is registered here, and not the same one on all ranks")
+    assert done.text.count("in train() on others?") == 3 and "waited" not in done.text
+
+
 # --- a rank raises -----------------------------------------------------------------------------------------------------
 
 

@@ -175,9 +175,64 @@ def test_clipping_over_the_ranks_of_a_communicator(on_ranks, shard):
 
 
 @pytest.mark.parametrize("shard", STAGES)
+@pytest.mark.parametrize("average", ["rows", "ranks", "sum"])
+@pytest.mark.parametrize("wire, rtol", [("float16", 2e-3), ("bfloat16", 2e-2), ("float32", 1e-6), ("float64", 1e-12)])
+def test_gradients_in_another_dtype_on_the_wire(on_ranks, wire, rtol, average, shard):
+    """Uneven rows, and for a rank of three none; float16 does not overflow, though gradients times rows would."""
+    def gradients(comm, shard, loud, **options):
+        model = wrap(make_mlp(), comm, shard, average=average, **options)
+        with model.weighted(comm.rank * 200 if average != "ranks" and comm.size > 1 else 1.0):
+            (loud * loss_of(model, comm)).backward()
+        if shard is None or comm.size == 1:
+            return model, [p.grad.numpy() for p in model.parameters()]
+        slices = [(p.shard, p.grad.numpy().reshape(-1)) for p in model.parameters()]
+        return model, [comm.allgather([g])[0].reshape(part.shape) for part, g in slices]
+
+    def check(comm):
+        loud = 1000.0 if wire == "float16" else 1.0
+        _, plain = gradients(comm, None, loud)
+        model, found = gradients(comm, shard, loud, mixed_precision=wire)
+        for a, b in zip(found, plain, strict=True):
+            np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+        sent = model.logging_data()["bytes_sent_last"]
+        assert comm.size == 1 or sent == sum(g.size for g in plain) * np.dtype("u2" if wire == "bfloat16" else wire).itemsize
+        train(model, sgd(model.parameters()), comm, steps=2)
+
+    on_ranks(check)
+
+
+def test_a_bad_weight_on_one_rank_with_another_dtype_on_the_wire(on_ranks):
+    def check(comm):
+        for shard in STAGES:
+            model = wrap(make_mlp(), comm, shard, mixed_precision="bfloat16")
+            with pytest.raises(RuntimeError, match="weighted.*a weight is a finite number"), model.weighted(-1 if comm.rank == 0 else 1):
+                loss_of(model, comm).backward()
+            train(model, sgd(model.parameters()), comm, steps=1)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("shard", STAGES[:2])
+def test_second_derivatives_with_respect_to_whole_parameters(on_ranks, shard):
+    """A penalty on the norm of the averaged gradients, trained: the same as without sharding."""
+    def run(comm, shard):
+        model = wrap(make_mlp(), comm, shard)
+        optimizer = sgd(model.parameters())
+        for step in range(2):
+            optimizer.zero_grad()
+            loss = loss_of(model, comm, step)
+            grads = ag.grad(loss, list(model.module.parameters()), create_graph=True)
+            (loss + sum((g * g).sum() for g in grads)).backward()
+            optimizer.step()
+        return values(model.state_dict()) | {f"grad {i}": g.detach().numpy() for i, g in enumerate(grads)}
+
+    on_ranks(lambda comm: same(run(comm, shard), run(comm, None)))
+
+
+@pytest.mark.parametrize("shard", STAGES)
 def test_what_does_not_go_together_names_both(shard):
     def check(comm):
-        for option in ({"mixed_precision": "float16"}, {"reproducible": 2}, {"devices": 2},
+        for option in ({"reproducible": 2}, {"devices": 2},
                        {"delay_all_reduce_named_params": True}):
             net = make_mlp()
             if "delay_all_reduce_named_params" in option:
@@ -196,8 +251,9 @@ def test_what_does_not_go_together_names_both(shard):
         x = ag.ones(2, FEATURES, dtype=ag.float64)
         with pytest.raises(NotImplementedError, match=r"autograd.grad\(\).*with shard="):
             ag.grad(model(x).sum(), list(model.parameters()), allow_unused=True)
-        with pytest.raises(NotImplementedError, match=r"autograd.grad\(\) with respect to parameters with shard="):
-            ag.grad(model(x).sum(), list(model.module.parameters()))
+        if shard == "parameters":
+            with pytest.raises(NotImplementedError, match=r"autograd.grad\(\) with respect to parameters with shard=3"):
+                ag.grad(model(x).sum(), list(model.module.parameters()))
         with pytest.raises(NotImplementedError, match=r"backward\(create_graph=True\) with shard="):
             model(x).sum().backward(create_graph=True)
         model.zero_grad()
