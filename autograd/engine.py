@@ -21,6 +21,7 @@ from .hooks import as_value
 from .lanes import on_fresh_stack
 from .mode import DUAL, GRAD, modes
 from .tensor import result, unshared
+from .traced import here, tracers
 from .walk import Walk, running
 
 by_number = attrgetter("seq")
@@ -73,7 +74,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
         return _deeper(lambda: run_backward(roots, seeds, keep, create, targets, accumulate, since))
     order, uses = survey(roots, since)
     tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
-    walk = Walk(tensors, keep, uses)
+    walk: Walk = (Walk if not tracers or here.tracer is None else here.tracer.walk)(tensors, keep, uses)
     walk.accumulate = accumulate
     places: list[list[Any]] = []
     if targets is not None:

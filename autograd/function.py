@@ -20,6 +20,7 @@ from .operation import fit
 from .recorded import finish
 from .saved import pack, unpack
 from .tensor import Tensor, result
+from .traced import here, tracers
 from .views import check_writable, written
 
 MSG_INSTANCE = ("Functions are not instantiated: their methods are static. Write `{name}.apply(...)`, not "
@@ -275,6 +276,8 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
         """Run forward; record the call if recording is on and a tensor argument requires grad."""
+        if tracers and here.tracer is not None and not here.tracer.entered():
+            return here.tracer.function(cls, args, settings)
         if settings:
             args, settings = bind(cls, args, settings)
         node = new(cls.node)

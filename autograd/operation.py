@@ -14,6 +14,7 @@ from .mode import modes
 from .recorded import finish
 from .saved import pack, unpack
 from .tensor import Tensor, result
+from .traced import here, tracers
 
 
 class OperationNode(Node):
@@ -133,15 +134,17 @@ class Operation:
         if not seen:
             return output
         if not kind or not kind & (on := modes.recording):
-            if output.__class__ is tuple:
-                return tuple([result(z) for z in output])
-            out = result(output)
+            out: Any = tuple([result(z) for z in output]) if output.__class__ is tuple else result(output)
             if cls.view:
                 join_views(out, args[0])
+            if tracers and here.tracer is not None:
+                here.tracer.operated(cls, node, args, arrays, settings, out)
             return out
         out = cls.record(node, args, arrays, output)
         if on > 1:
             finish(node, args, out if out.__class__ is tuple else (out,))
+        if tracers and here.tracer is not None:
+            here.tracer.operated(cls, node, args, arrays, settings, out)
         return out
 
     @classmethod

@@ -23,6 +23,7 @@ from ..operation import Conj, Operation, OperationNode, fit
 from ..recorded import finish
 from ..saved import Output, output_value
 from ..tensor import Tensor, result
+from ..traced import here, tracers
 from ._out import detached, into
 
 ndarray = np.ndarray
@@ -120,6 +121,8 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             out.tracked = True
             if on > 1:
                 finish(node, (x,), (out,))
+        if tracers and here.tracer is not None:
+            here.tracer.called(forward, (a,), (x,), out)
         return out
 
     return described(op, name, node_class)
@@ -220,6 +223,8 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             out.edge, out.tracked = (node, 0), True
             if on > 1:
                 finish(node, (x, y), (out,))
+        if tracers and here.tracer is not None:
+            here.tracer.called(forward, (a, b), (x, y), out)
         return out
 
     return described(op, name, node_class)
@@ -377,6 +382,8 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
             out.tracked = True
             if on > 1:
                 finish(node, (x,), (out,))
+        if tracers and here.tracer is not None:
+            here.tracer.called(forward, (a, *settings), (x,), out)
         return out
 
     return described(op, name, node_class)
@@ -388,7 +395,10 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
     def one(input: Any, *, out: Any = None) -> Any:
         if not isinstance(input, Tensor):
             return forward(input)
-        return result(forward(input.array)) if out is None else into(out, result(forward(input.array)), input)
+        made = result(forward(input.array))
+        if tracers and here.tracer is not None:
+            here.tracer.called(forward, (input.array,), (input,), made)
+        return made if out is None else into(out, made, input)
 
     def two(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
@@ -403,10 +413,13 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
             if x is None:
                 return y
         try:
-            return result(forward(a, b))
+            made = result(forward(a, b))
         except (TypeError, ValueError, OverflowError) as error:
             explain(error, a, b)
             raise
+        if tracers and here.tracer is not None:
+            here.tracer.called(forward, (a, b), (x, y), made)
+        return made
 
     return described(one if inputs == 1 else two, name, None)
 
