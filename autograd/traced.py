@@ -6,11 +6,13 @@ While nobody traces, `tracers` is empty, and asking costs a call 15 ns.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class TraceError(RuntimeError):
@@ -48,11 +50,27 @@ def again(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     return function(*args, **kwargs)
 
 
+def redrawn(function: F) -> F:
+    """A function that draws random numbers: replays call it again."""
+
+    @functools.wraps(function)
+    def drawing(*args: Any, **kwargs: Any) -> Any:
+        return again(function, *args, **kwargs)
+
+    return drawing  # type: ignore[return-value]
+
+
 def decided(function: Callable[..., bool], *args: Any) -> bool:
     """bool(function(*args)), on which code branches: a replay asks again, and is refused where the answer is another."""
     if tracers and here.tracer is not None:
         return here.tracer.decided(function, args)           # type: ignore[no-any-return]
     return bool(function(*args))
+
+
+def refuse(reason: str) -> None:
+    """Code is about to run that a trace can't record."""
+    if here.tracer is not None:
+        here.tracer.refuse(reason)
 
 
 def refuse_read(what: str) -> None:
@@ -62,4 +80,4 @@ def refuse_read(what: str) -> None:
                            "the step and read it outside; a branch on values can be where()")
 
 
-__all__ = ["TraceError", "again", "decided", "here", "refuse_read", "tracers", "unseen"]
+__all__ = ["TraceError", "again", "decided", "here", "redrawn", "refuse", "refuse_read", "tracers", "unseen"]

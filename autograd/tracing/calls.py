@@ -49,7 +49,9 @@ class Call:
 def out_of(function: Any, settings: dict[str, Any]) -> str:
     """How a function takes the memory for its result: "" if it does not."""
     if isinstance(function, np.ufunc):
-        return ", {}" if function.nout == 1 and not settings else ", out={}" if function.nout == 1 else ""
+        if function.nout != 1:
+            return ""
+        return ", out={}" if settings or function in (np.maximum, np.minimum) else ", {}"       # those two warn otherwise
     owner = getattr(function, "__self__", None)
     return ", out={}" if isinstance(owner, np.ufunc) and function.__name__ == "reduce" else ""
 

@@ -10,6 +10,7 @@ from ..random import Generator, default_generator
 from ..tensor import Tensor
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
+MEMBERS = ("_parameters", "_buffers", "_modules", "module")
 STOP = (type, types.ModuleType, types.CodeType, types.FrameType)
 
 
@@ -49,6 +50,8 @@ def held_by(thing: Any) -> Iterator[Any]:
     elif isinstance(thing, Tensor):
         if thing._grad is not None:
             yield thing._grad
+    elif type(thing).__module__.startswith("dparallel"):         # of ours the parameters; not what ranks share
+        yield from (vars(thing).get(name) for name in MEMBERS)
     elif hasattr(thing, "__dict__"):
         yield from vars(thing).values()
 
@@ -96,5 +99,5 @@ class Snapshot:
 
 
 def stateful(thing: Any) -> bool:
-    """Whether an object of ours counts steps in its attributes."""
-    return hasattr(thing, "__dict__") and not isinstance(thing, (Tensor, types.FunctionType, types.MethodType, Generator))
+    """Whether an object may count steps in its attributes."""
+    return not type(thing).__module__.startswith("dparallel") and hasattr(thing, "__dict__") and not isinstance(thing, (Tensor, types.FunctionType, types.MethodType, Generator))

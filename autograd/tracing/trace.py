@@ -64,7 +64,6 @@ class Traced:
         before = Snapshot(step)
         try:
             step(*self._arguments.filled([result(t.array.copy()) for t in self._arguments.tensors]))     # state is made
-            before.restore()
             one = self._record([t.array.copy() for t in self._arguments.tensors])[0]
             two, self._results, arrays = self._record([other(t.array) for t in self._arguments.tensors])
             fresh = compare(one, two)

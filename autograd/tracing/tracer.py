@@ -317,14 +317,13 @@ class Tracer:
     def again(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Code that is to run in each replay."""
         self.gradients.settle()
-        for x in args:
-            if isinstance(x, Tensor):
-                self.fixed(x.array)
-            elif isinstance(x, np.ndarray):
-                self.fixed(x)
+        for x in (*args, *kwargs.values()):
+            if isinstance(x, (Tensor, np.ndarray)):
+                self.fixed(x.array if isinstance(x, Tensor) else x)
         with unseen():
             out = function(*args, **kwargs)
         call = Call(function, args, kwargs)
+        call.settings = {key: Held(a) for key, a in kwargs.items()}
         call.args = tuple(Held(a) if isinstance(a, (np.ndarray, Tensor)) else a for a in args)
         array = out.array if isinstance(out, Tensor) else out
         if isinstance(out, Tensor):
