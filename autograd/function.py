@@ -282,20 +282,18 @@ class Function:
             args, settings = bind(cls, args, settings)
         node = new(cls.node)
         node.saved = node.hooks = node.to_save = None
-        node.plain = True
-        node.outputs = 1
+        node.plain, node.outputs = True, 1
         edges: list[Any] = []
         tracked = 0
         for a in args:
+            edge = None
             if isinstance(a, Tensor):
                 edge = a.edge
                 if a.tracked:
                     tracked |= a.tracked
                     if edge is None:
                         edge = edge_of(a)
-                edges.append(edge)
-            else:
-                edges.append(None)
+            edges.append(edge)
         node.edges = tuple(edges)
         state = modes.__dict__                       # this thread's: one look-up for three uses
         recording = state["recording"]

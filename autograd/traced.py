@@ -67,6 +67,13 @@ def decided(function: Callable[..., bool], *args: Any) -> bool:
     return bool(function(*args))
 
 
+def told(forward: Callable[..., Any], arrays: tuple[Any, ...], inputs: tuple[Any, ...], out: T) -> T:
+    """A declared operation has made `out` of forward(*arrays), those of `inputs` (maybe cast), and of settings."""
+    if here.tracer is not None:
+        here.tracer.called(forward, arrays, inputs, out)
+    return out
+
+
 def refuse(reason: str) -> None:
     """Code is about to run that a trace can't record."""
     if here.tracer is not None:
@@ -80,4 +87,4 @@ def refuse_read(what: str) -> None:
                            "the step and read it outside; a branch on values can be where()")
 
 
-__all__ = ["TraceError", "again", "decided", "here", "redrawn", "refuse", "refuse_read", "tracers", "unseen"]
+__all__ = ["TraceError", "again", "decided", "here", "redrawn", "refuse", "refuse_read", "told", "tracers", "unseen"]

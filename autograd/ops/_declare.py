@@ -23,7 +23,7 @@ from ..operation import Conj, Operation, OperationNode, fit
 from ..recorded import finish
 from ..saved import Output, output_value
 from ..tensor import Tensor, result
-from ..traced import here, tracers
+from ..traced import told, tracers
 from ._out import detached, into
 
 ndarray = np.ndarray
@@ -121,9 +121,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             out.tracked = True
             if on > 1:
                 finish(node, (x,), (out,))
-        if tracers and here.tracer is not None:
-            here.tracer.called(forward, (a,), (x,), out)
-        return out
+        return out if not tracers else told(forward, (a,), (x,), out)
 
     return described(op, name, node_class)
 
@@ -223,9 +221,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             out.edge, out.tracked = (node, 0), True
             if on > 1:
                 finish(node, (x, y), (out,))
-        if tracers and here.tracer is not None:
-            here.tracer.called(forward, (a, b), (x, y), out)
-        return out
+        return out if not tracers else told(forward, (a, b), (x, y), out)
 
     return described(op, name, node_class)
 
@@ -382,9 +378,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
             out.tracked = True
             if on > 1:
                 finish(node, (x,), (out,))
-        if tracers and here.tracer is not None:
-            here.tracer.called(forward, (a, *settings), (x,), out)
-        return out
+        return out if not tracers else told(forward, (a, *settings), (x,), out)
 
     return described(op, name, node_class)
 
@@ -396,8 +390,7 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
         if not isinstance(input, Tensor):
             return forward(input)
         made = result(forward(input.array))
-        if tracers and here.tracer is not None:
-            here.tracer.called(forward, (input.array,), (input,), made)
+        made = made if not tracers else told(forward, (input.array,), (input,), made)
         return made if out is None else into(out, made, input)
 
     def two(input: Any, other: Any, *, out: Any = None) -> Any:
@@ -417,9 +410,7 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
         except (TypeError, ValueError, OverflowError) as error:
             explain(error, a, b)
             raise
-        if tracers and here.tracer is not None:
-            here.tracer.called(forward, (a, b), (x, y), made)
-        return made
+        return made if not tracers else told(forward, (a, b), (x, y), made)
 
     return described(one if inputs == 1 else two, name, None)
 

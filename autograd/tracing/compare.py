@@ -45,7 +45,7 @@ def difference(x: Any, y: Any, outside: dict[int, Any], fresh: set[int]) -> str:
         return "" if same(outside[id(x)], outside[id(y)]) else "an array that has other values the second time"
     if isinstance(x, Value) or isinstance(y, Value):
         return "an array only once"
-    if isinstance(x, Held) or isinstance(x, Tensor) or callable(x):
+    if isinstance(x, (Held, Tensor)) or callable(x):
         return ""
     return "" if equal(x, y) else f"{x!r:.60}, then {y!r:.60}"
 

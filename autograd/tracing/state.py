@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -31,10 +32,8 @@ def held_by(thing: Any) -> Iterator[Any]:
     """What one object holds."""
     if isinstance(thing, types.FunctionType):
         for cell in thing.__closure__ or ():
-            try:
+            with contextlib.suppress(ValueError):    # not assigned yet
                 yield cell.cell_contents
-            except ValueError:                       # not assigned yet
-                pass
         yield from thing.__defaults__ or ()
         yield from (thing.__kwdefaults__ or {}).values()
         if thing.__module__ and thing.__module__.partition(".")[0] not in ("autograd", "dparallel", "numpy"):
@@ -100,4 +99,5 @@ class Snapshot:
 
 def stateful(thing: Any) -> bool:
     """Whether an object may count steps in its attributes."""
-    return not type(thing).__module__.startswith("dparallel") and hasattr(thing, "__dict__") and not isinstance(thing, (Tensor, types.FunctionType, types.MethodType, Generator))
+    return (hasattr(thing, "__dict__") and not type(thing).__module__.startswith("dparallel")
+            and not isinstance(thing, (Tensor, types.FunctionType, types.MethodType, Generator)))

@@ -16,6 +16,8 @@ from .program import Program
 from .state import Snapshot
 from .tracer import Tracer
 
+MSG_SHAPE = ("replay: tensor {number} of the arguments has shape {got} and dtype {dtype}, but the step was recorded with "
+             "{shape} and {wanted}: trace it again for others")
 MSG_CHANGED = ("replay: a {what} of the step is not what it was when the step was recorded ({detail}): trace it again")
 
 
@@ -99,8 +101,8 @@ class Traced:
         for number, (array, tensor) in enumerate(zip(self._inputs, given, strict=True)):
             x = tensor.array
             if x.shape != array.shape or x.dtype != array.dtype:
-                raise TraceError(f"replay: tensor {number} of the arguments has shape {list(x.shape)} and dtype {x.dtype}, but "
-                                 f"the step was recorded with {list(array.shape)} and {array.dtype}: trace it again for others")
+                raise TraceError(MSG_SHAPE.format(number=number, got=list(x.shape), dtype=x.dtype, shape=list(array.shape),
+                                                  wanted=array.dtype))
             np.copyto(array, x)
         for tensor, array, tracked in self._guards:
             if tensor.array is not array or tensor.tracked != tracked:

@@ -22,7 +22,6 @@ from .gradients import Gradients
 from .inline import Opaque, Watched, recording
 from .nodes import FunctionAgain, OperationAgain, run_again
 
-
 LEAVES = {"array", "data", "numpy"}                  # attributes of a Tensor that show its memory
 
 
@@ -272,7 +271,7 @@ class Tracer:
         outs = out if isinstance(out, tuple) else (out,)
         tensors = [o for o in outs if isinstance(o, Tensor)]
         node = next((o.edge[0] for o in tensors if o.edge is not None), None)
-        if node is not None and getattr(node, "dirty", ()):
+        if node is not None and getattr(node, "dirty", None):
             self.refuse(f"{cls.__name__} writes to its inputs (mark_dirty)")
         for x in args:
             if isinstance(x, Tensor):
@@ -380,7 +379,7 @@ class Tracer:
             if grads is not None:
                 return grads
         with unseen():
-            grads = list(node.run(g, False))
+            grads = [np.asarray(x) if isinstance(x, np.generic) else x for x in node.run(g, False)]
         gs = tuple(self.argument(x) for x in (g if node.outputs > 1 else (g,)))
         if runner is None:
             kept = node.saved if isinstance(node.saved, tuple) else ()
@@ -422,7 +421,7 @@ class Tracer:
 
     def plus(self, held: Array, value: Array) -> Array:
         """held + value."""
-        total: Array = np.add(held, value)
+        total: Array = np.asarray(np.add(held, value))
         self.add(Call(np.add, (self.operand(held), self.operand(value))), total)
         return total
 

@@ -312,7 +312,7 @@ def test_reading_a_value_names_the_line(read):
         return READS[read](training.step(x, y))
 
     before = training.state()
-    with pytest.raises(TraceError, match=r"test_trace\.py:\d+: .* reads a value"):
+    with pytest.raises(TraceError, match=r"test_tracing\.py:\d+: .* reads a value"):
         ag.trace(step, training.batches[0])
     assert_same(before, training.state())
 
@@ -382,5 +382,5 @@ def test_program_text_and_the_matrix_trace():
     training = Training()
     fast = ag.trace(training.step, training.batches[0])
     text = fast.program()
-    assert text.startswith("def replay():") and "Optimizer.zero_grad" in text and "test_trace.py:" in text
+    assert text.startswith("def replay():") and "Optimizer.zero_grad" in text and "test_tracing.py:" in text
     assert ag.trace(ag.eye(3)).item() == 3.0
