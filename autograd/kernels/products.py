@@ -19,7 +19,8 @@ WORTH = 1 << 19                      # multiplications from which 4 us of ctypes
 
 def product(x: Array, y: Array, out: Array | None = None) -> Array:
     """x @ y for at least two dimensions each, contiguous; into `out` (contiguous) if it is given."""
-    if x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and x.size * y.shape[1] >= WORTH and y.dtype is FLOAT32:
+    if (x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and x.size * y.shape[1] >= WORTH and y.dtype is FLOAT32
+            and type(x) is np.ndarray):
         library = onednn.library()
         if library is not None:
             made = _sgemm(library, x, y, out)

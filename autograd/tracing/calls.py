@@ -83,3 +83,11 @@ def inside(array: Array, of: Array) -> bool:
     low, high = np.lib.array_utils.byte_bounds(array)
     first, last = np.lib.array_utils.byte_bounds(of)
     return bool(first <= low and high <= last)
+
+
+_interface = np.ndarray.__array_interface__.__get__      # type: ignore[attr-defined]
+
+
+def place(array: Any) -> Any:
+    """What tells where an array lies and how."""
+    return _interface(array)["data"][0], array.shape, array.strides, array.dtype

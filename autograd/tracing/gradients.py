@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..tensor import Tensor, result
 from .calls import Call
 
@@ -80,8 +82,11 @@ def forget(leaf: Tensor) -> None:
 
 
 def accumulate(leaf: Tensor, g: Any) -> None:
-    """Add to .grad."""
-    leaf.accumulate_grad(g, False)
+    """Add to .grad, which never is g itself: replays write there."""
+    if leaf._grad is None and (leaf.hooks is None or leaf.hooks.home is None):
+        leaf._grad = result(np.array(g, leaf.array.dtype))
+    else:
+        leaf.accumulate_grad(g, False)
 
 
 def gradient(leaf: Tensor) -> Any:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .calls import Array, Call
+from ..kernels.products import product
+from .calls import Array, Call, name_of
 
 PLAIN = (bool, int, float, complex)
 
@@ -25,7 +26,7 @@ class _Recording(threading.local):
     """The calls of the rule that this thread runs."""
 
     lookup: Callable[[Array], Any] | None = None
-    new: Callable[[Call, Array], Any] | None = None
+    new: Callable[[Call, Array | None], Any] | None = None
 
 
 recording = _Recording()
@@ -37,18 +38,32 @@ class Watched(np.ndarray):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **settings: Any) -> Any:
         if recording.lookup is None or recording.new is None:
             raise Opaque
-        if method not in ("__call__", "reduce") or out is not None or ufunc.nout != 1:
+        if method not in ("__call__", "reduce") or ufunc.nout != 1:
             raise Opaque
         args = [known(x) for x in inputs]
-        function = ufunc if method == "__call__" else ufunc.reduce
-        made = np.asarray(function(*[plain(x) for x in inputs], **settings))
-        label = f"{ufunc.__name__}.reduce" if method == "reduce" else ufunc.__name__
+        operands = [plain(x) for x in inputs]
+        if out is not None:                          # in place
+            if method == "reduce" or settings or not isinstance(out[0], Watched):
+                raise Opaque
+            ufunc(*operands, plain(out[0]))
+            recording.new(Call(ufunc, (*args, known(out[0])), {"casting": "same_kind"}), None)
+            return out[0]
+        function: Any = ufunc if method == "__call__" else ufunc.reduce
+        if ufunc is np.matmul and settings == {"order": "C"}:        # what product() does with a Watched array
+            function, settings = product, {}
+        made = np.asarray(function(*operands, **settings))
+        label = f"{ufunc.__name__}.reduce" if method == "reduce" else name_of(function)
         call = Call(function, tuple(args), settings, label=label)
+        if function is product:
+            call.out = ", out={}" if made.flags.c_contiguous else ""
         recording.new(call, made)
         return made.view(Watched)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        raise Opaque
+        made = function(*[plain(a) for a in args], **kwargs)
+        if not isinstance(made, np.ndarray) or not isinstance(args[0], Watched) or not np.may_share_memory(made, args[0]):
+            raise Opaque
+        return made.view(Watched)                    # a view: of no call
 
     def _escapes(self, *args: Any, **kwargs: Any) -> Any:
         raise Opaque

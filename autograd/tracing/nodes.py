@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..mode import GRAD, modes
-from ..operation import fit
+from ..operation import fit, twin
+from ..saved import Output
 from ..tensor import Tensor, result
+from .inline import Watched
 
 
 class OperationAgain:
@@ -15,6 +19,7 @@ class OperationAgain:
 
     def __init__(self, cls: Any, node: Any) -> None:
         self.cls, self.ctx = cls, cls.node()
+        self.inlined = False                         # forward is not called again: what it saved stays where it is
         self.ctx.saved = self.ctx.hooks = self.ctx.meta = None
         self.ctx.edges = getattr(node, "edges", None) or ()      # replaced by marks of the same truth in backward()
 
@@ -89,3 +94,14 @@ def run_again(node: Any) -> Callable[..., Any]:
     """The backward of a declared operation whose saved arrays stay where they are."""
     many = node.outputs > 1
     return lambda *gs: node.run(list(gs) if many else gs[0], False)
+
+
+def watched_twin(node: Any) -> Any:
+    """A declared operation's node with Watched arrays in the place of what it saved."""
+    other = twin(node)
+    if isinstance(node.saved, tuple):
+        arrays = [v.array if isinstance(v, (Tensor, Output)) else v for v in node.saved]
+        other.saved = tuple([a.view(Watched) if isinstance(a, np.ndarray) else a for a in arrays])
+    if hasattr(node, "given"):
+        other.given = node.given
+    return other

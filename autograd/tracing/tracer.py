@@ -11,17 +11,19 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..function import FunctionNode
-from ..graph import AccumulateGrad, Node
+from ..graph import Node
 from ..mode import DUAL, modes
 from ..tensor import Tensor
 from ..traced import TraceError, here, tracers, unseen
 from ..walk import running
+from .attempt import Attempt
 from .backward import TracedWalk
-from .calls import OURS, Array, Call, Value, inside, owner_of, user_line
+from .calls import OURS, Array, Call, Value, inside, owner_of, place, user_line
 from .gradients import Gradients
-from .inline import Opaque, Watched, recording
-from .nodes import FunctionAgain, OperationAgain, run_again
+from .inline import Watched, plain
+from .nodes import FunctionAgain, OperationAgain, run_again, watched_twin
 
+SMALL = 1 << 16                      # elements: for larger arrays the way to the kernel costs nothing
 LEAVES = {"array", "data", "numpy"}                  # attributes of a Tensor that show its memory
 
 
@@ -59,12 +61,17 @@ class Tracer:
 
     def value(self, array: Array, maker: Call | None = None) -> Value:
         """A new value."""
-        value = Value(len(self.values), array, maker)
-        self.values.append(value)
-        if array.size:
-            self._places[place(array)] = value
-            self._owners.setdefault(id(owner_of(array)), []).append(value)
+        value = Value(-1, array, maker)
+        self.register(value)
         return value
+
+    def register(self, value: Value) -> None:
+        """Take up a value, under the next number."""
+        value.number = len(self.values)
+        self.values.append(value)
+        if value.array.size:
+            self._places[place(value.array)] = value
+            self._owners.setdefault(id(owner_of(value.array)), []).append(value)
 
     def find(self, array: Array) -> Value | None:
         """The value that an array is, or a fixed one that it is a part of; None for what the trace does not know."""
@@ -159,59 +166,12 @@ class Tracer:
     def _inlined(self, function: Callable[..., Any], args: tuple[Any, ...], made: Array) -> bool:
         """Try to write a call down as the ufuncs inside it."""
         arrays = tuple(a.view(Watched) if isinstance(a, np.ndarray) else a for a in args)
-        outs = self._attempt(lambda: function(*arrays))
-        if outs is None:
+        attempt = Attempt(self)
+        out = attempt.run(lambda: function(*arrays))
+        if not attempt.gives(out, made):
             return False
-        out, calls = outs
-        last = calls[-1][0] if calls else None
-        if last is None or not isinstance(out, Watched) or calls[-1][1] is None or place(out) != place(calls[-1][1]):
-            return False
-        if out.shape != made.shape or out.dtype != made.dtype or out.strides != made.strides:
-            return False
-        if not np.array_equal(out.view(np.ndarray), made, equal_nan=made.dtype.kind in "fc"):
-            return False
-        for call, _ in calls:
-            for a in call.args:
-                if isinstance(a, Value):
-                    a.uses += 1
-        self._take(calls[:-1])
-        last.outs = []
-        self.add(last, made)
+        attempt.keep({place(out): made})
         return True
-
-    def _attempt(self, function: Callable[[], Any]) -> Any:
-        """(what the function returns, its calls with what they made) as far as it is ufuncs only; else None."""
-        calls: list[tuple[Call, Array]] = []
-        pending: dict[Any, Value] = {}
-
-        def lookup(array: Array) -> Value | None:
-            return pending.get(place(array)) or self._places.get(place(array))
-
-        def new(call: Call, made: Array) -> None:
-            value = Value(-1, made, call)
-            pending[place(made)] = value
-            call.outs = [value]
-            calls.append((call, made))
-
-        before = recording.lookup, recording.new
-        recording.lookup, recording.new = lookup, new
-        try:
-            return function(), calls
-        except (Opaque, TypeError, ValueError, AttributeError, RuntimeError):
-            return None
-        finally:
-            recording.lookup, recording.new = before
-
-    def _take(self, calls: list[tuple[Call, Array]]) -> None:
-        """Append calls of a successful attempt."""
-        for call, made in calls:
-            (value,) = call.outs
-            assert value is not None
-            value.number = len(self.values)
-            self.values.append(value)
-            self._places[place(made)] = value
-            self._owners.setdefault(id(owner_of(made)), []).append(value)
-            self.calls.append(call)
 
     def operated(self, cls: Any, node: Any, args: tuple[Any, ...], arrays: list[Any], settings: dict[str, Any],
                  out: Any) -> None:
@@ -221,8 +181,13 @@ class Tracer:
             self.guard(x)
         outs = out if isinstance(out, tuple) else (out,)
         known = [self._places.get(place(o.array)) for o in outs]
-        values = tuple(self.argument(a) for a in arrays)
         runner = OperationAgain(cls, node)
+        if known == [None] and self._operation_inlined(runner, arrays, settings, outs[0]):
+            if outs[0].edge is not None and outs[0].edge[0] is node:
+                self._nodes[node] = runner
+            self._new(outs)
+            return
+        values = tuple(self.argument(a) for a in arrays)
         call = Call(runner.forward, values, settings, label=f"{cls.__name__}")
         call.single = not isinstance(out, tuple)
         self.calls.append(call)
@@ -230,6 +195,46 @@ class Tracer:
         if any(o.edge is not None and o.edge[0] is node for o in outs):
             self._nodes[node] = runner
         self._new(outs)
+
+    def _operation_inlined(self, runner: OperationAgain, arrays: list[Any], settings: dict[str, Any], out: Any) -> bool:
+        """Try to write a small built-in Operation down as the ufuncs inside it; its ctx keeps what it saved for good."""
+        made = out.array
+        if any(holds_array(value) or callable(value) for value in settings.values()) or any(
+                isinstance(a, np.ndarray) and a.size > SMALL for a in (*arrays, made)):
+            return False
+        for a in arrays:
+            if isinstance(a, np.ndarray):
+                self.operand(a)
+        watched = [a.view(Watched) if isinstance(a, np.ndarray) else a for a in arrays]
+        attempt = Attempt(self)
+        got = attempt.run(lambda: runner.forward(*watched, **settings))
+        ctx = runner.ctx
+        if not attempt.gives(got, made) or any(holds_array(v) for n, v in vars(ctx).items()):
+            return False
+        saved = ctx.saved or ()
+        if not all(isinstance(v, Watched) and attempt.lookup(plain(v)) is not None for v in saved):
+            return False
+        attempt.keep({place(got): made})
+        if ctx.saved is not None:
+            ctx.saved = tuple([made if place(v) == place(got) else plain(v) for v in saved])
+        runner.inlined = True
+        return True
+
+    def _backward_inlined(self, runner: OperationAgain, node: Node, g: Any) -> Any:
+        """The same for its backward: the gradients, or None where it must stay a call."""
+        backward = runner.backward(node)
+        watched = [v.view(Watched) for v in runner.ctx.saved or ()]
+        runner.ctx.edges = tuple([None if edge is None else True for edge in node.edges])
+        kept, runner.ctx.saved = runner.ctx.saved, None if runner.ctx.saved is None else watched
+        attempt = Attempt(self)
+        self.operand(g)
+        grads = attempt.run(lambda: backward(g.view(Watched)))
+        runner.ctx.saved = kept
+        if grads is None or not all(x is None or attempt.knows(x) for x in grads):
+            for array in kept or ():
+                self.fixed(array)
+            return None
+        return attempt.keep_all(grads)
 
     def entered(self) -> bool:
         """Whether apply() is called by function(), below."""
@@ -374,8 +379,8 @@ class Tracer:
             except TraceError:
                 pass
             self._undo(*mark)
-        elif runner is None and not isinstance(node, AccumulateGrad):
-            grads = self._inlined_node(node, g)
+        elif runner is None or (getattr(runner, "inlined", False) and isinstance(g, np.ndarray)):
+            grads = self._inlined_node(node, g) if runner is None else self._backward_inlined(runner, node, g)
             if grads is not None:
                 return grads
         with unseen():
@@ -402,22 +407,12 @@ class Tracer:
         if not isinstance(g, np.ndarray) or node.outputs > 1:
             return None
         self.operand(g)
-        outs = self._attempt(lambda: node.run(g.view(Watched), False))
-        if outs is None:
+        attempt = Attempt(self)
+        other = watched_twin(node)
+        grads = attempt.run(lambda: other.run(g.view(Watched), False))
+        if grads is None or not all(x is None or attempt.knows(x) for x in grads):
             return None
-        grads, calls = outs
-        owners = {id(owner_of(made)) for _, made in calls}
-        for grad in grads:
-            if grad is not None and (not isinstance(grad, np.ndarray) or (
-                    id(owner_of(grad)) not in owners and place(grad) not in self._places)):
-                return None
-        for call, _ in calls:
-            for a in call.args:
-                if isinstance(a, Value):
-                    a.uses += 1
-        self._take(calls)
-        arrays = {place(made): made for _, made in calls}
-        return [None if x is None else arrays.get(place(x), x.view(np.ndarray)) for x in grads]
+        return attempt.keep_all(grads)
 
     def plus(self, held: Array, value: Array) -> Array:
         """held + value."""
@@ -443,6 +438,12 @@ class Tracer:
         self.gradients.look()
 
 
+def holds_array(value: Any) -> bool:
+    """Whether an attribute of a ctx is an array, or a nest with one."""
+    return isinstance(value, (np.ndarray, np.generic, Tensor)) or (
+        isinstance(value, (tuple, list)) and any(map(holds_array, value)))
+
+
 def transparent(cls: Any) -> bool:
     """Whether a Function may be taken apart: the user's, if its text does not name what leads past recorded calls."""
     home = cls.__module__.partition(".")[0]
@@ -465,11 +466,3 @@ class Held:
 
     def __init__(self, thing: Any) -> None:
         self.thing = thing
-
-
-_interface = np.ndarray.__array_interface__.__get__      # type: ignore[attr-defined]
-
-
-def place(array: Any) -> Any:
-    """What tells where an array lies and how."""
-    return _interface(array)["data"][0], array.shape, array.strides, array.dtype
