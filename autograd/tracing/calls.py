@@ -91,3 +91,12 @@ _interface = np.ndarray.__array_interface__.__get__      # type: ignore[attr-def
 def place(array: Any) -> Any:
     """What tells where an array lies and how."""
     return _interface(array)["data"][0], array.shape, array.strides, array.dtype
+
+
+class Held:
+    """An argument that is handed over as the very object."""
+
+    __slots__ = ("thing",)
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..tensor import Tensor
 from ..traced import TraceError
-from .calls import Call, Value, place
-from .tracer import Held, Tracer
+from .calls import Call, Held, Value, place
+from .tracer import Tracer
 
 
 def compare(one: Tracer, two: Tracer) -> set[int]:

@@ -33,7 +33,7 @@ class Gradients:
             return
         if leaf._grad is None:
             tracer.calls.append(Call(forget, (leaf,), label="grad = None"))
-        leaf.accumulate_grad(g, False)
+        accumulate(leaf, g)
         tracer.calls.append(Call(accumulate, (leaf, value), label="grad +="))
         self._fetch(leaf)
 

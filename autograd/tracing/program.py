@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..walk import running
-from .calls import Call, Value
+from .calls import Call, Held, Value
 from .gradients import adopt, bind
-from .tracer import Held, Tracer
+from .tracer import Tracer
 
 _numbers = count(1)
 
