@@ -15,6 +15,7 @@ import numpy as np
 from ..kernels.products import product
 from .calls import Array, Call, name_of
 
+VIEWS = {np.swapaxes, np.transpose, np.moveaxis, np.reshape, np.expand_dims, np.squeeze, np.broadcast_to}
 PLAIN = (bool, int, float, complex)
 
 
@@ -45,8 +46,11 @@ class Watched(np.ndarray):
         if out is not None:                          # in place
             if method == "reduce" or settings or not isinstance(out[0], Watched):
                 raise Opaque
+            target = known(out[0])
+            if target.number >= 0:                   # not made by this rule: it would be written to twice
+                raise Opaque
             ufunc(*operands, plain(out[0]))
-            recording.new(Call(ufunc, (*args, known(out[0])), {"casting": "same_kind"}), None)
+            recording.new(Call(ufunc, (*args, target), {"casting": "same_kind"}), None)
             return out[0]
         function: Any = ufunc if method == "__call__" else ufunc.reduce
         if ufunc is np.matmul and settings == {"order": "C"}:        # what product() does with a Watched array
@@ -60,7 +64,9 @@ class Watched(np.ndarray):
         return made.view(Watched)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        made = function(*[plain(a) for a in args], **kwargs)
+        if function not in VIEWS or kwargs:
+            raise Opaque
+        made = function(*[plain(a) for a in args])
         if not isinstance(made, np.ndarray) or not isinstance(args[0], Watched) or not np.may_share_memory(made, args[0]):
             raise Opaque
         return made.view(Watched)                    # a view: of no call

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..mode import GRAD, modes
-from ..operation import fit, twin
+from ..operation import OperationNode, fit, twin
 from ..saved import Output
 from ..tensor import Tensor, result
 from .inline import Watched
@@ -93,7 +93,20 @@ def stand_in(x: Tensor) -> Tensor:
 def run_again(node: Any) -> Callable[..., Any]:
     """The backward of a declared operation whose saved arrays stay where they are."""
     many = node.outputs > 1
-    return lambda *gs: node.run(list(gs) if many else gs[0], False)
+    alone = apart(node) if isinstance(node, OperationNode) else node
+    return lambda *gs: alone.run(list(gs) if many else gs[0], False)
+
+
+def apart(node: Any) -> Any:
+    """A twin of a node that does not hold the rest of the graph."""
+    other = twin(node)
+    marks: Any = [None if edge is None else True for edge in node.edges]
+    other.edges = tuple(marks)
+    if isinstance(node.saved, tuple):
+        other.saved = tuple([result(v.array) if isinstance(v, Tensor) else v for v in node.saved])
+    if hasattr(node, "given"):
+        other.given = node.given
+    return other
 
 
 def watched_twin(node: Any) -> Any:

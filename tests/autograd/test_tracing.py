@@ -1,5 +1,8 @@
 """trace(): replays are bitwise the step, over many steps, for models of all kinds; what can't be recorded is refused."""
 
+import gc
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -384,3 +387,66 @@ def test_program_text_and_the_matrix_trace():
     text = fast.program()
     assert text.startswith("def replay():") and "Optimizer.zero_grad" in text and "test_tracing.py:" in text
     assert ag.trace(ag.eye(3)).item() == 3.0
+
+
+def test_replays_keep_no_memory():
+    training = Training()
+    fast = ag.trace(training.step, training.batches[0])
+    tracemalloc.start()
+    try:
+        for _ in range(20):
+            fast(*training.batches[1])
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(200):
+            fast(*training.batches[1])
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - before < 10_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_tied_frozen_and_two_optimisers():
+    def make():
+        training = Training()
+        training.model[4].weight.requires_grad = False
+        training.tied = nn.Parameter(ag.ones(4))
+        training.second = optim.SGD([training.tied], lr=0.1)
+        return training
+
+    def wrap(training):
+        def step(x, y):
+            training.optimizer.zero_grad()
+            training.second.zero_grad()
+            out = training.model(x) * training.tied + training.tied
+            loss = F.cross_entropy(out, y) + 0.01 * (training.tied * training.tied).sum()
+            loss.backward()
+            training.optimizer.step()
+            training.second.step()
+            return loss
+
+        return step
+
+    compared(make, wrap)
+
+
+@pytest.mark.parametrize("name", ["nll_loss", "mse_loss", "smooth_l1_loss", "binary_cross_entropy_with_logits"])
+def test_losses_and_layers(name):
+    ag.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.GELU(), nn.Linear(4, 3), nn.LogSoftmax(1))
+
+    def step(x, y):
+        net.zero_grad()
+        out = net(x)
+        loss = getattr(F, name)(out, y)
+        loss.backward()
+        return loss, net[0].weight.grad
+
+    rng = np.random.default_rng(0)
+    data = [(ag.tensor(rng.standard_normal((5, 3)).astype(np.float32)),
+             ag.tensor(rng.integers(0, 3, 5) if name == "nll_loss" else rng.random((5, 3)).astype(np.float32))) for _ in range(3)]
+    fast = ag.trace(step, data[0])
+    for batch in data:
+        expected = [np.array(t.detach().numpy()) for t in step(*batch)]
+        for a, b in zip(expected, fast(*batch), strict=True):
+            np.testing.assert_array_equal(a, b.numpy(), strict=True)
