@@ -9,6 +9,7 @@ from typing import Any
 
 from autograd import Tensor, is_grad_enabled
 from autograd.nn import Module, SyncBatchNorm
+from autograd.traced import again, refuse
 
 from . import logbook
 from .arguments import compared, settle, told_to_all, wire_dtype
@@ -207,6 +208,17 @@ class DataParallel(ShardedModel, Module, Joinable):
         return on_devices(self.module, args, kwargs, self.devices, self.output_place, self.dim)
 
     def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        call = again(self._before_forward, reducer, self._rows((args, kwargs)))
+        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
+            output = self._here(args, kwargs)
+        again(reducer.log.forward_ends)
+        if not any(p.requires_grad for _, p in reducer.named):     # all frozen, as a discriminator is in turns
+            return output
+        return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
+                       if isinstance(y, Tensor) and y.requires_grad else y)
+
+    def _before_forward(self, reducer: Reducer, rows: float) -> ForwardCall:
+        """What this rank does, and says to the others, before its module runs; what the call counts."""
         log, weights, root = reducer.log, reducer.weights, 0
         log.forward_begins()
         if reducer.caution is not None:
@@ -214,17 +226,10 @@ class DataParallel(ShardedModel, Module, Joinable):
         if reducer.joined is not None:
             root = reducer.joined.forward_begins()
         weights.problem = weights.problem or self._watch.look()
-        call = weights.inside if weights.inside is not None else ForwardCall(self._rows((args, kwargs)))
+        call = weights.inside if weights.inside is not None else ForwardCall(rows)
         if self.training and self.forward_sync_buffers:
             broadcast_tensors(self.synchronised_buffers(), self.comm, root)
-        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
-            output = self._here(args, kwargs)
-        if log.sampling:
-            log.forward_ends()
-        if not any(p.requires_grad for _, p in reducer.named):     # all frozen, as a discriminator is in turns
-            return output
-        return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
-                       if isinstance(y, Tensor) and y.requires_grad else y)
+        return call
 
     def _rows(self, arguments: Any) -> float:
         """How many rows this call works on; not asked for where ranks do not count by rows."""
@@ -250,6 +255,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         if reducer is None:
             yield
             return
+        refuse("no_sync() can't be recorded: put it around calls of recorded steps")
         before, reducer.enabled = reducer.enabled, reducer.enabled and not when
         try:
             yield
@@ -273,6 +279,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         reducer = self._needed_reducer()
         if reducer is None:
             raise NotImplementedError("weighted(): with batch='root' (so on local devices) the root's loss is of all rows")
+        refuse("weighted() can't be recorded: put it around calls of recorded steps")
         weights = reducer.weights
         value, problem = checked_weight(weight)
         weights.problem = weights.problem or problem
@@ -294,6 +301,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         >>> if not step.skipped:
         ...     optimizer.step()
         """
+        refuse("skipping() can't be recorded: put it around calls of recorded steps")
         if self.shard == 3:
             raise NotImplementedError("skipping() with shard='parameters': a rank that fails can't bring the others the "
                                       "parameters that they ask for; use shard='gradients'")

@@ -130,6 +130,7 @@ class Reducer:
             if bucket.waiting == 0 and not (self._late or self._more):
                 self._leave(final=False)
 
+        arrived.opaque = True  # type: ignore[attr-defined]     # a trace calls it again in each replay
         return arrived
 
     @staticmethod

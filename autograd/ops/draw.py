@@ -14,6 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..random import Generator, drawing
 from ..tensor import Tensor, result
+from ..traced import redrawn
 from ._declare import Operation
 from ._made import extent, floating, kind, made, shape_of, whole
 from ._out import detached, into
@@ -35,6 +36,7 @@ def normal_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any)
     return np.asarray(drawn).astype(dtype, copy=False)
 
 
+@redrawn
 def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Any = None, dtype: Any = None,
          layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Uniform on [0, 1)."""
@@ -46,6 +48,7 @@ def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, out:
     return made(uniform_numbers(drawing(generator), shape, dtype), requires_grad, out)
 
 
+@redrawn
 def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Any = None, dtype: Any = None,
           layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Normal with mean 0 and variance 1."""
@@ -67,6 +70,7 @@ def integers(name: str, rng: np.random.Generator, low: Any, high: Any, shape: tu
     return np.asarray(rng.integers(low, high, shape)).astype(dtype, copy=False)
 
 
+@redrawn
 def randint(*args: Any, low: Any = 0, high: Any = None, size: Any = None, generator: Generator | None = None,
             out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
             requires_grad: bool = False) -> Tensor:
@@ -84,6 +88,7 @@ def randint(*args: Any, low: Any = 0, high: Any = None, size: Any = None, genera
     return made(integers("randint", drawing(generator), low, high, shape_of("randint", size), dtype), requires_grad, out)
 
 
+@redrawn
 def randperm(n: Any, *, generator: Generator | None = None, out: Any = None, dtype: Any = None, layout: Any = None,
              device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """The numbers 0 to n - 1 in random order."""
@@ -98,6 +103,7 @@ def randperm(n: Any, *, generator: Generator | None = None, out: Any = None, dty
 
 # --- like another ----------------------------------------------------------------------------------------------------
 
+@redrawn
 def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
               device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: Any = None) -> Tensor:
@@ -107,6 +113,7 @@ def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any =
     return made(array, requires_grad)
 
 
+@redrawn
 def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
                device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
                memory_format: Any = None) -> Tensor:
@@ -116,6 +123,7 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any 
     return made(array, requires_grad)
 
 
+@redrawn
 def randint_like(input: Tensor, *args: Any, low: Any = 0, high: Any = None, generator: Generator | None = None,
                  dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
                  requires_grad: bool = False, memory_format: Any = None) -> Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 from ..graph import shared_counter
 from ..kernels.segments import add_rows, first_largest
 from ..tensor import Tensor
+from ..traced import again
 from ._declare import Operation
 from .cast import cast
 from .index.getitem import getitem
@@ -73,10 +74,14 @@ def _checked(index: Any, weight: Any, name: str) -> Any:
     if not isinstance(index, Tensor) or index.dtype.kind not in "iu":
         got = index.dtype if isinstance(index, Tensor) else type(index).__name__
         raise RuntimeError(f"{name}: expected indices of dtype int64 or int32; but got {got} instead")
-    a = index.array
-    if a.size and (a.min() < 0 or a.max() >= weight.shape[0]):
-        raise IndexError(f"index out of range in self: indices from {a.min()} to {a.max()}, {weight.shape[0]} rows")
-    return a
+    again(_in_range, index.array, weight.shape[0])
+    return index.array
+
+
+def _in_range(a: Any, rows: int) -> None:
+    """IndexError unless all indices name rows."""
+    if a.size and (a.min() < 0 or a.max() >= rows):
+        raise IndexError(f"index out of range in self: indices from {a.min()} to {a.max()}, {rows} rows")
 
 
 def _padding(padding_idx: int | None, rows: int) -> int | None:

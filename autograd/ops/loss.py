@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernels import softmax as kernel
 from ..tensor import Tensor
+from ..traced import decided
 from ._declare import Operation
 from .choice import where
 from .loss_reduction import chosen, reduced
@@ -172,7 +173,7 @@ def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: A
             raise RuntimeError("the derivative for 'weight' is not implemented: class weights are constants; use "
                                "weight.detach()")
     weights = None
-    if t.size and (t.min() < 0 or t.max() >= classes or 0 <= ignore_index < classes):
+    if decided(_unusual, t, classes, ignore_index):
         counted = t != ignore_index
         wrong = counted & ((t < 0) | (t >= classes))
         if wrong.any():
@@ -182,6 +183,11 @@ def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: A
     if weight is not None:
         weights = weight.array[t].astype(dtype) if weights is None else weights * weight.array[t].astype(dtype)
     return t, weights
+
+
+def _unusual(t: Any, classes: int, ignore_index: int) -> bool:
+    """Whether some targets may be ignored, or are wrong."""
+    return bool(t.size and (t.min() < 0 or t.max() >= classes or 0 <= ignore_index < classes))
 
 
 def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,

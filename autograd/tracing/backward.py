@@ -1,0 +1,127 @@
+"""The backward passes of a traced step, written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..function import FunctionNode
+from ..graph import Node
+from ..tensor import Tensor
+from ..traced import TraceError, unseen
+from ..walk import running
+from .attempt import Attempt
+from .calls import Array, Call, Held, place
+from .forward import Forward
+from .gradients import Gradients
+from .inline import Watched
+from .nodes import OperationAgain, run_again, watched_twin
+from .traced_walk import TracedWalk
+
+
+class Backward(Forward):
+    """The part of a Tracer that runs nodes."""
+
+    gradients: Gradients
+
+    def walk(self, create: bool, *given: Any) -> Any:
+        """The Walk of a backward pass that begins."""
+        if create:
+            self.refuse("backward with create_graph=True can't be recorded")
+        return TracedWalk(self, create, *given)
+
+    def run_node(self, node: Node, g: Any) -> Any:
+        """node.run(g), written down."""
+        runner = self._nodes.get(node)
+        if isinstance(node, FunctionNode) and runner is None:
+            mark = len(self.calls), len(self.values), len(self.outside)
+            try:
+                grads = node.run(g, False)
+                if all(x is None or self.find(x) is not None for x in grads):
+                    return grads
+            except TraceError:
+                pass
+            self._undo(*mark)
+        elif runner is None or (getattr(runner, "inlined", False) and isinstance(g, np.ndarray)):
+            grads = self._inlined_node(node, g) if runner is None else self._backward_inlined(runner, node, g)
+            if grads is not None:
+                return grads
+        with unseen():
+            grads = [np.asarray(x) if isinstance(x, np.generic) else x for x in node.run(g, False)]
+        gs = tuple(self.argument(x) for x in (g if node.outputs > 1 else (g,)))
+        if runner is None:
+            kept = node.saved if isinstance(node.saved, tuple) else ()
+            for saved in (*kept, *vars(node).values()):
+                array = getattr(saved, "array", saved)
+                if isinstance(array, np.ndarray):
+                    self.fixed(array)
+            call = Call(run_again(node), gs, label=node.name())
+        else:
+            call = Call(runner.backward(node), gs, label=f"{node.name()}")
+        call.single = False
+        self.calls.append(call)
+        for grad in grads:
+            known = isinstance(grad, np.ndarray) and grad.size and place(grad) in self._places
+            call.outs.append(self.value(grad, call) if isinstance(grad, np.ndarray) and not known else None)
+        return grads
+
+    def _backward_inlined(self, runner: OperationAgain, node: Node, g: Any) -> Any:
+        """The same for its backward: the gradients, or None where it must stay a call."""
+        backward = runner.backward(node)
+        watched = [v.view(Watched) for v in runner.ctx.saved or ()]
+        runner.ctx.edges = tuple([None if edge is None else True for edge in node.edges])
+        kept, runner.ctx.saved = runner.ctx.saved, None if runner.ctx.saved is None else watched
+        attempt = Attempt(self)
+        self.operand(g)
+        grads = attempt.run(lambda: backward(g.view(Watched)))
+        runner.ctx.saved = kept
+        if grads is None or not all(x is None or attempt.knows(x) for x in grads):
+            for array in kept or ():
+                self.fixed(array)
+            return None
+        return attempt.keep_all(grads)
+
+    def _inlined_node(self, node: Node, g: Any) -> Any:
+        """The rules of a declared operation, as ufuncs."""
+        if not isinstance(g, np.ndarray) or node.outputs > 1:
+            return None
+        self.operand(g)
+        attempt = Attempt(self)
+        other = watched_twin(node)
+        grads = attempt.run(lambda: other.run(g.view(Watched), False))
+        if grads is None or not all(x is None or attempt.knows(x) for x in grads):
+            return None
+        return attempt.keep_all(grads)
+
+    def plus(self, held: Array, value: Array) -> Array:
+        """held + value."""
+        total: Array = np.asarray(np.add(held, value))
+        self.add(Call(np.add, (self.operand(held), self.operand(value))), total)
+        return total
+
+    def leaf_hook(self, hook: Callable[..., Any], leaf: Tensor) -> None:
+        """A post-accumulate hook; one that says it is `opaque` is called again in replays."""
+        if getattr(hook, "opaque", False):
+            with unseen():
+                hook(leaf)
+            self.calls.append(Call(hook, (Held(leaf),), label="arrived"))
+        else:
+            hook(leaf)
+
+    def end_pass(self, walk: Any) -> None:
+        """The nodes of a pass have run: its callbacks are called, in replays too."""
+        with unseen():
+            while walk.callbacks:
+                walk.callbacks.pop(0)()
+        self.calls.append(Call(end_of_pass, (), label="end_of_pass"))
+        self.gradients.look()
+
+
+def end_of_pass() -> None:
+    """In a replay: call what the pass's opaque hooks have queued."""
+    walk = running.walks[-1]
+    while walk.callbacks:
+        walk.callbacks.pop(0)()
+    running.walks.pop()
