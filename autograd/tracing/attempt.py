@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .calls import Array, Call, Value, owner_of, place
-from .inline import Opaque, Watched, plain, recording
+from .inline import Opaque, plain, recording
 
 
 class Attempt:
@@ -56,10 +56,9 @@ class Attempt:
 
     def gives(self, out: Any, made: Array) -> bool:
         """Whether the result is one of the calls' own, and bitwise what the rule itself has given."""
-        if not isinstance(out, Watched) or place(out) not in self._places or self._places[place(out)].maker is None:
+        if not isinstance(out, np.ndarray) or self._places.get(place(out)) is None or self._places[place(out)].maker is None:
             return False
-        return bool(out.shape == made.shape and out.dtype == made.dtype and out.strides == made.strides
-                    and plain(out).tobytes() == made.tobytes())
+        return alike(plain(out), made)
 
     def keep(self, instead: dict[Any, Array]) -> None:
         """Append the calls to the program; arrays at these places are replaced by others, which the step goes on with."""
@@ -78,3 +77,11 @@ class Attempt:
         values = [None if x is None else self.lookup(plain(x)) for x in grads]
         self.keep({})
         return [None if v is None else v.array for v in values]
+
+
+def alike(one: Any, two: Any) -> bool:
+    """Whether two arrays are bitwise the same and lie alike, or both are None."""
+    if one is None or two is None:
+        return one is two
+    return bool(one.shape == two.shape and one.dtype == two.dtype and one.strides == two.strides
+                and one.tobytes() == two.tobytes())

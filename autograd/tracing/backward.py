@@ -12,11 +12,11 @@ from ..graph import Node
 from ..tensor import Tensor
 from ..traced import TraceError, unseen
 from ..walk import running
-from .attempt import Attempt
+from .attempt import Attempt, alike
 from .calls import Array, Call, Held, place
 from .forward import Forward
 from .gradients import Gradients
-from .inline import Watched
+from .inline import Watched, arrays_in, plain, watching
 from .nodes import OperationAgain, run_again, watched_twin
 from .traced_walk import TracedWalk
 
@@ -70,18 +70,27 @@ class Backward(Forward):
     def _backward_inlined(self, runner: OperationAgain, node: Node, g: Any) -> Any:
         """The same for its backward: the gradients, or None where it must stay a call."""
         backward = runner.backward(node)
-        watched = [v.view(Watched) for v in runner.ctx.saved or ()]
+        watched = watching(runner.ctx.saved)
         runner.ctx.edges = tuple([None if edge is None else True for edge in node.edges])
-        kept, runner.ctx.saved = runner.ctx.saved, None if runner.ctx.saved is None else watched
+        kept, runner.ctx.saved = runner.ctx.saved, watched
         attempt = Attempt(self)
         self.operand(g)
         grads = attempt.run(lambda: backward(g.view(Watched)))
         runner.ctx.saved = kept
-        if grads is None or not all(x is None or attempt.knows(x) for x in grads):
-            for array in kept or ():
+        if not self._right(attempt, grads, node, g):
+            for array in arrays_in(kept):
                 self.fixed(array)
             return None
         return attempt.keep_all(grads)
+
+    def _right(self, attempt: Attempt, grads: Any, node: Node, g: Any) -> bool:
+        """Whether an attempt's gradients are bitwise those of the node itself, and made by known calls."""
+        if grads is None or not all(x is None or attempt.knows(x) for x in grads):
+            return False
+        with unseen():
+            wanted = node.run(g, False)
+        return len(wanted) == len(grads) and all(alike(None if x is None else plain(x), None if y is None else np.asarray(y))
+                                                 for x, y in zip(grads, wanted, strict=True))
 
     def _inlined_node(self, node: Node, g: Any) -> Any:
         """The rules of a declared operation, as ufuncs."""
@@ -91,9 +100,7 @@ class Backward(Forward):
         attempt = Attempt(self)
         other = watched_twin(node)
         grads = attempt.run(lambda: other.run(g.view(Watched), False))
-        if grads is None or not all(x is None or attempt.knows(x) for x in grads):
-            return None
-        return attempt.keep_all(grads)
+        return attempt.keep_all(grads) if self._right(attempt, grads, node, g) else None
 
     def plus(self, held: Array, value: Array) -> Array:
         """held + value."""

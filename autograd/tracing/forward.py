@@ -12,7 +12,7 @@ from ..tensor import Tensor
 from ..traced import TraceError, unseen
 from .attempt import Attempt
 from .calls import OURS, Array, Call, place
-from .inline import Watched, plain
+from .inline import Watched, arrays_in, plain
 from .nodes import FunctionAgain, OperationAgain
 from .values import Values
 
@@ -98,14 +98,20 @@ class Forward(Values):
         ctx = runner.ctx
         if not attempt.gives(got, made) or any(holds_array(v) for n, v in vars(ctx).items()):
             return False
-        saved = ctx.saved or ()
-        if not all(isinstance(v, Watched) and attempt.lookup(plain(v)) is not None for v in saved):
+        if not all(attempt.knows(v) for v in arrays_in(ctx.saved)):
             return False
         attempt.keep({place(got): made})
-        if ctx.saved is not None:
-            ctx.saved = tuple([made if place(v) == place(got) else plain(v) for v in saved])
+        ctx.saved = self._settled(ctx.saved, got, made)
         runner.inlined = True
         return True
+
+    def _settled(self, saved: Any, got: Any, made: Array) -> Any:
+        """What a rule saved, as plain arrays, with the step's own result in the place of the attempt's."""
+        if isinstance(saved, tuple):
+            return tuple([self._settled(v, got, made) for v in saved])
+        if not isinstance(saved, np.ndarray):
+            return saved
+        return made if place(saved) == place(got) else plain(saved)
 
     def entered(self) -> bool:
         """Whether apply() is called by function(), below."""
@@ -158,7 +164,7 @@ class Forward(Values):
 
 def holds_array(value: Any) -> bool:
     """Whether an attribute of a ctx is an array, or a nest with one."""
-    return isinstance(value, (np.ndarray, np.generic, Tensor)) or (
+    return isinstance(value, (np.ndarray, Tensor)) or (
         isinstance(value, (tuple, list)) and any(map(holds_array, value)))
 
 
