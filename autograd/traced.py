@@ -60,6 +60,29 @@ def redrawn(function: F) -> F:
     return drawing  # type: ignore[return-value]
 
 
+def rerun(function: F) -> F:
+    """A function of Tensors that computes one Tensor, not differentiable, on arrays: replays call it again."""
+
+    @functools.wraps(function)
+    def running(*args: Any, **kwargs: Any) -> Any:
+        return again(function, *args, **kwargs) if tracers else function(*args, **kwargs)
+
+    return running  # type: ignore[return-value]
+
+
+def unrecordable(function: F) -> F:
+    """A function that computes on arrays, or gives sizes that depend on values: a trace refuses it."""
+
+    @functools.wraps(function)
+    def refusing(*args: Any, **kwargs: Any) -> Any:
+        if tracers:
+            refuse(f"{function.__name__}() can't be recorded: it works on values, or gives as much as values say. Call it "
+                   "outside of the step")
+        return function(*args, **kwargs)
+
+    return refusing  # type: ignore[return-value]
+
+
 def decided(function: Callable[..., bool], *args: Any) -> bool:
     """bool(function(*args)), on which code branches: a replay asks again, and is refused where the answer is another."""
     if tracers and here.tracer is not None:
@@ -80,6 +103,10 @@ def refuse(reason: str) -> None:
         here.tracer.refuse(reason)
 
 
+MSG_MASK = ("a mask as an index can't be recorded: how much it picks depends on values. where(mask, x, 0) has the same sum, "
+            "and can be recorded")
+
+
 def refuse_read(what: str) -> None:
     """A value is about to leave for Python: a trace that is being recorded can't know what becomes of it."""
     if here.tracer is not None:
@@ -87,4 +114,5 @@ def refuse_read(what: str) -> None:
                            "the step and read it outside; a branch on values can be where()")
 
 
-__all__ = ["TraceError", "again", "decided", "here", "redrawn", "refuse", "refuse_read", "told", "tracers", "unseen"]
+__all__ = ["MSG_MASK", "TraceError", "again", "decided", "here", "redrawn", "refuse", "refuse_read", "rerun", "told",
+           "tracers", "unrecordable", "unseen"]

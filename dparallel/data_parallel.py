@@ -9,7 +9,7 @@ from typing import Any
 
 from autograd import Tensor, is_grad_enabled
 from autograd.nn import Module, SyncBatchNorm
-from autograd.traced import again, refuse
+from autograd.traced import again, refuse, tracers
 
 from . import logbook
 from .arguments import compared, settle, told_to_all, wire_dtype
@@ -187,8 +187,10 @@ class DataParallel(ShardedModel, Module, Joinable):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
+        if tracers and self.unrecordable():
+            refuse(f"{self.unrecordable()} can't be recorded: call the step itself")
         if self.verify_every and is_grad_enabled():
-            self._verify_weights()
+            again(self._verify_weights)
         if self._reducer is not None and is_grad_enabled():
             return self._forward_own(self._reducer, args, kwargs)
         with inside(comm=self.comm, weight=None):
@@ -197,6 +199,21 @@ class DataParallel(ShardedModel, Module, Joinable):
             if self._reducer is not None or self.comm.size == 1 or isinstance(self.comm, Devices):
                 return self._here(args, kwargs)
             return self._forward_scattered(args, kwargs)
+
+    def unrecordable(self) -> str:
+        """What of this model trace() can't record; "" for nothing."""
+        transport = None if self._reducer is None else self._reducer.transport
+        if self._virtual is not None:
+            return "DataParallel with reproducible=V"
+        if self.shard == 3:
+            return "DataParallel with shard='parameters'"
+        if (isinstance(self.comm, Devices) and self.comm.size > 1) or (self.devices is not None and self.devices.size > 1):
+            return "DataParallel with local devices"
+        if self._reducer is None and self.comm.size > 1:
+            return "DataParallel with batch='root'"
+        if isinstance(transport, Hooked) and transport.hook is not None and hasattr(transport.hook.state, "__dict__"):
+            return f"DataParallel with a comm hook that keeps a state ({type(transport.hook.state).__name__})"
+        return ""
 
     def _here(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The module's output for what this process was given, computed on its local devices if it has several."""

@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..random import Generator, drawing
 from ..tensor import Tensor, result
-from ..traced import redrawn
+from ..traced import redrawn, unrecordable
 from ._declare import Operation
 from ._made import extent, floating, kind, made, shape_of, whole
 from ._out import detached, into
@@ -161,6 +161,7 @@ class DrawPoisson(Draw, name="Poisson"):
     """Draws with rates."""
 
 
+@unrecordable
 def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Any = None,
            dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
            requires_grad: bool = False) -> Tensor:
@@ -204,6 +205,7 @@ def chances(name: str, p: Any, shape: tuple[int, ...]) -> Any:
         raise RuntimeError(f"{name}: p of shape {list(np.shape(p))} does not broadcast to {list(shape)}") from None
 
 
+@unrecordable
 def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """1 with the probabilities in input, else 0; with `p` that is the probability everywhere, and input gives the shape."""
     array = input.array
@@ -214,6 +216,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None, 
     return DrawBernoulli.apply(input, values=values) if out is None else into(out, result(values), input)
 
 
+@unrecordable
 def poisson(input: Any, generator: Generator | None = None) -> Tensor:
     """Numbers of events whose expectation is input."""
     rates = input.array
@@ -225,6 +228,7 @@ def poisson(input: Any, generator: Generator | None = None) -> Tensor:
     return DrawPoisson.apply(input, values=np.asarray(counts).astype(rates.dtype))
 
 
+@redrawn
 def multinomial(input: Any, num_samples: Any, replacement: bool = False, *, generator: Generator | None = None,
                 out: Any = None) -> Tensor:
     """num_samples indices from each row of weights; without replacement each index at most once.

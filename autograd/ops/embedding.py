@@ -10,7 +10,7 @@ import numpy as np
 from ..graph import shared_counter
 from ..kernels.segments import add_rows, first_largest
 from ..tensor import Tensor
-from ..traced import again
+from ..traced import again, refuse, tracers
 from ._declare import Operation
 from .cast import cast
 from .index.getitem import getitem
@@ -95,6 +95,8 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
 
 def renorm_rows(weight: Any, index: Any, max_norm: float, norm_type: float) -> None:
     """Scale the rows used down to norm max_norm, in place, where theirs is larger."""
+    if tracers:
+        refuse("max_norm of an embedding can't be recorded")
     used = np.unique(index)
     rows = weight.array[used]
     norms = np.linalg.norm(rows, norm_type, axis=1)
@@ -120,7 +122,7 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
     index = _checked(input, weight, "embedding")
     if max_norm is not None:
         renorm_rows(weight, index, max_norm, norm_type)
-    return Embedding.apply(weight, index, _shares(index, weight.shape[0], padding_idx, scale_grad_by_freq))
+    return Embedding.apply(weight, index, again(_shares, index, weight.shape[0], padding_idx, scale_grad_by_freq))
 
 
 # --- bags --------------------------------------------------------------------------------------------------------------
@@ -155,6 +157,8 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
                       "is deprecated, and should now be `embedding_bag(input, weight, ...)`.", UserWarning, stacklevel=2)
         input, weight = weight, input
     _check_bag_arguments(input, per_sample_weights, mode, scale_grad_by_freq)
+    if tracers:
+        refuse("embedding_bag() can't be recorded")
     lengths = _lengths(input, offsets, include_last_offset)
     index = _checked(input, weight, "embedding_bag").reshape(-1)
     padding_idx = _padding(padding_idx, weight.shape[0])
@@ -166,7 +170,7 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
         keep = np.flatnonzero(index != padding_idx)
         index, groups = index[keep], groups[keep]
         weights = None if weights is None else getitem(weights, keep)
-    rows = Embedding.apply(weight, index, _shares(index, weight.shape[0], None, scale_grad_by_freq))
+    rows = Embedding.apply(weight, index, again(_shares, index, weight.shape[0], None, scale_grad_by_freq))
     if weights is not None:
         rows = rows * reshape(cast(weights, weight.dtype), (index.size, 1))
     if mode == "max":

@@ -10,7 +10,7 @@ import numpy as np
 from ..kernels import softmax as kernel
 from ..kernels.picking import picked, take_away
 from ..tensor import Tensor
-from ..traced import decided
+from ..traced import decided, refuse, tracers
 from ._declare import Operation
 from .choice import where
 from .loss_reduction import chosen, reduced
@@ -174,7 +174,11 @@ def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: A
             raise RuntimeError("the derivative for 'weight' is not implemented: class weights are constants; use "
                                "weight.detach()")
     weights = None
+    if tracers and weight is not None:
+        refuse("weights of classes can't be recorded")
     if decided(_unusual, t, classes, ignore_index):
+        if tracers:
+            refuse("targets that are ignored (or out of range) can't be recorded: multiply the losses of each by a mask")
         counted = t != ignore_index
         wrong = counted & ((t < 0) | (t >= classes))
         if wrong.any():

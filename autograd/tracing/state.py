@@ -9,9 +9,9 @@ from typing import Any
 
 from ..random import Generator, default_generator
 from ..tensor import Tensor
+from ..traced import TraceError
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
-MEMBERS = ("_parameters", "_buffers", "_modules", "module")
 STOP = (type, types.ModuleType, types.CodeType, types.FrameType)
 
 
@@ -49,8 +49,9 @@ def held_by(thing: Any) -> Iterator[Any]:
     elif isinstance(thing, Tensor):
         if thing._grad is not None:
             yield thing._grad
-    elif type(thing).__module__.startswith("dparallel"):         # of ours the parameters; not what ranks share
-        yield from (vars(thing).get(name) for name in MEMBERS)
+    elif type(thing).__module__.startswith("dparallel") and not hasattr(thing, "param_groups"):
+        yield from (v for v in getattr(thing, "__dict__", {}).values()       # of ours what trains; not what ranks share
+                    if isinstance(v, (Tensor, Generator)) or hasattr(v, "_parameters") or hasattr(v, "param_groups"))
     elif hasattr(thing, "__dict__"):
         yield from vars(thing).values()
 
@@ -68,6 +69,10 @@ class Snapshot:
 
     def __init__(self, step: Any) -> None:
         things = reachable(step)
+        for thing in things:
+            reason = thing.unrecordable() if hasattr(type(thing), "unrecordable") else ""
+            if reason:
+                raise TraceError(f"trace: {reason} can't be recorded: call the step itself")
         self.tensors = [(t, t.array.copy(), t._grad, None if t._grad is None else t._grad.array.copy())
                         for t in things if isinstance(t, Tensor)]
         self.modules = [t for t in things if hasattr(t, "_parameters") and hasattr(t, "training")]

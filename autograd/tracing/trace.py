@@ -146,8 +146,10 @@ class Traced:
 
 
 def other(array: Any) -> Any:
-    """An array like this one with other, likewise possible values: its rows turned round, floating numbers scaled."""
-    turned = np.roll(array, 1, 0) if array.ndim else array.copy()
+    """An array like this one with other, likewise possible values: its elements turned round, floating numbers scaled."""
+    turned = np.roll(array, 1)
+    if array.dtype.kind in "biu" and array.size and (turned == array).all():
+        turned.flat[0] = not turned.flat[0] if array.dtype.kind == "b" else 0        # all alike: 0 is always possible
     return turned * array.dtype.type(0.97) if array.dtype.kind in "fc" else turned
 
 

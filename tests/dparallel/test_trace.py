@@ -9,17 +9,19 @@ import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.traced import TraceError
-from dparallel import AllReduce, DataParallel
+from dparallel import AllReduce, DataParallel, SyncBatchNorm, hooks
 
 SEED = threading.Lock()              # ranks as threads share the default generator
 
 
-def training(comm, *, extra=lambda loss: loss, **options):
+def training(comm, *, extra=lambda loss: loss, convert=None, hook=None, **options):
     """A data-parallel model with batch norm, its optimiser, and a step on this rank's rows; bitwise alike each time."""
     with SEED:
         ag.manual_seed(3)
         net = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 4))
-    model = DataParallel(net, comm=comm, **options)
+    model = DataParallel(net if convert is None else convert(net, comm), comm=comm, **options)
+    if hook is not None:
+        model.register_comm_hook(None, hook)
     optimizer = optim.AdamW(model.parameters(), lr=1e-2)
 
     def step(x, y):
@@ -43,7 +45,11 @@ def state(model):
         np.array(p.grad.numpy()) for p in model.parameters()]
 
 
-@pytest.mark.parametrize("options", [{}, {"bucket_cap_mb": 0.0002}, {"average": "ranks"}])
+OPTIONS = [{}, {"bucket_cap_mb": 0.0002}, {"average": "ranks"}, {"convert": SyncBatchNorm.convert_sync_batchnorm},
+           {"shard": "optimizer"}, {"shard": "gradients"}, {"verify_every": 2}, {"hook": hooks.fp16_compress_hook}]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
 def test_replays_are_the_steps(on_ranks, options):
     def program(comm):
         (plain, slow), (traced, step) = training(comm, **options), training(comm, **options)
@@ -88,3 +94,23 @@ def test_refused_inside(on_ranks):
     on_ranks(program)
 
 
+@pytest.mark.parametrize("options", [{"shard": "parameters"}, {"reproducible": 4}, {"batch": "root"}])
+def test_refused_models(on_ranks, options):
+    def program(comm):
+        if comm.size == 2:
+            _, step = training(comm, **options)
+            with pytest.raises(TraceError, match=f"{next(iter(options))}=.* can't be recorded"):
+                ag.trace(step, batches(comm.rank)[0])
+
+    on_ranks(program)
+
+
+def test_a_hook_with_a_state_is_refused(on_ranks):
+    def program(comm):
+        if comm.size > 1:
+            model, step = training(comm)
+            model.register_comm_hook(hooks.PowerSGDState(comm), hooks.powerSGD_hook)
+            with pytest.raises(TraceError, match="PowerSGDState"):
+                ag.trace(step, batches(comm.rank)[0])
+
+    on_ranks(program)
