@@ -13,7 +13,7 @@ from ..traced import TraceError, unseen
 from .attempt import Attempt
 from .calls import OURS, Array, Call, place
 from .inline import Watched, arrays_in, plain
-from .nodes import FunctionAgain, OperationAgain
+from .nodes import FunctionAgain, OperationAgain, apply
 from .values import Values
 
 SMALL = 1 << 16                      # elements: for larger arrays the way to the kernel costs nothing
@@ -127,7 +127,7 @@ class Forward(Values):
             mark = len(self.calls), len(self.values), len(self.outside)
             self._entering = True
             try:
-                out = cls.apply(*args, **settings)
+                out = apply(cls, *args, **settings)
                 if all(not isinstance(o, Tensor) or self.find(o.array) is not None
                        for o in (out if isinstance(out, tuple) else (out,))):
                     self._new(out)
@@ -141,7 +141,7 @@ class Forward(Values):
 
     def _function_again(self, cls: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
         with unseen():
-            out = cls.apply(*args, **settings)
+            out = apply(cls, *args, **settings)
         outs = out if isinstance(out, tuple) else (out,)
         tensors = [o for o in outs if isinstance(o, Tensor)]
         node = next((o.edge[0] for o in tensors if o.edge is not None), None)

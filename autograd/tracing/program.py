@@ -74,13 +74,21 @@ class Program:
             return [head + call.out.format(target) + ")"] if call.out else [f"copyto({target}, {head}))"]
         if not values:
             return [head + ")"]
+        anew = bound(*(a.array for a in call.args)) if call.function is product and self._settled(call) else None
+        if anew is not None:
+            return [f"v{values[0].number} = {self.constant(anew, call.label)}()"]
         names = [f"v{v.number}" if v is not None else "_" for v in call.outs]
         copies = [f"copyto({self.text(v)}, v{v.number})" for v in values if v.fixed]
         return [f"{', '.join(names)}{'' if call.single else ','} = {head})", *copies]
 
+    @staticmethod
+    def _settled(call: Call) -> bool:
+        """Whether all arrays that a call works on stay where they are."""
+        return all(not isinstance(a, Value) or a.fixed for a in call.args)
+
     def _quick(self, call: Call, out: Value, target: str) -> list[str]:
         """Quicker lines for what works on fixed memory; none if there are no quicker ones. The same bits."""
-        if not all(not isinstance(a, Value) or a.fixed for a in call.args):
+        if not self._settled(call):
             return []
         if call.function in (product, affine):
             x, y, *bias = [a.array if isinstance(a, Value) else a for a in call.args]

@@ -249,6 +249,32 @@ def test_functions_in_numpy_are_called_again():
     assert InNumPy.calls == before + 20
 
 
+def test_functions_with_an_apply_of_their_own():
+    class Scaled(ag.Function):
+        @classmethod
+        def apply(cls, x, factor):
+            return super().apply(x * factor)
+
+        @staticmethod
+        def forward(ctx, x):
+            return ag.from_numpy(np.tanh(x.detach().numpy()))
+
+        @staticmethod
+        def backward(ctx, g):
+            return 3 * g
+
+    w = ag.ones(4).requires_grad_()
+
+    def step(x):
+        w.grad = None
+        Scaled.apply(x * w, 2.0).sum().backward()
+        return w.grad.sum()
+
+    fast = ag.trace(step, ag.ones(4))
+    for x in (ag.linspace(-1, 1, 4), ag.linspace(0, 2, 4)):
+        np.testing.assert_array_equal(step(x).numpy(), fast(x).numpy(), strict=True)
+
+
 def test_random_numbers_are_drawn_again():
     def step(x):
         return x + ag.randn(3), ag.rand_like(x) * ag.randint(0, 9, (3,))

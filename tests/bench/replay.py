@@ -7,25 +7,17 @@ fails unless the third step gives bitwise the same number in both.
 import argparse
 import json
 import statistics
-import subprocess
-import sys
 from pathlib import Path
 
-from run import CASES, ENV
+from runs import Run, measured
 
-ALL = ["chain", "function chain", "mlp 64-128-64-10", "mlp 784-512-512-10", "lstm", "gpt"]
+ALL = ["chain", "function chain", "mlp 64-128-64-10", "mlp 784-512-512-10", "lstm", "gpt", "cnn 28x28", "resnet-20"]
 REACH = {"chain": 0.6, "function chain": 0.6, "mlp 64-128-64-10": 0.6}
-
-
-def once(case, library):
-    """One run."""
-    command = [sys.executable, str(CASES), case, library, "--cpu"]
-    return json.loads(subprocess.run(command, env=ENV, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
 
 
 def row(case, rounds):
     """The figures of one case."""
-    pairs = [(once(case, "autograd"), once(case, "replayed")) for _ in range(rounds)]
+    pairs = [tuple(measured(Run(case, library), 1.0, busy=True) for library in ("autograd", "replayed")) for _ in range(rounds)]
     for eager, replayed in pairs:
         if eager["check"] != replayed["check"]:
             raise SystemExit(f"{case}: the results differ, {eager['check']} and {replayed['check']}")

@@ -9,7 +9,7 @@ import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.traced import TraceError
-from dparallel import AllReduce, DataParallel, SyncBatchNorm, hooks
+from dparallel import AllReduce, DataParallel, Recv, Send, SyncBatchNorm, hooks
 
 SEED = threading.Lock()              # ranks as threads share the default generator
 
@@ -112,5 +112,29 @@ def test_a_hook_with_a_state_is_refused(on_ranks):
             model.register_comm_hook(hooks.PowerSGDState(comm), hooks.powerSGD_hook)
             with pytest.raises(TraceError, match="PowerSGDState"):
                 ag.trace(step, batches(comm.rank)[0])
+
+    on_ranks(program)
+
+
+def test_messages_are_refused(on_ranks):
+    def program(comm):
+        w = ag.ones(3)
+
+        def started(x):
+            return AllReduce.start(x * w, comm=comm).wait().sum()
+
+        def sending(x):
+            if comm.rank == 0:
+                Send.apply(x * w, dest=1, comm=comm)
+            elif comm.rank == 1:
+                return Recv.apply(source=0, comm=comm).sum()
+            return x.sum()
+
+        if comm.size > 1:
+            with pytest.raises(TraceError, match="start"):
+                ag.trace(started, ag.ones(3))
+            if comm.rank < 2:
+                with pytest.raises(TraceError, match="messages"):
+                    ag.trace(sending, ag.ones(3))
 
     on_ranks(program)
