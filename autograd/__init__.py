@@ -156,6 +156,7 @@ from .settings import *
 from .size import Size
 from .tensor import Parameter, Tensor
 from .tensor_types import set_default_tensor_type
+from .trace_or_sum import trace
 from .variable import Variable
 from .version import __version__
 

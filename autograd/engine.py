@@ -22,6 +22,7 @@ from .hooks import as_value
 from .lanes import on_fresh_stack
 from .mode import DUAL, GRAD, modes
 from .tensor import edge_of, result, unshared
+from .traced import here, tracers
 from .walk import Walk, running
 
 by_number = attrgetter("seq")
@@ -80,7 +81,8 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
         if joined:
             order, uses = survey([*roots, *joined])
     tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
-    walk = Walk(tensors, keep, uses, run_watched if state.enabled else None)
+    made: Any = Walk if not tracers or here.tracer is None else here.tracer.walk
+    walk: Walk = made(tensors, keep, uses, run_watched if state.enabled else None)
     walk.accumulate = accumulate
     places: list[list[Any]] = []
     if targets is not None:

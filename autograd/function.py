@@ -22,6 +22,7 @@ from .operation import fit
 from .recorded import finish
 from .saved import pack, unpack
 from .tensor import Tensor, TensorBase, edge_of, result
+from .traced import here, tracers
 from .views import check_writable, written
 
 MSG_INSTANCE = ("Functions are not instantiated: their methods are static. Write `{name}.apply(...)`, not "
@@ -284,16 +285,18 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
         """Run forward; record the call if recording is on and a tensor argument requires grad."""
+        if tracers and here.tracer is not None and not here.tracer.entered():
+            return here.tracer.function(cls, args, settings)
         if settings:
             args, settings = bind(cls, args, settings)
         node: FunctionNode = cls.node()
         node.saved = node.hooks = node.to_save = None
-        node.plain = True
-        node.outputs = 1
+        node.plain, node.outputs = True, 1
         edges: list[Any] = []
         tracked = 0
         tensor: TensorBase                           # types of variables are those of C in a compiled core
         for a in args:
+            edge = None
             if isinstance(a, Tensor):
                 tensor = a
                 edge = tensor.edge
@@ -301,9 +304,7 @@ class Function:
                     tracked |= tensor.tracked
                     if edge is None:
                         edge = edge_of(tensor)
-                edges.append(edge)
-            else:
-                edges.append(None)
+            edges.append(edge)
         node.edges = tuple(edges)
         state = mode.state()
         recording = state["recording"]

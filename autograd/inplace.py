@@ -20,6 +20,7 @@ from .ops.index import IndexPut, assign, is_basic
 from .ops.index import getitem as look
 from .ops.shape import expand
 from .tensor import Tensor, result
+from .traced import here, tracers
 from .views import check_writable, take_over, written
 
 
@@ -54,6 +55,8 @@ def write(x: Tensor, value: Tensor, name: str, old: Tensor | None = None) -> Ten
     if kind and not value.tracked & kind:
         value = Written.apply(x if old is None else old, value)
     np.copyto(x.array, value.array)
+    if tracers and here.tracer is not None:
+        here.tracer.wrote(x.array, value.array)
     written(x, value if kind else None)
     return x
 
@@ -110,6 +113,8 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         copy_(look(x, index), value)
     elif not kind:
         assign(x.array, index, value.array if isinstance(value, Tensor) else value)
+        if tracers and here.tracer is not None:
+            here.tracer.assigned(x.array, index, value.array if isinstance(value, Tensor) else value)
         written(x, None)
     else:
         value = value if isinstance(value, Tensor) else np.asarray(value, x.array.dtype)
@@ -130,6 +135,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     kind = modes.recording & (self.tracked | source.tracked)
     if not kind:
         np.copyto(self.array, source.array)
+        if tracers and here.tracer is not None:
+            here.tracer.wrote(self.array, source.array)
         written(self, None)
         return self
     return write(self, Written.apply(stand_in(self), source), "copy_")

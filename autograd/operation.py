@@ -16,6 +16,7 @@ from .mode import modes
 from .recorded import finish
 from .saved import pack, unpack
 from .tensor import Tensor, edge_of, result
+from .traced import here, tracers
 
 
 class OperationNode(Node):
@@ -135,15 +136,17 @@ class Operation:
         if not seen:
             return output
         if not kind or not kind & (on := modes.recording):
-            if type(output) is tuple:
-                return tuple([result(z) for z in output])
-            out = result(output)
+            out: Any = tuple([result(z) for z in output]) if type(output) is tuple else result(output)
             if cls.view:
                 join_views(out, args[0])
+            if tracers and here.tracer is not None:
+                here.tracer.operated(cls, node, args, arrays, settings, out)
             return out
         out = cls.record(node, args, arrays, output)
         if on > 1:
             finish(node, args, out if type(out) is tuple else (out,))
+        if tracers and here.tracer is not None:
+            here.tracer.operated(cls, node, args, arrays, settings, out)
         return out
 
     @classmethod

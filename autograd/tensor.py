@@ -14,6 +14,7 @@ from .counters import fresh_counter, inferring
 from .graph import AccumulateGrad, Edge, Node, NodeHooks, RemovableHandle, once, shared_counter
 from .mode import DUAL, GRAD
 from .size import Size
+from .traced import refuse_read, tracers
 
 ndarray = np.ndarray
 T = TypeVar("T", bound="TensorBase")
@@ -173,6 +174,8 @@ class TensorBase:
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """The array itself, memory shared. Refused when a gradient would be lost, unless `force`."""
+        if tracers:
+            refuse_read("numpy()")
         if self.tracked & GRAD and not force:
             raise RuntimeError(MSG_NUMPY)
         return self.array
@@ -182,12 +185,16 @@ class TensorBase:
 
     def item(self) -> Any:
         """The one element, as a Python number."""
+        if tracers:
+            refuse_read("item() or float()")
         if self.array.size != 1:
             raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
         return self.array.item()
 
     def tolist(self) -> Any:
         """The elements as nested lists."""
+        if tracers:
+            refuse_read("tolist()")
         return self.array.tolist()
 
     def size(self, dim: Any = None) -> Any:
@@ -208,6 +215,8 @@ class TensorBase:
         return len(self.array)
 
     def __bool__(self) -> bool:
+        if tracers:
+            refuse_read("a branch (bool())")
         if self.array.size != 1:
             raise RuntimeError(f"Boolean value of Tensor with {self.array.size} values is ambiguous")
         return bool(self.array.item())
@@ -219,11 +228,15 @@ class TensorBase:
         return int(self.item())
 
     def __index__(self) -> int:
+        if tracers:
+            refuse_read("index()")
         if self.array.dtype.kind not in "iub" or self.array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
 
     def __contains__(self, value: Any) -> bool:
+        if tracers:
+            refuse_read("`in`")
         return bool(np.any(self.array == (value.array if isinstance(value, Tensor) else value)))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:

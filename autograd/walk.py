@@ -13,6 +13,7 @@ from .graph import FREED, AccumulateGrad, Node
 from .hooks import as_tensor, run_leaf_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .lanes import run_lanes
 from .mode import modes
+from .traced import tracers
 
 ndarray, add = np.ndarray, np.add
 
@@ -30,11 +31,11 @@ running = _Running()
 accumulating = threading.RLock()                     # threads may share leaves: one adds to .grad at a time
 
 
-def home_for(node: Node, place: int) -> Any:
+def home_for(node: Any, place: int) -> Any:
     """Where the rule of `node` may write the gradient of its input `place` at once: the home of a leaf that gets no other
     gradient and that nobody watches; else None, and what the rule returns is copied there."""
     edge = node.edges[place]
-    if edge is None or type(edge[0]) is not AccumulateGrad:
+    if type(edge) is not tuple or type(edge[0]) is not AccumulateGrad:       # what replays a rule has no edges
         return None
     leaf: Any = edge[0]
     hooks = leaf.variable.hooks
@@ -42,8 +43,8 @@ def home_for(node: Node, place: int) -> Any:
         return None
     if not running.walks:                            # tangents run rules too
         return None
-    walk = running.walks[-1]
-    free = walk.accumulate and not walk.create and walk.targets is None and walk.uses.get(leaf) == 1
+    walk = running.walks[-1]                         # a replay has memory of its own
+    free = not tracers and walk.accumulate and not walk.create and walk.targets is None and walk.uses.get(leaf) == 1
     return hooks.home if free and leaf not in walk.pending and leaf.variable._grad is None else None
 
 

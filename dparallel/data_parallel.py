@@ -9,6 +9,7 @@ from typing import Any
 
 from autograd import Tensor, is_grad_enabled
 from autograd.nn import Module, SyncBatchNorm
+from autograd.traced import again, refuse, tracers
 
 from . import logbook
 from .arguments import compared, settle, told_to_all, wire_dtype
@@ -186,8 +187,10 @@ class DataParallel(ShardedModel, Module, Joinable):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
+        if tracers and self.unrecordable():
+            refuse(f"{self.unrecordable()} can't be recorded: call the step itself")
         if self.verify_every and is_grad_enabled():
-            self._verify_weights()
+            again(self._verify_weights)
         if self._reducer is not None and is_grad_enabled():
             return self._forward_own(self._reducer, args, kwargs)
         with inside(comm=self.comm, weight=None):
@@ -196,6 +199,21 @@ class DataParallel(ShardedModel, Module, Joinable):
             if self._reducer is not None or self.comm.size == 1 or isinstance(self.comm, Devices):
                 return self._here(args, kwargs)
             return self._forward_scattered(args, kwargs)
+
+    def unrecordable(self) -> str:
+        """What of this model trace() can't record; "" for nothing."""
+        transport = None if self._reducer is None else self._reducer.transport
+        if self._virtual is not None:
+            return "DataParallel with reproducible=V"
+        if self.shard == 3:
+            return "DataParallel with shard='parameters'"
+        if (isinstance(self.comm, Devices) and self.comm.size > 1) or (self.devices is not None and self.devices.size > 1):
+            return "DataParallel with local devices"
+        if self._reducer is None and self.comm.size > 1:
+            return "DataParallel with batch='root'"
+        if isinstance(transport, Hooked) and transport.hook is not None and hasattr(transport.hook.state, "__dict__"):
+            return f"DataParallel with a comm hook that keeps a state ({type(transport.hook.state).__name__})"
+        return ""
 
     def _here(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The module's output for what this process was given, computed on its local devices if it has several."""
@@ -207,6 +225,18 @@ class DataParallel(ShardedModel, Module, Joinable):
         return on_devices(self.module, args, kwargs, self.devices, self.output_place, self.dim)
 
     def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        rows = self._rows((args, kwargs)) if reducer.weights.inside is None else 0.0
+        call = again(self._before_forward, reducer, rows)
+        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
+            output = self._here(args, kwargs)
+        again(reducer.log.forward_ends)
+        if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
+            return output
+        return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
+                       if isinstance(y, Tensor) and y.requires_grad else y)
+
+    def _before_forward(self, reducer: Reducer, rows: float) -> ForwardCall:
+        """What this rank does, and says to the others, before its module runs; what the call counts."""
         log, weights, root = reducer.log, reducer.weights, 0
         log.forward_begins()
         if reducer.caution is not None:
@@ -214,19 +244,12 @@ class DataParallel(ShardedModel, Module, Joinable):
         if reducer.joined is not None:
             root = reducer.joined.forward_begins()
         weights.problem = weights.problem or self._watch.look()
-        call = weights.inside if weights.inside is not None else ForwardCall(self._rows((args, kwargs)))
+        call = weights.inside if weights.inside is not None else ForwardCall(rows)
         buffers = self.synchronised_buffers() if self.forward_sync_buffers else []
         if self.training:
             broadcast_tensors(buffers, self.comm, root)
         call.evaluated = (not self.training and bool(buffers)) or self._watch.evaluates()
-        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
-            output = self._here(args, kwargs)
-        if log.sampling:
-            log.forward_ends()
-        if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
-            return output
-        return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
-                       if isinstance(y, Tensor) and y.requires_grad else y)
+        return call
 
     def _rows(self, arguments: Any) -> float:
         """How many rows this call works on; not asked for where ranks do not count by rows."""
@@ -253,6 +276,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         if reducer is None:
             yield
             return
+        refuse("no_sync() can't be recorded: put it around calls of recorded steps")
         before, reducer.enabled = reducer.enabled, reducer.enabled and not when
         try:
             yield
@@ -276,6 +300,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         reducer = self._needed_reducer()
         if reducer is None:
             raise NotImplementedError("weighted(): with batch='root' (so on local devices) the root's loss is of all rows")
+        refuse("weighted() can't be recorded: put it around calls of recorded steps")
         weights = reducer.weights
         value, problem = checked_weight(weight)
         weights.problem = weights.problem or problem
@@ -297,6 +322,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         >>> if not step.skipped:
         ...     optimizer.step()
         """
+        refuse("skipping() can't be recorded: put it around calls of recorded steps")
         if self.shard == 3:
             raise NotImplementedError("skipping() with shard='parameters': a rank that fails can't bring the others the "
                                       "parameters that they ask for; use shard='gradients'")

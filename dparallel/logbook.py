@@ -35,6 +35,8 @@ class Logbook:
 
     def forward_ends(self) -> None:
         """The module's output is there."""
+        if not self.sampling:
+            return
         self.last["forward_compute"] = perf_counter_ns() - self._forward
 
     def backward_begins(self) -> None:

@@ -15,7 +15,7 @@ PACKAGES = ("autograd", "dparallel", "launch")
 LAYERS = """
 autograd.compiled autograd.arrays autograd.version autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices autograd.settings
 dparallel.comm launch autograd.frames
-autograd.mode autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed
+autograd.mode autograd.traced autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed
 autograd.hub autograd.multiprocessing autograd.fx
 autograd.counters
 autograd.lanes autograd.graph
@@ -35,10 +35,10 @@ autograd.inplace autograd.functional autograd.forward_ad autograd.attributes aut
 autograd.printing autograd.drawing autograd.config
 autograd.numpy_functions
 autograd.numpy_protocol
-autograd.operators autograd.gradcheck
+autograd.operators autograd.gradcheck autograd.trace_or_sum
 autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
-autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
+autograd.optim autograd.tracing autograd.jit autograd.distributions autograd.func autograd.serialization
 autograd
 dparallel.vectors
 dparallel.functions dparallel.tree dparallel.within dparallel.sampling dparallel.metrics dparallel.clipping dparallel.recipes

@@ -6,7 +6,8 @@ against 108 GFLOP/s for 512 x 512 on an AMD EPYC with Haswell's kernels, one thr
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ WORTH = 1 << 18                      # multiplications from which 2 us of ctypes
 def product(x: Array, y: Array, out: Array | None = None, add: bool = False) -> Array:
     """x @ y for at least two dimensions each; into `out` (contiguous) if it is given, added to what is there if `add`."""
     if x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and x.size * y.shape[1] >= WORTH and y.dtype is FLOAT32:
+        if type(x) is not np.ndarray:                # of a rule that is being recorded: see tracing/inline.py
+            return x.kernel(product, x, y)  # type: ignore[attr-defined, no-any-return]
         library = onednn.library()
         if library is not None:
             made = _sgemm(library, x, y, out, add)
@@ -35,15 +38,43 @@ def product(x: Array, y: Array, out: Array | None = None, add: bool = False) -> 
     return out
 
 
-def affine(x: Array, weight: Array, bias: Array) -> Array:
-    """x @ weight^T + bias for matrices x (n, k), weight (m, k), and bias (m,)."""
+def affine(x: Array, weight: Array, bias: Array, out: Array | None = None) -> Array:
+    """x @ weight^T + bias for matrices x (n, k), weight (m, k), and bias (m,); into `out` (contiguous) if it is given."""
     if x.dtype is FLOAT32 and x.size * weight.shape[0] >= WORTH and weight.dtype is FLOAT32 and onednn.library() is not None:
-        out = np.empty((x.shape[0], weight.shape[0]), FLOAT32)
+        if type(x) is not np.ndarray:
+            return x.kernel(affine, x, weight, bias)  # type: ignore[attr-defined, no-any-return]
+        out = np.empty((x.shape[0], weight.shape[0]), FLOAT32) if out is None else out
         out[...] = bias
         return product(x, weight.T, out, add=True)
-    out = x @ weight.T
+    out = x @ weight.T if out is None else np.matmul(x, weight.T, out)
     out += bias
     return out
+
+
+def bound(x: Array, y: Array, out: Array | None = None, add: bool = False) -> Callable[[], Any] | None:
+    """product(x, y, out, add) as a call of C without arguments, for arrays that stay where they are: 7 us instead of 8.5 for
+    64 x 64 by 64 x 128. Without `out` it gives a new array each time. None where that is NumPy's."""
+    if not (x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and x.size * y.shape[1] >= WORTH and y.dtype is FLOAT32):
+        return None
+    library, left, right = onednn.library(), _layout(x), _layout(y)
+    if (library is None or left is None or right is None or (out is not None and not out.flags.c_contiguous)
+            or _sgemm(library, x, y, out) is None):
+        return None
+    (rows, inner), columns = x.shape, y.shape[1]
+    call = partial(library.dnnl_sgemm, left[0], right[0], rows, columns, inner, 1.0, address(x), left[1], address(y),
+                   right[1], 1.0 if add else 0.0)
+    if out is not None:
+        call = partial(call, address(out), columns)
+        vars(call)["memory"] = x, y, out             # which must stay while it can be called
+        return call
+    vars(call)["memory"] = x, y
+
+    def anew() -> Array:
+        made = np.empty((rows, columns), FLOAT32)
+        call(address(made), columns)
+        return made
+
+    return anew
 
 
 def column_sums(x: Array) -> Array:
@@ -56,7 +87,9 @@ def column_sums(x: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def _ones(count: int, dtype: Any) -> Array:
-    return np.ones(count, dtype)
+    ones = np.ones(count, dtype)
+    ones.flags.writeable = False                     # a constant: see tracing/inline.py
+    return ones
 
 
 def _sgemm(library: Any, x: Array, y: Array, out: Array | None, add: bool = False) -> Array | None:

@@ -15,6 +15,7 @@ from ..mode import no_grad
 from ..ops.cast import cast
 from ..ops.fill import zeros_like
 from ..tensor import Parameter, Tensor, result
+from ..traced import again, here, tracers
 from .held import Buffer, Held
 from .hooked import Hooked
 from .state import IncompatibleKeys, Stateful
@@ -237,6 +238,9 @@ class Module(Hooked, Stateful):
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget (or fill with zeros) the gradients of all parameters."""
+        if tracers and here.tracer is not None:
+            again(self.zero_grad, set_to_none)
+            return
         for p in self.parameters():
             if set_to_none or p._grad is None:
                 p._grad = None

@@ -26,6 +26,7 @@ from ..operation import Conj, Operation, OperationNode, fit
 from ..recorded import finish
 from ..saved import Output, output_value
 from ..tensor import Tensor, TensorBase, edge_of, result, start
+from ..traced import told, tracers
 from ._out import detached, into
 
 ndarray = np.ndarray
@@ -138,7 +139,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             out.tracked = True
             if on > 1:
                 finish(node, (x,), (out,))
-        return out
+        return out if not tracers else told(forward, (a,), (x,), out)
 
     return described(op, name, node_class)
 
@@ -234,7 +235,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             answer.edge, answer.tracked = (node, 0), True
             if on > 1:
                 finish(node, (x, y), (answer,))
-        return answer
+        return answer if not tracers else told(forward, (a, b), (x, y), answer)
 
     return described(op, name, node_class)
 
@@ -394,7 +395,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
             out.tracked = True
             if on > 1:
                 finish(node, (x,), (out,))
-        return out
+        return out if not tracers else told(forward, (a, *settings), (x,), out)
 
     return described(op, name, node_class)
 
@@ -405,7 +406,9 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
     def one(input: Any, *, out: Any = None) -> Any:
         if not isinstance(input, Tensor):
             return forward(input)
-        return result(forward(input.array)) if out is None else into(out, result(forward(input.array)), input)
+        made = result(forward(input.array))
+        made = made if not tracers else told(forward, (input.array,), (input,), made)
+        return made if out is None else into(out, made, input)
 
     def two(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
@@ -420,10 +423,11 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
             if x is None:
                 return y
         try:
-            return result(forward(a, b))
+            made = result(forward(a, b))
         except (TypeError, ValueError, OverflowError) as error:
             explain(error, a, b)
             raise
+        return made if not tracers else told(forward, (a, b), (x, y), made)
 
     return described(one if inputs == 1 else two, name, None)
 

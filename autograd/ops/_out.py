@@ -13,6 +13,7 @@ from ..dtypes import can_cast
 from ..graph import shared_counter
 from ..mode import GRAD, modes
 from ..tensor import Tensor
+from ..traced import here, tracers
 from ..views import MSG_OVERLAP, overlaps
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,6 +42,8 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
                           f"does not match the required output shape {list(array.shape)}.", UserWarning, stacklevel=3)
         out.array = np.empty(array.shape, out.array.dtype)
     np.copyto(out.array, array, casting="unsafe")
+    if tracers and here.tracer is not None:
+        here.tracer.wrote(out.array, array)
     shared_counter(out).value += 1
     return out
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..kernels import attention as kernel
 from ..random import default_generator
 from ..tensor import Tensor
+from ..traced import again
 from ._declare import Operation
 from .cast import cast
 from .choice import where
@@ -118,7 +119,7 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     batch = np.broadcast_shapes(query.shape[:-2], key.shape[:-2])
     keep = None
     if dropout_p:
-        keep = default_generator().numpy.random((*batch, query.shape[-2], key.shape[-2]), np.float32) >= dropout_p
+        keep = again(_mask, (*batch, query.shape[-2], key.shape[-2]), dropout_p)
     factor = (1 / math.sqrt(query.shape[-1]) if query.shape[-1] else 1.0) if scale is None else float(scale)
     given: Any = query, key, value, bias
     if query.dtype == np.float16:                    # half precision is computed in single
@@ -126,6 +127,11 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     out = Attention.apply(*given, allowed, keep, scale=factor, causal=is_causal,
                           kept=1 / (1 - dropout_p) if dropout_p < 1 else 0.0)
     return cast(out, query.dtype)
+
+
+def _mask(shape: tuple[int, ...], p: float) -> Any:
+    """True with probability 1 - p."""
+    return default_generator().numpy.random(shape, np.float32) >= p
 
 
 def _check(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool) -> None:

@@ -9,6 +9,8 @@ import numpy as np
 from ..dtypes import for_number
 from ..kernels import pieces
 from ..tensor import Tensor, result
+from ..traced import refuse as unrecordable
+from ..traced import tracers
 from ._declare import Operation, elementwise
 from ._kinds import ordered, refuse, tensors
 from ._out import detached, into, takes_out
@@ -44,6 +46,8 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     if out is not None:
         return into(out, where(condition, detached(input), detached(other)), input, other)
     if input is None and other is None:
+        if tracers:
+            unrecordable("where(condition) alone can't be recorded: how much it gives depends on values")
         found = np.nonzero(np.atleast_1d(condition.array))
         return tuple(result(i) for i in found)
     if isinstance(condition, Tensor) and condition.dtype.kind not in "b" and condition.dtype != np.uint8:

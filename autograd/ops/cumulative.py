@@ -9,6 +9,7 @@ import numpy as np
 from ..dtypes import float16, float32, int64
 from ..kernels.order import in_rows
 from ..tensor import Tensor, result
+from ..traced import unrecordable
 from ._declare import Operation
 from ._names import also
 from ._out import takes_out
@@ -68,6 +69,7 @@ def _running(x: Any, dim: int, ufunc: Any) -> ValuesIndices:
     return ValuesIndices(Pick.apply(x, indices, dim=dim), result(indices))
 
 
+@unrecordable
 @also(axis="dim")
 @takes_out
 def cummax(input: Any, dim: int) -> ValuesIndices:
@@ -75,6 +77,7 @@ def cummax(input: Any, dim: int) -> ValuesIndices:
     return _running(input, dim, np.maximum)
 
 
+@unrecordable
 @also(axis="dim")
 @takes_out
 def cummin(input: Any, dim: int) -> ValuesIndices:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import promote
+from ..traced import again, tracers
 from .cast import cast
 from .dims import dims_of
 from .linalg_norms import VectorNorm
@@ -42,8 +43,13 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
 
 def _unit(x: Any, dim: int, eps: float) -> Any:
     length = p_norm(x, 2, dim, True)
-    lift = np.maximum(eps - length.array, 0)
-    return x / (length + lift if lift.any() else length)
+    lift = again(_up_to, eps, length.array)
+    return x / (length + lift if tracers or lift.any() else length)
+
+
+def _up_to(eps: float, x: Any) -> Any:
+    """What is missing up to eps."""
+    return np.maximum(eps - x, 0)
 
 
 __all__ = ["cosine_similarity", "pairwise_distance"]

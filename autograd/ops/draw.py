@@ -14,6 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..random import Generator, drawing
 from ..tensor import Tensor, result
+from ..traced import redrawn, unrecordable
 from ._declare import Operation
 from ._made import extent, floating, kind, made, shape_of, whole
 from ._out import detached, into
@@ -35,6 +36,7 @@ def normal_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any)
     return np.asarray(drawn).astype(dtype, copy=False)
 
 
+@redrawn
 def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Any = None, dtype: Any = None,
          layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Uniform on [0, 1)."""
@@ -46,6 +48,7 @@ def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, out:
     return made(uniform_numbers(drawing(generator), shape, dtype), requires_grad, out)
 
 
+@redrawn
 def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Any = None, dtype: Any = None,
           layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Normal with mean 0 and variance 1."""
@@ -67,6 +70,7 @@ def integers(name: str, rng: np.random.Generator, low: Any, high: Any, shape: tu
     return np.asarray(rng.integers(low, high, shape)).astype(dtype, copy=False)
 
 
+@redrawn
 def randint(*args: Any, low: Any = 0, high: Any = None, size: Any = None, generator: Generator | None = None,
             out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
             requires_grad: bool = False) -> Tensor:
@@ -84,6 +88,7 @@ def randint(*args: Any, low: Any = 0, high: Any = None, size: Any = None, genera
     return made(integers("randint", drawing(generator), low, high, shape_of("randint", size), dtype), requires_grad, out)
 
 
+@redrawn
 def randperm(n: Any, *, generator: Generator | None = None, out: Any = None, dtype: Any = None, layout: Any = None,
              device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """The numbers 0 to n - 1 in random order."""
@@ -98,6 +103,7 @@ def randperm(n: Any, *, generator: Generator | None = None, out: Any = None, dty
 
 # --- like another ----------------------------------------------------------------------------------------------------
 
+@redrawn
 def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
               device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: Any = None) -> Tensor:
@@ -107,6 +113,7 @@ def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any =
     return made(array, requires_grad)
 
 
+@redrawn
 def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
                device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
                memory_format: Any = None) -> Tensor:
@@ -116,6 +123,7 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any 
     return made(array, requires_grad)
 
 
+@redrawn
 def randint_like(input: Tensor, *args: Any, low: Any = 0, high: Any = None, generator: Generator | None = None,
                  dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
                  requires_grad: bool = False, memory_format: Any = None) -> Tensor:
@@ -153,6 +161,7 @@ class DrawPoisson(Draw, name="Poisson"):
     """Draws with rates."""
 
 
+@unrecordable
 def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Any = None,
            dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
            requires_grad: bool = False) -> Tensor:
@@ -196,6 +205,7 @@ def chances(name: str, p: Any, shape: tuple[int, ...]) -> Any:
         raise RuntimeError(f"{name}: p of shape {list(np.shape(p))} does not broadcast to {list(shape)}") from None
 
 
+@unrecordable
 def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """1 with the probabilities in input, else 0; with `p` that is the probability everywhere, and input gives the shape."""
     array = input.array
@@ -206,6 +216,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None, 
     return DrawBernoulli.apply(input, values=values) if out is None else into(out, result(values), input)
 
 
+@unrecordable
 def poisson(input: Any, generator: Generator | None = None) -> Tensor:
     """Numbers of events whose expectation is input."""
     rates = input.array
@@ -217,6 +228,7 @@ def poisson(input: Any, generator: Generator | None = None) -> Tensor:
     return DrawPoisson.apply(input, values=np.asarray(counts).astype(rates.dtype))
 
 
+@redrawn
 def multinomial(input: Any, num_samples: Any, replacement: bool = False, *, generator: Generator | None = None,
                 out: Any = None) -> Tensor:
     """num_samples indices from each row of weights; without replacement each index at most once.

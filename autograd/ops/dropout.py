@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..random import default_generator
+from ..traced import again
 from ._declare import Operation
 from ._pointwise import overwrite
 from .activation import SELU_ALPHA, SELU_SCALE
@@ -52,7 +53,7 @@ def _dropped(input: Any, p: float, training: bool, inplace: bool, shape: tuple[i
         return input
     if input.dtype.kind not in "fc":
         raise RuntimeError(f"result type float32 can't be cast to {input.dtype}: dropout is for floating point")
-    keep = np.zeros(shape, bool) if p == 1 else _mask(shape, p)
+    keep = np.zeros(shape, bool) if p == 1 else again(_mask, shape, p)
     scale = 1 / (1 - p) if p < 1 else 0.0
     if inplace:
         return overwrite(input, Dropout.apply(clone(input), keep, scale=scale))
@@ -123,7 +124,7 @@ def _alpha(input: Any, p: float, training: bool, inplace: bool, shape: tuple[int
     if p == 1:
         out = x * 0.0
     else:
-        keep = _mask(shape, p)
+        keep = again(_mask, shape, p)
         scale = 1 / math.sqrt((1 - p) * (1 + p * FLOOR * FLOOR))
         out = Dropout.apply(x, keep, scale=scale) + (scale * FLOOR * (~keep - p)).astype(input.dtype)
     return overwrite(input, out) if inplace else out

@@ -10,6 +10,7 @@ import numpy as np
 from ..graph import shared_counter
 from ..kernels.segments import add_rows, first_largest
 from ..tensor import Tensor
+from ..traced import again, refuse, tracers
 from ._declare import Operation
 from .cast import cast
 from .index.getitem import getitem
@@ -73,10 +74,14 @@ def _checked(index: Any, weight: Any, name: str) -> Any:
     if not isinstance(index, Tensor) or index.dtype.kind not in "iu":
         got = index.dtype if isinstance(index, Tensor) else type(index).__name__
         raise RuntimeError(f"{name}: expected indices of dtype int64 or int32; but got {got} instead")
-    a = index.array
-    if a.size and (a.min() < 0 or a.max() >= weight.shape[0]):
-        raise IndexError(f"index out of range in self: indices from {a.min()} to {a.max()}, {weight.shape[0]} rows")
-    return a
+    again(_in_range, index.array, weight.shape[0])
+    return index.array
+
+
+def _in_range(a: Any, rows: int) -> None:
+    """IndexError unless all indices name rows."""
+    if a.size and (a.min() < 0 or a.max() >= rows):
+        raise IndexError(f"index out of range in self: indices from {a.min()} to {a.max()}, {rows} rows")
 
 
 def _padding(padding_idx: int | None, rows: int) -> int | None:
@@ -90,6 +95,8 @@ def _padding(padding_idx: int | None, rows: int) -> int | None:
 
 def renorm_rows(weight: Any, index: Any, max_norm: float, norm_type: float) -> None:
     """Scale the rows used down to norm max_norm, in place, where theirs is larger."""
+    if tracers:
+        refuse("max_norm of an embedding can't be recorded")
     used = np.unique(index)
     rows = weight.array[used]
     norms = np.linalg.norm(rows, norm_type, axis=1)
@@ -115,7 +122,7 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
     index = _checked(input, weight, "embedding")
     if max_norm is not None:
         renorm_rows(weight, index, max_norm, norm_type)
-    return Embedding.apply(weight, index, _shares(index, weight.shape[0], padding_idx, scale_grad_by_freq))
+    return Embedding.apply(weight, index, again(_shares, index, weight.shape[0], padding_idx, scale_grad_by_freq))
 
 
 # --- bags --------------------------------------------------------------------------------------------------------------
@@ -150,6 +157,8 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
                       "is deprecated, and should now be `embedding_bag(input, weight, ...)`.", UserWarning, stacklevel=2)
         input, weight = weight, input
     _check_bag_arguments(input, per_sample_weights, mode, scale_grad_by_freq)
+    if tracers:
+        refuse("embedding_bag() can't be recorded")
     lengths = _lengths(input, offsets, include_last_offset)
     index = _checked(input, weight, "embedding_bag").reshape(-1)
     padding_idx = _padding(padding_idx, weight.shape[0])
@@ -161,7 +170,7 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
         keep = np.flatnonzero(index != padding_idx)
         index, groups = index[keep], groups[keep]
         weights = None if weights is None else getitem(weights, keep)
-    rows = Embedding.apply(weight, index, _shares(index, weight.shape[0], None, scale_grad_by_freq))
+    rows = Embedding.apply(weight, index, again(_shares, index, weight.shape[0], None, scale_grad_by_freq))
     if weights is not None:
         rows = rows * reshape(cast(weights, weight.dtype), (index.size, 1))
     if mode == "max":

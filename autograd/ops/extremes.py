@@ -9,6 +9,7 @@ import numpy as np
 from ..dtypes import int64
 from ..kernels.order import in_rows
 from ..tensor import Tensor, result
+from ..traced import again
 from ._declare import Operation
 from ._names import also
 from ._out import into
@@ -108,7 +109,7 @@ def _along(x: Any, dim: Any, keepdim: bool, find: Any, name: str) -> ValuesIndic
     if x.ndim == 0:
         return selected(x, np.zeros((), int64), 0, keepdim)
     nonempty(x.shape, (place,), name)
-    return selected(x, np.expand_dims(find(x.array, place), place), place, keepdim)
+    return selected(x, np.expand_dims(again(find, x.array, place), place), place, keepdim)
 
 
 def _either(x: Any, dim: Any, keepdim: bool, other: Any, pick: Any, find: Any, name: str) -> Any:
@@ -145,13 +146,13 @@ def _arg(x: Any, dim: int | None, keepdim: bool, find: Any, name: str) -> Any:
         if a.size == 0:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0, shape "
                              f"{list(a.shape)}.")
-        out = np.asarray(find(a))
+        out = np.asarray(again(find, a))
         return result(out.reshape((1,) * a.ndim) if keepdim else out)
     place = one_dim(dim, a.ndim)
     if a.ndim == 0:
         return result(np.zeros((), int64))
     nonempty(a.shape, (place,), name)
-    return result(np.asarray(find(a, place, keepdims=keepdim)))
+    return result(np.asarray(again(find, a, place, keepdims=keepdim)))
 
 
 @reduction

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..random import default_generator
+from ..traced import unrecordable
 from .shape import wrap_dim
 from .softmax import log_softmax as log_softmax_of
 from .softmax import softmax as softmax_of
@@ -37,6 +38,7 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
     return log_softmax_of(input, dim, dtype=dtype)
 
 
+@unrecordable
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
     """A soft sample of a category: softmax((logits + Gumbel noise) / tau).
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels import softmax as kernel
+from ..kernels.picking import picked, take_away
 from ..tensor import Tensor
+from ..traced import decided, refuse, tracers
 from ._declare import Operation
 from .choice import where
 from .loss_reduction import chosen, reduced
@@ -91,11 +93,11 @@ class CrossEntropy(Operation):
         else:
             tops = made[0]
         ctx.save(x, target, made)                    # a tuple: numbers to the graph, freed with the rest
-        out = tops - wide[np.arange(len(x)), target]     # the largest first, or digits are lost
+        out = tops - picked(wide, target)            # the largest first, or digits are lost
         out += np.log(made[1])
         if weights is not None:
             out *= weights
-        return np.asarray(out if total is None else np.add.reduce(out) / total, x.dtype)
+        return np.asarray((out if total is None else np.add.reduce(out) / total).astype(x.dtype, copy=False))
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -103,19 +105,19 @@ class CrossEntropy(Operation):
         x, target, (powers, sums) = ctx.values
         weights, total = ctx.given
         n = len(target)
-        share = np.ones(n, x.dtype) if weights is None else weights
+        share = x.dtype.type(1) if weights is None else weights
         share = share if total is None else (share / total).astype(x.dtype)
         if isinstance(g, Tensor):
             one_hot = PutRows.apply(np.ones(n, x.dtype), target, shape=x.shape)
-            return (softmax(x, 1) - one_hot) * reshape(g * share, (n, 1)), None
+            return (softmax(x, 1) - one_hot) * reshape(g * np.broadcast_to(share, n), (n, 1)), None
         share = g * share
         if powers.ndim == 1:                         # the largest elements
-            made = kernel.cross_entropy_backward(x, powers, sums, share, target)
+            made = kernel.cross_entropy_backward(x, powers, sums, np.full(n, share, x.dtype), target)
             if made is not None:
                 return made, None
             powers = np.exp(x - powers[:, None])
         out = powers * (share / sums)[:, None]
-        out[np.arange(n), target] -= share
+        take_away(out, target, share)
         return out.astype(x.dtype, copy=False), None
 
 
@@ -172,7 +174,11 @@ def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: A
             raise RuntimeError("the derivative for 'weight' is not implemented: class weights are constants; use "
                                "weight.detach()")
     weights = None
-    if t.size and (t.min() < 0 or t.max() >= classes or 0 <= ignore_index < classes):
+    if tracers and weight is not None:
+        refuse("weights of classes can't be recorded")
+    if decided(_unusual, t, classes, ignore_index):
+        if tracers:
+            refuse("targets that are ignored (or out of range) can't be recorded: multiply the losses of each by a mask")
         counted = t != ignore_index
         wrong = counted & ((t < 0) | (t >= classes))
         if wrong.any():
@@ -182,6 +188,14 @@ def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: A
     if weight is not None:
         weights = weight.array[t].astype(dtype) if weights is None else weights * weight.array[t].astype(dtype)
     return t, weights
+
+
+def _unusual(t: Any, classes: int, ignore_index: int) -> bool:
+    """Whether some targets may be ignored, or are wrong."""
+    if 0 <= ignore_index < classes:
+        return bool(t.size)
+    places = t.view(np.uint64) if t.dtype == np.int64 else t             # negative ones are large
+    return bool(t.size and np.maximum.reduce(places) >= classes)
 
 
 def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,

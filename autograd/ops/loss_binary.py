@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..traced import again
 from ._declare import Operation
 from .activation import logsigmoid, softplus
 from .choice import where
@@ -50,14 +51,18 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_avera
                          f"({list(input.shape)}) is deprecated. Please ensure they have the same size.")
     if input.dtype != target.dtype:
         raise RuntimeError(f"Found dtype {target.dtype} but expected {input.dtype}: input and target must agree")
-    a = input.array
-    if a.size and not ((a >= 0) & (a <= 1) | np.isnan(a)).all():
-        raise RuntimeError("all elements of input should be between 0 and 1; apply sigmoid, or use "
-                           "binary_cross_entropy_with_logits")
+    again(_probabilities, input.array)
     losses = BinaryCrossEntropy.apply(input, target)
     if weight is not None:
         losses = losses * (weight if weight.shape == losses.shape else expand(weight, losses.shape))
     return reduced(losses, reduction)
+
+
+def _probabilities(a: Any) -> None:
+    """RuntimeError for numbers that are no probabilities."""
+    if a.size and not ((a >= 0) & (a <= 1) | np.isnan(a)).all():
+        raise RuntimeError("all elements of input should be between 0 and 1; apply sigmoid, or use "
+                           "binary_cross_entropy_with_logits")
 
 
 class BinaryCrossEntropyWithLogits(Operation):

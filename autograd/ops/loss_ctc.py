@@ -8,6 +8,7 @@ import numpy as np
 
 from ..kernels import ctc
 from ..tensor import Tensor
+from ..traced import unrecordable
 from ._declare import Operation
 from .loss_reduction import chosen
 from .reduce import mean, sum
@@ -62,6 +63,7 @@ def _numbers(value: Any, name: str) -> Any:
     return np.atleast_1d(a).astype(np.int64)
 
 
+@unrecordable
 def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
              reduction: str = "mean", zero_infinity: bool = False) -> Any:
     """-log of the probability of each label sequence, summed over all alignments.

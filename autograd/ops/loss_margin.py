@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..traced import unrecordable
 from .choice import minimum, relu, where
 from .distance import pairwise_distance
 from .index import getitem
@@ -20,8 +21,7 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_aver
                          reduction: str = "mean") -> Any:
     """input where target is 1, max(0, margin - input) where it is -1."""
     reduction = chosen(reduction, size_average, reduce)
-    t = target.array
-    losses = where(t != 1, _above_zero(margin - input), 0.0) + where(t != -1, input, 0.0)
+    losses = where(target != 1, _above_zero(margin - input), 0.0) + where(target != -1, input, 0.0)
     return reduced(losses, reduction)
 
 
@@ -52,8 +52,7 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
     tiny = 1e-12
     product = sum(input1 * input2, -1)
     cosine = product / sqrt((sum(input1 * input1, -1) + tiny) * (sum(input2 * input2, -1) + tiny))
-    t = target.array
-    losses = where(t == 1, 1 - cosine, 0.0) + where(t == -1, _above_zero(cosine - margin), 0.0)
+    losses = where(target == 1, 1 - cosine, 0.0) + where(target == -1, _above_zero(cosine - margin), 0.0)
     return reduced(losses, reduction)
 
 
@@ -97,6 +96,7 @@ def triplet_margin_with_distance_loss(
 
 # --- margins between classes -------------------------------------------------------------------------------------------
 
+@unrecordable
 def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: Any = None,
                       reduce: Any = None, reduction: str = "mean") -> Any:
     """sum over classes j other than the target of max(0, margin - input[target] + input[j])^p, over their number."""
@@ -135,6 +135,7 @@ def _rows(input: Any, target: Any, name: str) -> tuple[Any, Any]:
     return rows, t
 
 
+@unrecordable
 def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None,
                            reduction: str = "mean") -> Any:
     """sum over labels y and classes j that are no labels of max(0, 1 - input[y] + input[j]), over the number of classes.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor, result
+from ..traced import again, tracers
 from ._declare import Operation
 from ._pointwise import pointwise
 from .arithmetic import mul
@@ -123,11 +124,21 @@ def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool
     reduction = chosen(reduction, size_average, reduce)
     loss = exp(input) - target * input if log_input else input - target * log(input + eps)
     if full:
-        many = target.array > 1
+        many = target > 1
         safe = where(many, target, 1.0)
         stirling = safe * log(safe) - safe + 0.5 * log(2 * math.pi * safe)
         loss = loss + where(many, stirling, 0.0)
     return reduced(loss, reduction)
+
+
+def _not_negative(var: Any) -> None:
+    if (var < 0).any():
+        raise ValueError("var has negative entry/entries")
+
+
+def _up_to(eps: float, x: Any) -> Any:
+    """What is missing up to eps."""
+    return np.maximum(eps - x, 0).astype(x.dtype)
 
 
 def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
@@ -137,8 +148,8 @@ def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps
         if var < 0:
             raise ValueError("var has negative entry/entries")
         var = var * result(np.ones(input.shape, input.dtype))
-    elif (var.array < 0).any():
-        raise ValueError("var has negative entry/entries")
+    else:
+        again(_not_negative, var.array)
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:            # one variance for each row
             var = var[..., None]
@@ -147,8 +158,8 @@ def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps
             raise ValueError(f"var is of incorrect size: {list(var.shape)} for input {list(input.shape)}")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
-    lift = np.maximum(eps - var.array, 0).astype(var.dtype)      # no gradient goes into the limit
-    var = var + lift if lift.any() else var
+    lift = again(_up_to, eps, var.array)             # no gradient goes into the limit
+    var = var + lift if tracers or lift.any() else var
     difference = input - target
     loss = 0.5 * (log(var) + difference * difference / var)
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)

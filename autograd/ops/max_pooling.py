@@ -17,6 +17,7 @@ from ..kernels import pooling as kernels
 from ..kernels.windows import Slide
 from ..random import default_generator
 from ..tensor import Tensor, result
+from ..traced import refuse, tracers
 from ._declare import Operation
 from ._geometry import Sizes, by, check_pool_input, full_sizes, ints, pool_ints
 from .shape import reshape, unsqueeze
@@ -230,6 +231,8 @@ def fractional_max_pool(name: str, dims: int, input: Any, kernel_size: Any, outp
     if any(o + k - 1 + spare > n for o, k, n in zip(outs, kernel, plane, strict=True)):
         raise RuntimeError(f"{name}(): pool size {list(kernel)} too large relative to input size {list(plane)} and output "
                            f"size {list(outs)}: output + pool - 1 must be at most the input's{' - 1' * spare}")
+    if tracers:
+        refuse(f"{name}() can't be recorded")
     n = 1 if input.ndim == dims + 1 else input.shape[0]
     shape = (n, input.shape[-dims - 1], dims)
     if samples is None:

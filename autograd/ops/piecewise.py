@@ -8,6 +8,7 @@ import numpy as np
 
 from ..random import default_generator
 from ..tensor import Tensor
+from ..traced import again
 from ._declare import Operation
 from ._pointwise import overwrite, pointwise
 from .arithmetic import mul
@@ -103,14 +104,19 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
     return leaky_relu(input, negative_slope, True)
 
 
+def _slopes(a: Any, lower: float, upper: float) -> Any:
+    """1 for what is above 0, else a random number."""
+    slopes = default_generator().numpy.uniform(lower, upper, a.shape).astype(a.dtype)
+    return np.where(a > 0, np.ones((), a.dtype), slopes)
+
+
 def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Any:
     """leaky_relu; while training each element below 0 has a random slope from [lower, upper], else the middle one."""
     if not 0 <= lower <= upper <= 1:
         _check_slopes(lower, upper)
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    slopes = default_generator().numpy.uniform(lower, upper, input.shape).astype(input.dtype)
-    out = mul(clone(input) if inplace else input, np.where(input.array > 0, np.ones((), input.dtype), slopes))
+    out = mul(clone(input) if inplace else input, again(_slopes, input.array, lower, upper))
     return overwrite(input, out) if inplace else out
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..dtypes import float32, float64, int64
 from ..kernels.order import in_rows
 from ..tensor import Tensor, result
+from ..traced import refuse, tracers, unrecordable
 from ._declare import Operation
 from .cast import cast
 from .dims import nonempty, one_dim, reduction
@@ -56,6 +57,8 @@ def _median(x: Any, dim: Any, keepdim: bool, skip_nan: bool, name: str) -> Any:
     if x.ndim == 0:
         return selected(x, np.zeros((), int64), 0, keepdim)
     nonempty(x.shape, (dim,), name)
+    if tracers:
+        refuse(f"{name}() along a dimension can't be recorded")
     a = x.array
     places, n = order(a, dim), a.shape[dim]
     nans = np.count_nonzero(np.isnan(a), axis=dim, keepdims=True) if a.dtype.kind == "f" else np.zeros((1,) * a.ndim, int64)
@@ -76,6 +79,7 @@ def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return _median(input, dim, keepdim, True, "nanmedian")
 
 
+@unrecordable
 @reduction
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The most frequent value along `dim`, the smallest of equally frequent ones, and its last place."""
@@ -147,12 +151,14 @@ def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, s
     return squeeze(out, 0) if q.ndim == 0 else out
 
 
+@unrecordable
 @reduction
 def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
     """The values below which the parts q of all elements lie, or of those along `dim`; several q come first."""
     return _quantile(input, q, dim, keepdim, interpolation, False)
 
 
+@unrecordable
 @reduction
 def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,
                 interpolation: str = "linear") -> Any:

@@ -10,6 +10,7 @@ from ..dtypes import bool_, float16, float32, int64, uint8
 from ..kernels.order import in_rows
 from ..operation import SumTo
 from ..tensor import Tensor, result
+from ..traced import again
 from ._declare import Operation
 from ._out import into
 from .arithmetic import div
@@ -126,28 +127,41 @@ def nansum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     return NanSum.apply(x, dims=dims_of(dim, x.ndim), keepdim=keepdim)
 
 
+def _present(a: Any) -> Any:
+    """Where there is no nan."""
+    return ~np.isnan(a)
+
+
+def _count(a: Any, dims: tuple[int, ...]) -> Any:
+    return np.asarray(np.count_nonzero(a, axis=dims), int64)
+
+
 @reduction
 def nanmean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean of the elements that are not nan; nan where there are none."""
     if input.dtype.kind not in "fc":
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
     total = nansum(input, dim, keepdim, dtype=dtype)
-    present = sum(result(~np.isnan(input.array)), dim, keepdim)
+    present = sum(result(again(_present, input.array)), dim, keepdim)
     return total / cast(present, total.dtype)
 
 
 @reduction
 def count_nonzero(input: Any, dim: Dims = None) -> Any:
     """How many elements, of all or over `dim`, are not 0."""
-    return result(np.asarray(np.count_nonzero(input.array, axis=dims_of(dim, input.ndim)), int64))
+    return result(again(_count, input.array, dims_of(dim, input.ndim)))
 
 
 def _truth(x: Any, dim: Dims, keepdim: bool, reduce: Any) -> Any:
     """all and any: bool, but uint8 for uint8. An empty list of dims reduces none, unlike in sum()."""
     none = isinstance(dim, (tuple, list)) and not dim
     dims = () if none else dims_of(dim, x.ndim)
-    out = in_rows(np.asarray(reduce(x.array, axis=dims, keepdims=keepdim)))
-    return result(out.astype(uint8 if x.dtype == uint8 else bool_, copy=False))
+    return result(again(_reduced, x.array, reduce, dims, keepdim))
+
+
+def _reduced(a: Any, reduce: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+    out = in_rows(np.asarray(reduce(a, axis=dims, keepdims=keepdim)))
+    return out.astype(uint8 if a.dtype == uint8 else bool_, copy=False)
 
 
 @reduction

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor, result
+from ..traced import rerun, unrecordable
 from .dims import one_dim
 from .no_derivative import underived
 
@@ -45,6 +46,7 @@ def _answer(input: Any, dim: int | None, rows: Any, order: Any, new: Any, name: 
     return (out, *parts) if parts else out
 
 
+@unrecordable
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> Any:
     """The distinct elements, or slices along `dim`, in order; with where each element went and how often each came."""
@@ -56,6 +58,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
                    (return_inverse, return_counts))
 
 
+@unrecordable
 def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
                        dim: int | None = None) -> Any:
     """The first of each run of equal elements, or slices along `dim`; with the run of each and the lengths of the runs."""
@@ -65,6 +68,7 @@ def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: 
                    (return_inverse, return_counts))
 
 
+@rerun
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
     """Whether each of `elements` is among `test_elements`; one of them may be a number. assume_unique is a hint only."""
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dtypes import int64
 from ..tensor import result
+from ..traced import again
 from ._names import also
 from ._out import takes_out
 from .dims import one_dim, reduction
@@ -22,6 +23,11 @@ def order(a: Any, dim: int, descending: bool = False) -> Any:
     return np.flip(a.shape[dim] - 1 - back, dim)
 
 
+def _at(a: Any, dim: int, descending: bool, ranks: Any) -> Any:
+    """Where the elements of these ranks are."""
+    return np.take(order(a, dim, descending), ranks, dim)
+
+
 @also(axis="dim")
 @takes_out
 def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> ValuesIndices:
@@ -29,7 +35,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
     dim = one_dim(dim, input.ndim)
     if input.ndim == 0:
         return selected(input, np.zeros((), int64), 0, True)
-    indices = order(input.array, dim, descending)
+    indices = again(order, input.array, dim, descending)
     return ValuesIndices(Pick.apply(input, indices, dim=dim, distinct=True), result(indices))
 
 
@@ -37,7 +43,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
 def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """Where the elements along `dim` are found in order; always stable."""
     dim = one_dim(dim, input.ndim)
-    return result(order(input.array, dim, descending) if input.ndim else np.zeros((), int64))
+    return result(again(order, input.array, dim, descending) if input.ndim else np.zeros((), int64))
 
 
 @takes_out
@@ -59,7 +65,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
         if k == 0:
             return ValuesIndices(input.new_empty(0), result(np.zeros(0, int64)))
         return selected(input, np.zeros((), int64), 0, True)
-    indices = np.take(order(input.array, dim, largest), range(k), dim)
+    indices = again(_at, input.array, dim, largest, range(k))
     return ValuesIndices(Pick.apply(input, indices, dim=dim, distinct=True), result(indices))
 
 
@@ -76,7 +82,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
         raise NotImplementedError("\"kthvalue_cpu\" not implemented for 'Bool'; convert with .int()")
     if input.ndim == 0:
         return selected(input, np.zeros((), int64), 0, keepdim)
-    return selected(input, np.take(order(input.array, dim), [k - 1], dim), dim, keepdim)
+    return selected(input, again(_at, input.array, dim, False, [k - 1]), dim, keepdim)
 
 
 __all__ = ["argsort", "kthvalue", "msort", "sort", "topk"]

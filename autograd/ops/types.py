@@ -9,6 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..inference import is_inference
 from ..tensor import Tensor
+from ..traced import refuse_read, tracers
 
 
 def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
@@ -61,6 +62,8 @@ def is_neg(input: Tensor) -> bool:
 
 def is_nonzero(input: Tensor) -> bool:
     """Whether the one element is not 0."""
+    if tracers:
+        refuse_read("is_nonzero()")
     if input.array.size == 0:
         raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
     if input.array.size > 1:

@@ -82,8 +82,11 @@ class Elementwise(Optimizer):
         parts = [run.values, run.gradients, *run.arrays]
         if run.values.dtype.kind == "c":
             parts = [part.view(part.real.dtype) for part in parts]
-        for start in range(0, parts[0].size, BLOCK):
-            update(*(part[start:start + BLOCK] for part in parts))
+        if parts[0].size <= BLOCK:
+            update(*parts)
+        else:
+            for start in range(0, parts[0].size, BLOCK):
+                update(*(part[start:start + BLOCK] for part in parts))
         run.stepped()
 
     def __setstate__(self, state: dict[str, Any]) -> None:

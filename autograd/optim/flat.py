@@ -94,7 +94,7 @@ class Home:
             return None
         for run in self.kept:
             for vector in run.numbers.values():
-                if vector.size > 1 and (vector != vector[0]).any():
+                if len(set(vector.tolist())) > 1:
                     return None
         for run in self.kept:
             gather(run.params, run.gradients)

@@ -11,6 +11,7 @@ from typing import Any
 from ..graph import RemovableHandle, shared_counter
 from ..mode import enable_grad
 from ..tensor import Tensor
+from ..traced import again, here, tracers
 from .param_groups import check_against, complete_group, required
 from .state_dicts import check_sizes, pack, unpack
 
@@ -37,6 +38,8 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def hooked(*args: Any, **kwargs: Any) -> Any:
+        if tracers and here.tracer is not None:
+            return again(hooked, *args, **kwargs)
         self = args[0]
         self._opt_called = True
         if self._stepping:
@@ -126,6 +129,9 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget (or fill with zeros) the gradients."""
+        if tracers and here.tracer is not None:
+            again(self.zero_grad, set_to_none)
+            return
         for group in self.param_groups:
             for p in group["params"]:
                 if set_to_none:

@@ -39,11 +39,13 @@ from autograd import Function, Tensor, as_tensor, stack
 from autograd.engine import survey
 from autograd.forward_ad import make_dual, unpack_dual
 from autograd.mode import DUAL, GRAD, modes
+from autograd.traced import refuse
 from autograd.walk import running
 
 from ..comm import Communicator, Handle, communicator
 from ..comm.messages import Message, call_text, check_like
 
+MSG_TRACED = "messages (Send, Recv, Isend, Irecv) can't be recorded: call the step itself"
 WITH_TANGENT = DUAL                  # in a message's note, beside GRAD: x and its tangent came, one on the other
 MANY = 1000                          # messages without a backward pass, at which to warn
 
@@ -204,6 +206,7 @@ def link(node: Any) -> Tensor:
 def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
            *links: Tensor) -> tuple[Tensor, Sent]:
     """Send x, and its tangent if it has one; Post's tensor, and the message."""
+    refuse(MSG_TRACED)
     message = Sent(comm, place, dest)
     primal, tangent = unpack_dual(x) if isinstance(x, Tensor) else (x, None)
     sent, note = (x, 0.0) if tangent is None else (stack([primal, tangent]), float(WITH_TANGENT))
@@ -278,6 +281,7 @@ class Recv(Function):
               place: int | None = None) -> Any:
         """Receive."""
         comm = communicator(comm)
+        refuse(MSG_TRACED)
         number = comm.user_tag(tag)
         return cls.complete(comm.fetch(source, number, place), comm, source, number, place, like)
 
@@ -349,6 +353,7 @@ class Irecv:
     def apply(*, source: int, comm: Any = None, tag: int = 0, like: Any = None, place: int | None = None) -> Handle:
         """Start to receive."""
         comm = communicator(comm)
+        refuse(MSG_TRACED)
         number = comm.user_tag(tag)
         handle = comm.fetch(source, number, place)
         return Handle(lambda: Recv.complete(handle, comm, source, number, place, like), handle.done)

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autograd import Function, Tensor, as_tensor, is_grad_enabled
+from autograd.traced import refuse
 
 from ..comm import Communicator, Handle, communicator
 from .collective import NO_PART, Collective, one_per_place, shaped, shapes_of
@@ -85,6 +86,7 @@ class Partnered(Collective):
         >>> y = work(z)
         >>> total = h.wait() + y
         """
+        refuse("a collective that start() begins can't be recorded: apply() can")
         comm = communicator(comm)
         flight = Flight(cls)
         token = Start.apply(*args, comm=comm, flight=flight, settings=settings)

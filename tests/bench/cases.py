@@ -21,7 +21,7 @@ WARM_UP = 20                         # steps, or half a second of them
 
 
 def library(name):
-    """autograd or torch, one thread."""
+    """autograd (also for "replayed") or torch, one thread."""
     if name == "torch":
         import torch
         torch.set_num_threads(1)
@@ -146,7 +146,7 @@ def most_resident():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("case", choices=[*CHAINS, *MODELS, *LOCAL, "import"])
-    parser.add_argument("library", choices=["autograd", "torch"])
+    parser.add_argument("library", choices=["autograd", "torch", "replayed"], help="replayed: autograd.trace(step)")
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--devices", type=int, help="local devices")
     parser.add_argument("--alone", action="store_true", help="ranks that each train for themselves, and meet after each step")
@@ -169,6 +169,8 @@ def main():
         step = alone(training(t, options.case, 1, None))
     else:
         step = training(t, options.case, options.ranks, options.devices)
+    if options.library == "replayed":
+        step = t.trace(step)
     steps = options.steps if options.steps is not None or options.ranks == 1 else 200
     times, check = measure(step, options.seconds, steps, clock)
     if int(os.environ.get("BENCH_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", 0))) == 0:

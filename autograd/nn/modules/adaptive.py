@@ -9,6 +9,7 @@ import numpy as np
 
 from ...ops.fill import empty
 from ...ops.shape import cat
+from ...traced import refuse, tracers
 from .. import functional as F
 from ..module import Module
 from .container import ModuleList, Sequential
@@ -57,6 +58,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def forward(self, input_: Any, target_: Any) -> _ASMoutput:
         """The log probability of each target (n,) under input (n, in_features), and minus their mean."""
         self._check(input_, target_)
+        if tracers:
+            refuse("AdaptiveLogSoftmaxWithLoss can't be recorded: which clusters it computes depends on values")
         single = target_.ndim == 0
         input, targets = (input_.unsqueeze(0) if single else input_), target_.array.reshape(-1)
         if targets.size and (targets.min() < 0 or targets.max() >= self.n_classes):
@@ -93,6 +96,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         """The most probable class of each row: (n,). Clusters are looked into only where the head points to them."""
         head = self.head(input)
         best = head.argmax(dim=1)
+        if tracers:
+            refuse("AdaptiveLogSoftmaxWithLoss.predict() can't be recorded: which clusters it computes depends on values")
         if bool((best.array < self.shortlist_size).all()):
             return best
         return self.log_prob(input).argmax(dim=1)

@@ -12,6 +12,7 @@ from ...mode import is_grad_enabled
 from ...ops.choice import where
 from ...ops.fill import full
 from ...ops.shape import triu, unsqueeze
+from ...traced import decided
 from .. import functional as F
 from .. import init
 from ..module import Module
@@ -42,7 +43,8 @@ def is_causal_mask(mask: Any, is_causal: bool | None, size: int) -> bool:
     """is_causal; if that is None, whether the mask is the causal one."""
     if is_causal is not None or mask is None:
         return is_causal is True
-    return tuple(mask.shape) == (size, size) and bool((mask.array == causal_mask(size, dtype=mask.dtype).array).all())
+    return tuple(mask.shape) == (size, size) and decided(
+        np.array_equal, mask.array, causal_mask(size, dtype=mask.dtype).array)
 
 
 def _length(x: Any, batch_first: bool) -> int:
@@ -135,8 +137,13 @@ class TransformerEncoder(Module):
             return False
         if is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in first.parameters())):
             return False
-        kept = padding.array == 0
-        return bool((kept[:, :-1] >= kept[:, 1:]).all())
+        return decided(_at_the_end, padding.array)
+
+
+def _at_the_end(padding: Any) -> bool:
+    """Whether padding comes after all else in each row."""
+    kept = padding == 0
+    return bool((kept[:, :-1] >= kept[:, 1:]).all())
 
 
 def _why_not_nested(layer: Any) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from ...dtypes import result_type
 from ...graph import shared_counter
 from ...tensor import Tensor, result
+from ...traced import again, here, tracers
 
 MSG_NONFINITE = ("The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped. "
                  "To disable this error and scale the gradients by the non-finite norm anyway, set "
@@ -88,6 +89,8 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     """
     empty = isinstance(parameters, types.GeneratorType)
     parameters = _as_list(parameters)
+    if tracers and here.tracer is not None:
+        return again(lambda: clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach))
     if empty and not parameters:
         warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", UserWarning, stacklevel=2)
     sliced = [p for p in parameters if hasattr(p, "norm_over_ranks")]
@@ -111,6 +114,10 @@ def clip_grad_norm(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Bring each element of the gradients, in place, into [-clip_value, clip_value]."""
+    if tracers and here.tracer is not None:
+        parameters = _as_list(parameters)
+        again(clip_grad_value_, parameters, clip_value, foreach)
+        return
     limit = float(clip_value)
     for grad in _grads(_as_list(parameters)):
         np.clip(grad.array, -limit, limit, out=grad.array)

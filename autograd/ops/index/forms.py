@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...tensor import Tensor
+from ...traced import MSG_MASK, refuse, tracers
 
 EVERYTHING = slice(None)
 SEQUENCES = (list, tuple, range)
@@ -129,6 +130,8 @@ def is_basic(index: Any, shape: tuple[int, ...]) -> bool:
 def nonzero_of(mask: Any, shape: tuple[int, ...], dim: int) -> list[Any]:
     """The places where a mask that begins at dimension `dim` is true, one array for each of its dimensions."""
     array = mask.array if isinstance(mask, Tensor) else mask
+    if tracers and isinstance(mask, Tensor):
+        refuse(MSG_MASK)
     if array.shape != shape[dim:dim + array.ndim]:
         raise mismatch(array.shape, shape, dim)
     return list(np.nonzero(array))

@@ -10,6 +10,7 @@ from ...kernels.order import zeros_like_order
 from ...kernels.scatter import add_at
 from ...operation import Operation
 from ...tensor import Tensor
+from ...traced import MSG_MASK, refuse, tracers
 from .forms import EVERYTHING, located, mismatch, worded
 
 ndarray = np.ndarray
@@ -139,6 +140,8 @@ def getitem(x: Any, index: Any) -> Any:
             dtype = index.array.dtype
             if dtype.kind == "b":
                 if index.shape == x.shape[:index.ndim]:
+                    if tracers:
+                        refuse(MSG_MASK)
                     return Masked.apply(x, index.array.copy())
                 if index.ndim <= x.ndim:
                     raise mismatch(index.shape, x.shape)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...operation import Operation
 from ...tensor import Tensor
+from ...traced import unrecordable
 from .._out import takes_out, takes_out_apart
 from ..shape import broadcast_shapes, expand, pad_constant, reshape
 from .getitem import Masked
@@ -88,6 +89,7 @@ def fill(input: Any, value: Any) -> Any:
     return MaskedFill.apply(input, np.True_, value)
 
 
+@unrecordable
 @takes_out
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """input, but the elements of source, one after the other, where the mask holds."""
@@ -101,6 +103,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     return MaskedScatter.apply(x, mask, source)
 
 
+@unrecordable
 @takes_out_apart
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements of input where the mask holds, in one dimension; the two broadcast."""

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...tensor import Tensor, result
+from ...traced import refuse, rerun, tracers, unrecordable
 from .._out import into, takes_out
 
 
+@unrecordable
 def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
     """Where input is not 0: a row of indices for each place, or, `as_tuple`, a vector for each dimension."""
     array = input.array if isinstance(input, Tensor) else input
@@ -24,6 +26,7 @@ def argwhere(input: Any) -> Any:
     return nonzero(input)
 
 
+@unrecordable
 @takes_out
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     """nonzero() with `size` rows: cut off, or filled up with fill_value."""
@@ -35,6 +38,7 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     return result(out)
 
 
+@unrecordable
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """Places in a flattened tensor of `shape` as one index for each dimension."""
     if indices.dtype.kind not in "iu":
@@ -56,6 +60,13 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """A row of num_classes (-1: as many as there are) zeros for each class number, with a one at its place."""
+    if tracers and num_classes == -1:
+        refuse("one_hot() with as many classes as there happen to be can't be recorded: say how many")
+    return _one_hot(tensor, num_classes)
+
+
+@rerun
+def _one_hot(tensor: Any, num_classes: int) -> Any:
     array = tensor.array
     if array.dtype != np.int64:
         raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, not {array.dtype}.")

@@ -9,6 +9,7 @@ import numpy as np
 from ...kernels.scatter import add_along
 from ...operation import Operation
 from ...tensor import Tensor, result
+from ...traced import refuse, tracers
 from .._out import takes_out, takes_out_apart
 from ..shape import broadcast_to, expand, flatten, reshape, unsqueeze, wrap_dim
 from .along import scatter_reduce
@@ -173,6 +174,8 @@ def _numbers(repeats: Any, output_size: int | None) -> Any:
     if repeats.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"repeats has to be Long or Int tensor, not {repeats.dtype}")
     array = repeats.array
+    if tracers:
+        refuse("repeat_interleave() by a tensor can't be recorded: what it gives has a size that depends on values")
     if array.size and array.min() < 0:
         raise RuntimeError(f"repeats can not be negative, not {array.min()}")
     if output_size is not None and output_size != array.sum():

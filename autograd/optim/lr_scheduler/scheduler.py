@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...tensor import Tensor
+from ...traced import again, here, tracers
 from ..arguments import number
 from ..optimizer import Optimizer
 
@@ -116,6 +117,9 @@ class LRScheduler:
 
     def step(self, epoch: Any = None) -> None:
         """Go to the next epoch, after optimizer.step()."""
+        if tracers and here.tracer is not None:
+            again(self.step, epoch)
+            return
         if self._step_count == 1 and not self.optimizer._opt_called:
             warnings.warn(MSG_ORDER, UserWarning, stacklevel=2)
         self._step_count += 1

@@ -1,0 +1,98 @@
+"""Leaves' .grad in a traced step: what the step binds them to is found by looking, and bound again in replays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor, result
+from .calls import Call
+
+
+class Gradients:
+    """The leaves that got gradients, and the Tensor that .grad was when last looked at."""
+
+    def __init__(self, tracer: Any) -> None:
+        self.tracer = tracer
+        self.bound: dict[Tensor, Any] = {}
+
+    def deliver(self, leaf: Tensor, g: Any) -> None:
+        """The gradient of a leaf is known: into .grad, now and in replays."""
+        tracer = self.tracer
+        value = tracer.operand(g)
+        own = leaf.hooks is None or leaf.hooks.home is None
+        if leaf in self.bound:
+            self.settle(leaf)
+        if leaf._grad is None and own and not value.adopted and value.maker is not None and (
+                g.base is None and g.dtype == leaf.array.dtype and value.uses == 1):
+            value.adopted = True
+            leaf._grad = result(g)
+            tracer.calls.append(Call(adopt, (leaf, value), label="grad ="))
+            self.bound[leaf] = leaf._grad
+            return
+        if leaf._grad is None:
+            tracer.calls.append(Call(forget, (leaf,), label="grad = None"))
+        accumulate(leaf, g)
+        tracer.calls.append(Call(accumulate, (leaf, value), label="grad +="))
+        self._fetch(leaf)
+
+    def _fetch(self, leaf: Tensor) -> None:
+        """Let the trace know the array of .grad by the leaf."""
+        assert leaf._grad is not None
+        self.bound[leaf] = leaf._grad
+        array = leaf._grad.array
+        if self.tracer.find(array) is None:
+            call = Call(gradient, (leaf,), label="grad")
+            call.optional = True
+            self.tracer.add(call, array)
+
+    def look(self) -> None:
+        """Code that replays call again may have bound other gradients: they will be there too."""
+        for leaf, before in self.bound.items():
+            if leaf._grad is not before:
+                self.bound[leaf] = leaf._grad
+                if leaf._grad is not None:
+                    self._fetch(leaf)
+
+    def settle(self, only: Tensor | None = None) -> None:
+        """Before somebody reads .grad unseen: replays bind what the step's own code has bound since."""
+        for leaf, before in self.bound.items() if only is None else [(only, self.bound[only])]:
+            now = leaf._grad
+            if now is before:
+                continue
+            if now is None:
+                self.tracer.calls.append(Call(forget, (leaf,), label="grad = None"))
+            else:
+                self.tracer.calls.append(Call(bind, (leaf, self.tracer.operand(now.array)), label="grad ="))
+            self.bound[leaf] = now
+
+
+def adopt(leaf: Tensor, g: Any) -> None:
+    """.grad is this array, which nobody else holds."""
+    leaf._grad = result(g)
+
+
+bind = adopt
+
+
+def forget(leaf: Tensor) -> None:
+    """.grad is None."""
+    leaf._grad = None
+
+
+def accumulate(leaf: Tensor, g: Any) -> None:
+    """Add to .grad, which never is g itself: replays write there."""
+    if leaf._grad is None and (leaf.hooks is None or leaf.hooks.home is None):
+        leaf._grad = result(np.array(g, leaf.array.dtype))
+    else:
+        leaf.accumulate_grad(g, False)
+
+
+def gradient(leaf: Tensor) -> Any:
+    """The array of .grad."""
+    assert leaf._grad is not None
+    return leaf._grad.array
+
+
+__all__ = ["Gradients", "adopt", "bind"]

@@ -1,0 +1,156 @@
+"""trace(step, example_inputs): what users call, and what they get."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor, result
+from ..traced import TraceError, here, tracers
+from .compare import compare, same
+from .nests import Nest
+from .program import Program
+from .state import Snapshot
+from .tracer import Tracer
+
+MSG_SHAPE = ("replay: tensor {number} of the arguments has shape {got} and dtype {dtype}, but the step was recorded with "
+             "{shape} and {wanted}: trace it again for others")
+MSG_CHANGED = ("replay: a {what} of the step is not what it was when the step was recorded ({detail}): trace it again")
+
+
+def trace(step: Callable[..., Any], example_inputs: Any = (), *, check: bool = True) -> Traced:
+    """Record `step` (forward, backward, optimiser: any function of tensors) and return a function that replays it.
+
+    A replay makes the very calls on arrays that the step made, in their order and into memory that is there already,
+    without Python's way to them and without a graph. Results are bitwise those of the step.
+
+    example_inputs: the arguments to record with, one Tensor or a tuple; a replay takes others of the same shapes and
+    dtypes. What the step returns (Tensors in tuples, lists and dicts) is a copy, without a graph. The step runs on the
+    examples a few times; tensors, gradients, optimisers, schedulers and random streams that it reaches are put back.
+    check: compare the first replay with the step itself, bitwise. Under DataParallel all ranks trace together.
+
+    - Python's own effects (print, counters) happen while tracing only; Python's numbers are those of then. optimizer.step(),
+      scheduler.step(), zero_grad() and Functions of your own are called again each time.
+    - Values can't be read inside (item(), float(), `if loss > 1`): TraceError with your line. Nor can there be lanes,
+      create_graph=True, checkpoint(), or a parameter that is replaced; modules must stay in training or evaluation mode.
+
+    >>> def step(x, y):
+    ...     optimizer.zero_grad()
+    ...     loss = F.cross_entropy(model(x), y)
+    ...     loss.backward()
+    ...     optimizer.step()
+    ...     return loss
+    >>> fast = trace(step, (x, y))
+    >>> for x, y in loader:
+    ...     loss = fast(x, y)
+    """
+    if here.tracer is not None:
+        raise TraceError("trace: a step that is being recorded can't trace another")
+    inputs = example_inputs if isinstance(example_inputs, (tuple, list)) else (example_inputs,)
+    return Traced(step, tuple(inputs), check)
+
+
+class Traced:
+    """A recorded step. Call it like the step; `program()` is its text, `source` the Python function that it became."""
+
+    def __init__(self, step: Callable[..., Any], inputs: Sequence[Any], check: bool) -> None:
+        self.step = step
+        functools.update_wrapper(self, step, updated=())
+        self._arguments = Nest(inputs)
+        for tensor in self._arguments.tensors:
+            if tensor.requires_grad:
+                raise TraceError("trace: example_inputs that require gradients are not supported: use the step's own leaves")
+        before = Snapshot(step)
+        try:
+            step(*self._arguments.filled([result(t.array.copy()) for t in self._arguments.tensors]))     # state is made
+            one = self._record([t.array.copy() for t in self._arguments.tensors])[0]
+            two, self._results, arrays = self._record([other(t.array) for t in self._arguments.tensors])
+            fresh = compare(one, two)
+        finally:
+            before.restore()
+        kept = {key for key, (tensor, array, _) in two.guards.items() if one.guards.get(key, (0, 0))[1] is array}
+        self._guards = [guard for key, guard in two.guards.items() if key in kept]
+        self._modes = [(m, m.training) for m in before.modules]
+        self._program = Program(two, arrays, fresh)
+        self._text = [(call.label, call.line) for call in two.calls]
+        if check:
+            self._check()
+
+    def _record(self, arrays: list[Any]) -> tuple[Tracer, Nest, list[Any]]:
+        """Run the step on these arrays: what was recorded, the form of its result, and the arrays in it."""
+        tracer = Tracer()
+        self._inputs = arrays
+        for array in arrays:
+            tracer.value(array)
+        with tracer:
+            returned = self.step(*self._arguments.filled([result(a) for a in arrays]))
+            tracer.gradients.settle()
+        nest = Nest(returned)
+        for leaf in nest.others:
+            if not isinstance(leaf, (bool, int, float, complex, str, type(None))):
+                raise TraceError(f"trace: the step returns a {type(leaf).__name__}: a replay can return Tensors, in tuples, "
+                                 "lists and dicts, and constants")
+        return tracer, nest, [t.array for t in nest.tensors]
+
+    def __call__(self, *args: Any) -> Any:
+        """A replay."""
+        given = self._arguments.tensors_in(args)
+        for number, (array, tensor) in enumerate(zip(self._inputs, given, strict=True)):
+            x = tensor.array
+            if x.shape != array.shape or x.dtype != array.dtype:
+                raise TraceError(MSG_SHAPE.format(number=number, got=list(x.shape), dtype=x.dtype, shape=list(array.shape),
+                                                  wanted=array.dtype))
+            np.copyto(array, x)
+        for tensor, array, tracked in self._guards:
+            if tensor.array is not array or tensor.tracked != tracked:
+                self._changed(tensor, array)
+        for module, training in self._modes:
+            if module.training is not training:
+                raise TraceError(MSG_CHANGED.format(what=f"module ({type(module).__name__})",
+                                                    detail=f"training was {training}"))
+        return self._results.filled([result(np.array(a)) for a in self._program.run()])
+
+    def _changed(self, tensor: Tensor, array: Any) -> None:
+        detail = "its memory was replaced" if tensor.array is not array else "requires_grad was changed"
+        raise TraceError(MSG_CHANGED.format(what=f"tensor of shape {list(array.shape)}", detail=detail))
+
+    def program(self) -> str:
+        """The calls, one a line, with the lines of the user's file that they come from."""
+        return self._program.source + "".join(f"# {label:24} {line}\n" for label, line in self._text)
+
+    def _check(self) -> None:
+        """Compare a replay with the step itself, from the same state. TraceError if a bit differs."""
+        before = Snapshot(self.step)
+        try:
+            examples = self._arguments.tensors
+            expected = Nest(self.step(*self._arguments.filled([result(t.array.copy()) for t in examples]))).tensors
+            after = Snapshot(self.step)
+            before.restore()
+            got = Nest(self(*self._arguments.filled(examples))).tensors
+            pairs = [(f"result {n}", e.array, g.array) for n, (e, g) in enumerate(zip(expected, got, strict=True))]
+            pairs += [(f"a tensor of shape {list(t.shape)}", values, t.array) for t, values, _, _ in after.tensors
+                      if t in self._watched(before)]
+            for name, e, g in pairs:
+                if not same(e, g):
+                    raise TraceError(f"trace: {name} differs between the step and its replay: the step does something that "
+                                     "was not recorded, on plain arrays or in Python")
+        finally:
+            before.restore()
+
+    @staticmethod
+    def _watched(before: Snapshot) -> set[Tensor]:
+        return {t for t, _, _, _ in before.tensors}
+
+
+def other(array: Any) -> Any:
+    """An array like this one with other, likewise possible values: its elements turned round, floating numbers scaled."""
+    turned = np.roll(array, 1)
+    if array.dtype.kind in "biu" and array.size and (turned == array).all():
+        turned.flat[0] = not turned.flat[0] if array.dtype.kind == "b" else 0        # all alike: 0 is always possible
+    return turned * array.dtype.type(0.97) if array.dtype.kind in "fc" else turned
+
+
+__all__ = ["Traced", "tracers"]

@@ -1,0 +1,28 @@
+"""Tracer: told of each call of a step while it runs, it writes down the program.
+
+The arrays of the recorded run are kept: they are the memory that replays write to.
+"""
+
+from __future__ import annotations
+
+from ..traced import here, tracers
+from .backward import Backward
+from .effects import Effects
+from .gradients import Gradients
+
+
+class Tracer(Backward, Effects):
+    """Records the calls of one thread from `with tracer:` on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gradients = Gradients(self)
+
+    def __enter__(self) -> Tracer:
+        tracers.append(self)
+        here.tracer = self
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        here.tracer = None
+        tracers.remove(self)

@@ -1,0 +1,100 @@
+"""What depends on values in a traced step: computed anew by each replay, bitwise as the step does, or refused by name."""
+
+import numpy as np
+import pytest
+
+import autograd as ag
+import autograd.nn.functional as F
+from autograd import optim
+from autograd.traced import TraceError
+
+
+def net(w, x):
+    return ag.tanh(x @ w) @ w
+
+
+# each: (weights, rows, labels) -> loss, or (loss, more)
+COMPUTED = {
+    "sort": lambda w, x, y: ag.sort(net(w, x))[0][:, 0].sum(),
+    "topk": lambda w, x, y: ag.topk(net(w, x), 2)[0].sum(),
+    "accuracy": lambda w, x, y: (F.cross_entropy(net(w, x), y), (net(w, x).argmax(1) == y).float().mean()),
+    "max": lambda w, x, y: net(w, x).max(dim=1)[0].sum(),
+    "any": lambda w, x, y: (net(w, x).sum(), (x > 0).any(), ag.count_nonzero(x > 0)),
+    "one_hot": lambda w, x, y: (net(w, x) * F.one_hot(y, 4).float()).sum(),
+    "nanmean": lambda w, x, y: net(w, x).nanmean(),
+    "where": lambda w, x, y: ag.where((y != 0).unsqueeze(1), net(w, x), 0.0).sum(),
+    "masked_fill": lambda w, x, y: net(w, x).masked_fill((y == 0).unsqueeze(1), 0.0).sum(),
+    "rrelu": lambda w, x, y: F.rrelu(net(w, x), training=True).sum(),
+    "dropout": lambda w, x, y: F.dropout(net(w, x)).sum(),
+    "noise": lambda w, x, y: (net(w, x) * ag.randn_like(x)).sum(),
+    "cosine": lambda w, x, y: F.cosine_similarity(net(w, x), x * (y[0] > 1).float()).sum(),
+    "gaussian": lambda w, x, y: F.gaussian_nll_loss(net(w, x), x, net(w, x) ** 2),
+    "bce": lambda w, x, y: F.binary_cross_entropy(net(w, x).sigmoid(), x.sigmoid()),
+    "hinge": lambda w, x, y: F.hinge_embedding_loss(net(w, x)[:, 0], ag.where(y > 1, 1, -1)),
+    "cosine_embedding": lambda w, x, y: F.cosine_embedding_loss(net(w, x), x, ag.where(y > 1, 1, -1)),
+    "padding": lambda w, x, y: F.embedding(y, w, padding_idx=1).sum() + net(w, x).sum(),
+    "index_add": lambda w, x, y: ag.zeros(4, 4).index_add(0, y, net(w, x)).pow(2).sum(),
+}
+REFUSED = {
+    "mask": (lambda w, x, y: net(w, x)[y != -100].sum(), "mask as an index"),
+    "mask among indices": (lambda w, x, y: net(w, x)[y != -100, 0].sum(), "mask as an index"),
+    "masked_select": (lambda w, x, y: net(w, x).masked_select(x < 9).sum(), "masked_select"),
+    "nonzero": (lambda w, x, y: net(w, x)[ag.nonzero(x[:, 0] > -9)[:, 0]].sum(), "nonzero"),
+    "equal": (lambda w, x, y: net(w, x).sum() * (2.0 if ag.equal(x, x) else 1.0), "equal"),
+    "allclose": (lambda w, x, y: net(w, x).sum() * (2.0 if ag.allclose(x, x) else 1.0), "allclose"),
+    "one_hot of all": (lambda w, x, y: net(w, x).sum() * F.one_hot(y).sum(), "one_hot"),
+    "unique": (lambda w, x, y: net(w, x).sum() * ag.unique(y).sum(), "unique"),
+    "median": (lambda w, x, y: net(w, x).median(dim=1)[0].sum(), "median"),
+    "weights": (lambda w, x, y: F.cross_entropy(net(w, x), y, weight=ag.ones(4)), "weights of classes"),
+    "ignored": (lambda w, x, y: F.cross_entropy(net(w, x), y, ignore_index=2), "targets that are ignored"),
+    "bernoulli": (lambda w, x, y: (net(w, x) * ag.bernoulli(x.sigmoid())).sum(), "bernoulli"),
+    "uniform_": (lambda w, x, y: (net(w, x) * ag.empty(5, 4).uniform_()).sum(), "other values the second time"),
+    "repeats": (lambda w, x, y: ag.repeat_interleave(net(w, x), y, 0).sum(), "repeat_interleave"),
+    "max_norm": (lambda w, x, y: F.embedding(y, w, max_norm=1.0).sum() + net(w, x).sum(), "max_norm"),
+}
+
+
+def stepping(loss_of):
+    """A step on weights of its own."""
+    w = ag.tensor(np.random.default_rng(0).standard_normal((4, 4)).astype(np.float32), requires_grad=True)
+    optimizer = optim.SGD([w], lr=0.1)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        out = loss_of(w, x, y)
+        (out[0] if isinstance(out, tuple) else out).backward()
+        optimizer.step()
+        return out
+
+    return w, step
+
+
+def batch(seed, rows):
+    rng = np.random.default_rng(seed)
+    return ag.tensor(rng.standard_normal((rows, 4)).astype(np.float32)), ag.tensor(rng.integers(0, 4, rows))
+
+
+@pytest.mark.parametrize("rows", [1, 5])
+@pytest.mark.parametrize("name", list(COMPUTED))
+def test_computed_anew(name, rows):
+    (w, slow), (v, step) = stepping(COMPUTED[name]), stepping(COMPUTED[name])
+    fast = ag.trace(step, batch(0, rows))
+    for seed in range(1, 8):
+        outs = []
+        for run in (slow, fast):
+            ag.manual_seed(seed)
+            out = run(*batch(seed, rows))
+            outs.append([np.array(o.detach().numpy()) for o in (out if isinstance(out, tuple) else (out,))])
+        for a, b in zip(*outs, strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+        np.testing.assert_array_equal(w.array, v.array, strict=True)
+
+
+@pytest.mark.parametrize("name", list(REFUSED))
+def test_refused_by_name(name):
+    loss_of, text = REFUSED[name]
+    w, step = stepping(loss_of)
+    before = w.array.copy()
+    with pytest.raises(TraceError, match=rf"test_tracing_values\.py:\d+: .*{text}"):
+        ag.trace(step, batch(0, 5))
+    np.testing.assert_array_equal(before, w.array)

@@ -1,0 +1,140 @@
+"""trace() under DataParallel: twenty replays are bitwise twenty steps, on every rank; buffers, buckets, collectives too."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import autograd as ag
+import autograd.nn.functional as F
+from autograd import nn, optim
+from autograd.traced import TraceError
+from dparallel import AllReduce, DataParallel, Recv, Send, SyncBatchNorm, hooks
+
+SEED = threading.Lock()              # ranks as threads share the default generator
+
+
+def training(comm, *, extra=lambda loss: loss, convert=None, hook=None, **options):
+    """A data-parallel model with batch norm, its optimiser, and a step on this rank's rows; bitwise alike each time."""
+    with SEED:
+        ag.manual_seed(3)
+        net = nn.Sequential(nn.Linear(6, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 4))
+    model = DataParallel(net if convert is None else convert(net, comm), comm=comm, **options)
+    if hook is not None:
+        model.register_comm_hook(None, hook)
+    optimizer = optim.AdamW(model.parameters(), lr=1e-2)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = extra(F.cross_entropy(model(x), y))
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return model, step
+
+
+def batches(rank, steps=20):
+    rng = np.random.default_rng(rank)
+    return [(ag.tensor(rng.standard_normal((4 + rank, 6)).astype(np.float32)), ag.tensor(rng.integers(0, 4, 4 + rank)))
+            for _ in range(steps)]
+
+
+def state(model):
+    return [np.array(t.detach().numpy()) for t in model.state_dict().values()] + [
+        np.array(p.grad.numpy()) for p in model.parameters()]
+
+
+OPTIONS = [{}, {"bucket_cap_mb": 0.0002}, {"average": "ranks"}, {"convert": SyncBatchNorm.convert_sync_batchnorm},
+           {"shard": "optimizer"}, {"shard": "gradients"}, {"verify_every": 2}, {"hook": hooks.fp16_compress_hook}]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_replays_are_the_steps(on_ranks, options):
+    def program(comm):
+        (plain, slow), (traced, step) = training(comm, **options), training(comm, **options)
+        data = batches(comm.rank)
+        fast = ag.trace(step, data[0])
+        for x, y in data:
+            np.testing.assert_array_equal(slow(x, y).detach().numpy(), fast(x, y).numpy(), strict=True)
+        for a, b in zip(state(plain), state(traced), strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+
+    on_ranks(program)
+
+
+def test_users_collectives(on_ranks):
+    def program(comm):
+        def extra(loss):
+            return loss + 0.5 * AllReduce.apply(loss * loss, comm=comm)
+
+        (plain, slow), (traced, step) = training(comm, extra=extra), training(comm, extra=extra)
+        data = batches(comm.rank, 5)
+        fast = ag.trace(step, data[0])
+        for x, y in data:
+            np.testing.assert_array_equal(slow(x, y).detach().numpy(), fast(x, y).numpy(), strict=True)
+        for a, b in zip(state(plain), state(traced), strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+
+    on_ranks(program)
+
+
+def test_refused_inside(on_ranks):
+    def program(comm):
+        model, step = training(comm)
+
+        def weighted(x, y):
+            with model.weighted(2.0):
+                return step(x, y)
+
+        if comm.size > 1:
+            with pytest.raises(TraceError, match="weighted"):
+                ag.trace(weighted, batches(comm.rank)[0])
+
+    on_ranks(program)
+
+
+@pytest.mark.parametrize("options", [{"shard": "parameters"}, {"reproducible": 4}, {"batch": "root"}])
+def test_refused_models(on_ranks, options):
+    def program(comm):
+        if comm.size == 2:
+            _, step = training(comm, **options)
+            with pytest.raises(TraceError, match=f"{next(iter(options))}=.* can't be recorded"):
+                ag.trace(step, batches(comm.rank)[0])
+
+    on_ranks(program)
+
+
+def test_a_hook_with_a_state_is_refused(on_ranks):
+    def program(comm):
+        if comm.size > 1:
+            model, step = training(comm)
+            model.register_comm_hook(hooks.PowerSGDState(comm), hooks.powerSGD_hook)
+            with pytest.raises(TraceError, match="PowerSGDState"):
+                ag.trace(step, batches(comm.rank)[0])
+
+    on_ranks(program)
+
+
+def test_messages_are_refused(on_ranks):
+    def program(comm):
+        w = ag.ones(3)
+
+        def started(x):
+            return AllReduce.start(x * w, comm=comm).wait().sum()
+
+        def sending(x):
+            if comm.rank == 0:
+                Send.apply(x * w, dest=1, comm=comm)
+            elif comm.rank == 1:
+                return Recv.apply(source=0, comm=comm).sum()
+            return x.sum()
+
+        if comm.size > 1:
+            with pytest.raises(TraceError, match="start"):
+                ag.trace(started, ag.ones(3))
+            if comm.rank < 2:
+                with pytest.raises(TraceError, match="messages"):
+                    ag.trace(sending, ag.ones(3))
+
+    on_ranks(program)
