@@ -10,10 +10,13 @@ import contextvars
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from queue import SimpleQueue
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from .mode import modes
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
 
 
 class Lane(int):
@@ -119,7 +122,7 @@ class _Worker:
     """A thread that waits for jobs, for ever: starting one for each would cost 0.15 ms."""
 
     def __init__(self) -> None:
-        self.jobs: SimpleQueue[tuple[contextvars.Context, _Job]] = SimpleQueue()
+        self.jobs: SimpleQueue[tuple[contextvars.Context, _Job]] = import_module("queue").SimpleQueue()     # 0.8 ms
         threading.Thread(target=self._serve, name="lane", daemon=True).start()
 
     def _serve(self) -> None:

@@ -35,7 +35,7 @@ autograd.inplace autograd.functional autograd.forward_ad autograd.attributes aut
 autograd.printing autograd.drawing autograd.config
 autograd.numpy_functions
 autograd.numpy_protocol
-autograd.operators autograd.gradcheck
+autograd.operators autograd.gradient_checks
 autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim autograd.jit autograd.distributions autograd.func autograd.serialization
