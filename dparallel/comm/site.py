@@ -85,8 +85,8 @@ def blocked_site(folder: str) -> Site | None:
     main = threading.main_thread().ident
     order = sorted(frames, key=lambda ident: ident != main)
     waiting = [ident for ident in order if frames[ident].f_code.co_filename.startswith(folder)]
-    for ident in (*waiting, main):
-        found = site_of(frames.get(ident))
+    for ident in (*waiting, *[ident for ident in order if ident == main]):
+        found = site_of(frames[ident])
         if found is not None:
             return found
     return None
