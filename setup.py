@@ -27,14 +27,14 @@ class BuildCore(build_ext):
     def run(self):
         """Translate, compile, and note what the extensions were made from."""
         folder = Path(self.get_ext_fullpath("autograd.native.graph")).parent
-        stamp = compiled["stamp"](folder)
+        stamp = Path(compiled["stamp"](str(folder)))
         (folder / "ops").mkdir(parents=True, exist_ok=True)
         stamp.unlink(missing_ok=True)
         try:
             self.translate()
             self.parallel = self.parallel or os.cpu_count()
             super().run()
-            stamp.write_text(compiled["fingerprint"]())
+            stamp.write_text(compiled["appearance"]() + compiled["fingerprint"]())
         except (Exception, SystemExit) as error:      # whatever a compiler or Cython does not like: it works without
             print(f"dparallel: autograd's core is not compiled, and slower for it: {error!r:.300}", file=sys.stderr)
             self.extensions = []

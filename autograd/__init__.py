@@ -1,32 +1,21 @@
-"""Differentiable arrays on NumPy, with PyTorch's names: `import autograd as ag` where a script says `import torch`."""
+"""Differentiable arrays on NumPy, with PyTorch's names: `import autograd as ag` where a script says `import torch`.
+
+What every tensor needs is imported here. The rest is imported when somebody asks for it, see LATER: `import autograd` takes
+less than half the time so.
+"""
 
 import sys
 import warnings
 from importlib import import_module
 from math import e, inf, nan, pi
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy import dtype
 
 from . import compiled  # first of all: it says which modules are compiled
 
 # isort: split
-from . import (
-    anomaly_mode,
-    autograd,
-    dtypes,
-    forward_ad,
-    function,
-    functional,
-    grad_mode,
-    graph,
-    graph_api,
-    lanes,
-    operators,
-    tensor_types,
-    variable,
-    version,
-)
+from . import dtypes, function, graph, graph_api, lanes, operators, ops, tensor_types, version
 from . import random as random
 from .anomaly_mode import (
     detect_anomaly,
@@ -35,7 +24,6 @@ from .anomaly_mode import (
     set_anomaly_enabled,
     set_detect_anomaly,
 )
-from .config import show_config
 from .derivatives import backward, grad
 from .devices import (
     channels_last,
@@ -54,7 +42,6 @@ from .devices import (
     sparse_csr,
     strided,
 )
-from .drawing import draw
 from .dtypes import bool_ as bool
 from .dtypes import (
     can_cast,
@@ -79,7 +66,6 @@ from .dtypes import (
 )
 from .engine import is_checkpoint_valid as _is_checkpoint_valid
 from .function import Function, once_differentiable
-from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .inference import inference_mode, is_inference_mode_enabled
 from .mode import (
     enable_grad,
@@ -89,76 +75,100 @@ from .mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .ops.activation import *
-from .ops.addmm import *
-from .ops.arithmetic import *
-from .ops.average_pooling import *
-from .ops.bilinear import *
-from .ops.choice import *
-from .ops.cholesky import *
-from .ops.comparison import *
-from .ops.complex import *
-from .ops.convolution import *
-from .ops.covariance import *
-from .ops.create import *
-from .ops.cumulative import *
-from .ops.determinant import *
-from .ops.differences import *
-from .ops.distance import *
-from .ops.distances import *
-from .ops.draw import *
-from .ops.einsum import *
-from .ops.exponential import *
-from .ops.extremes import *
-from .ops.fill import *
-from .ops.histograms import *
-from .ops.index import *
-from .ops.logic import *
-from .ops.low_level import *
-from .ops.lowrank import *
-from .ops.lu import *
-from .ops.matmul import *
-from .ops.matrix_functions import *
-from .ops.max_pooling import *
-from .ops.normalization import *
-from .ops.norms import *
-from .ops.pad import *
-from .ops.piecewise import *
-from .ops.pinv import *
-from .ops.pooling_pairs import *
-from .ops.powers import *
-from .ops.products import *
-from .ops.qr import *
-from .ops.quantiles import *
-from .ops.rearranging import *
-from .ops.reduce import *
-from .ops.rounding import *
-from .ops.sampling import *
-from .ops.sequence import *
-from .ops.sets import *
-from .ops.shape import *
-from .ops.sign import *
-from .ops.softmax import *
-from .ops.solve import *
-from .ops.sorting import *
-from .ops.special import *
-from .ops.stft import *
-from .ops.svd import *
-from .ops.triangle import *
-from .ops.trigonometric import *
-from .ops.types import *
-from .ops.variance import *
-from .ops.vector_products import *
-from .ops.windows import *
 from .printing import get_printoptions, set_printoptions
 from .random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 from .settings import *
 from .size import Size
 from .tensor import Parameter, Tensor
 from .tensor_types import set_default_tensor_type
-from .trace_or_sum import trace
 from .variable import Variable
 from .version import __version__
+
+# module: those of its names that are names of this package. Operations follow below.
+LATER = {
+    "amp": "autocast is_autocast_available is_autocast_enabled",
+    "compiler": "compile",
+    "config": "show_config",
+    "drawing": "draw",
+    "gradient_checks": "GradcheckError gradcheck gradgradcheck",
+    "serialization": "load save",
+    "trace_or_sum": "trace",
+    "variable": "Variable",
+}
+# these are names themselves
+MODULES = {"accelerator", "amp", "anomaly_mode", "autograd", "backends", "compiler", "config", "cuda", "distributed",
+           "distributions", "drawing", "fft", "forward_ad", "func", "functional", "fx", "grad_mode", "hub", "jit", "linalg",
+           "multiprocessing", "nn", "optim", "serialization", "signal", "special", "utils", "variable"}
+if TYPE_CHECKING:
+    from .amp import autocast, is_autocast_available, is_autocast_enabled
+    from .compiler import compile
+    from .config import show_config
+    from .drawing import draw
+    from .gradient_checks import GradcheckError, gradcheck, gradgradcheck
+    from .ops.activation import *
+    from .ops.addmm import *
+    from .ops.arithmetic import *
+    from .ops.average_pooling import *
+    from .ops.bilinear import *
+    from .ops.choice import *
+    from .ops.cholesky import *
+    from .ops.comparison import *
+    from .ops.complex import *
+    from .ops.convolution import *
+    from .ops.covariance import *
+    from .ops.create import *
+    from .ops.cumulative import *
+    from .ops.determinant import *
+    from .ops.differences import *
+    from .ops.distance import *
+    from .ops.distances import *
+    from .ops.draw import *
+    from .ops.einsum import *
+    from .ops.exponential import *
+    from .ops.extremes import *
+    from .ops.fill import *
+    from .ops.histograms import *
+    from .ops.index import *
+    from .ops.logic import *
+    from .ops.low_level import *
+    from .ops.lowrank import *
+    from .ops.lu import *
+    from .ops.matmul import *
+    from .ops.matrix_functions import *
+    from .ops.max_pooling import *
+    from .ops.normalization import *
+    from .ops.norms import *
+    from .ops.pad import *
+    from .ops.piecewise import *
+    from .ops.pinv import *
+    from .ops.pooling_pairs import *
+    from .ops.powers import *
+    from .ops.products import *
+    from .ops.qr import *
+    from .ops.quantiles import *
+    from .ops.rearranging import *
+    from .ops.reduce import *
+    from .ops.rounding import *
+    from .ops.sampling import *
+    from .ops.sequence import *
+    from .ops.sets import *
+    from .ops.shape import *
+    from .ops.sign import *
+    from .ops.softmax import *
+    from .ops.solve import *
+    from .ops.sorting import *
+    from .ops.special import *
+    from .ops.stft import *
+    from .ops.svd import *
+    from .ops.triangle import *
+    from .ops.trigonometric import *
+    from .ops.types import *
+    from .ops.variance import *
+    from .ops.vector_products import *
+    from .ops.windows import *
+    from .serialization import load, save
+    from .trace_or_sum import trace  # type: ignore[assignment]     # of a matrix it is that of ops.triangle
+    from .variable import Variable
 
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16
 cfloat, cdouble, newaxis = complex64, complex128, None
@@ -168,23 +178,24 @@ for _name in graph_api.__all__:                 # autograd.graph holds the graph
 globals().update(tensor_types.types())          # FloatTensor, LongTensor and the others
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
-# Imported when somebody asks for them: `import autograd` takes half the time without.
-MODULES = {"accelerator", "amp", "backends", "compiler", "cuda", "distributed", "distributions", "fft", "func", "fx", "hub",
-           "jit", "linalg", "multiprocessing", "nn", "optim", "serialization", "signal", "special", "utils"}
-HOMES = {"autocast": "amp", "is_autocast_available": "amp", "is_autocast_enabled": "amp", "compile": "compiler",
-         "load": "serialization", "save": "serialization"}
+
+HOMES = {name: f"ops.{family}" for name, family in ops.functions().items()}
+HOMES.update((name, module) for module, names in LATER.items() for name in names.split())
+for _name in ("mode", "tensor"):
+    del globals()[_name]                        # the modules, in the place of operations
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (
-    "Any", "HOMES", "MODULES", "import_module", "sys", "warnings")] + [*MODULES, *HOMES]
+    "Any", "HOMES", "LATER", "MODULES", "TYPE_CHECKING", "import_module", "sys", "warnings")] + [*MODULES, *HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    """Modules that wait to be asked for; the in-place methods as functions, relu_(x); and bfloat16, of the package
-    ml_dtypes if it is there.
+    """Names that wait to be asked for; the in-place methods as functions, relu_(x); and bfloat16, of the package ml_dtypes
+    if it is there.
     """
     if name in MODULES:
         return import_module(f".{name}", __name__)
     if name in HOMES:
-        return getattr(import_module(f".{HOMES[name]}", __name__), name)
+        value = globals()[name] = getattr(import_module(f".{HOMES[name]}", __name__), name)
+        return value
     if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
         return getattr(Tensor, name)
     if name == "bfloat16":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import threading
-import traceback
 import warnings
+from importlib import import_module
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -56,7 +56,7 @@ def _caller() -> FrameType:
 def _on_birth(node: Node) -> None:
     """Write down where a node is made, and in which node's backward."""
     metadata = node.metadata
-    metadata["traceback_"] = traceback.format_stack(_caller())
+    metadata["traceback_"] = import_module("traceback").format_stack(_caller())
     if current.node is not None:
         metadata["parent_"] = current.node
 

@@ -10,7 +10,7 @@ from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .derivatives import backward, grad
 from .engine import is_checkpoint_valid
 from .function import Function, once_differentiable
-from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+from .gradient_checks import GradcheckError, gradcheck, gradgradcheck
 from .inference import inference_mode
 from .mode import (
     enable_grad,

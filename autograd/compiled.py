@@ -1,9 +1,9 @@
 """The compiled core: some modules as C extensions, made by Cython from the very sources (setup.py), used where they fit.
 
-`autograd/native/` holds the extensions of one or more Python versions, and for each a stamp: the checksums of the sources
-they were made from. If these are no longer the sources' checksums, or DPARALLEL_PURE is set, the sources run instead: all
-of them, for compiled modules know the layout of each other's objects. The .pxd beside a source says which of its classes
-become C structs, and which functions can be called from C.
+`autograd/native/` holds the extensions of one or more Python versions, and for each a stamp: sizes, times and checksums of
+the sources they were made from. If the sources are others (checksums are asked only where sizes or times differ), or if
+DPARALLEL_PURE is set, the sources run instead: all of them, for compiled modules know the layout of each other's objects.
+The .pxd beside a source says which of its classes become C structs, and which functions can be called from C.
 """
 
 from __future__ import annotations
@@ -11,39 +11,59 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-import zlib
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import Any
 
 CORE = ("graph", "tensor", "saved", "walk", "engine", "operation", "function", "ops._declare")
 INLINE = ("arrays", "mode")           # not compiled themselves: their .pxd has some of their functions in C
 SUFFIX = EXTENSION_SUFFIXES[0]
-HERE = Path(__file__).parent
-NATIVE = HERE / "native"
+HERE = os.path.dirname(os.path.abspath(__file__))        # text, not a Path: pathlib alone would take 4 ms to import
+NATIVE = os.path.join(HERE, "native")
 
 MSG_STALE = ("the sources of autograd's core have changed since it was compiled: the sources are used, which is slower. "
              "`pip install -e .` compiles it again; DPARALLEL_PURE=1 silences this.")
 MSG_BROKEN = "autograd's compiled core can't be loaded ({error}): the sources are used, which is slower."
 
 
-def fingerprint(root: Path = HERE) -> str:
+def sources() -> list[str]:
+    """The core's sources and declarations, as names within this folder."""
+    return [f"{name.replace('.', '/')}.{kind}" for name in (*CORE, *INLINE) for kind in ("py", "pxd")]
+
+
+def fingerprint() -> str:
     """The checksums of the core's sources and declarations, one to a line."""
-    files = [root / f"{name.replace('.', '/')}.{kind}" for name in (*CORE, *INLINE) for kind in ("py", "pxd")]
-    return "".join(f"{zlib.crc32(file.read_bytes()):08x} {file.relative_to(root).as_posix()}\n" for file in files)
+    crc32 = import_module("zlib").crc32
+    lines = []
+    for name in sources():
+        with open(os.path.join(HERE, name), "rb") as file:
+            lines.append(f"{crc32(file.read()):08x} {name}\n")
+    return "".join(lines)
 
 
-def stamp(native: Path = NATIVE) -> Path:
-    """The file that says what this Python's extensions were made from."""
-    return native / f"sources{SUFFIX}.txt"
+def appearance() -> str:
+    """Their sizes and times of change, one to a line."""
+    found = [os.stat(os.path.join(HERE, name)) for name in sources()]
+    return "".join(f"{status.st_size} {status.st_mtime_ns}\n" for status in found)
+
+
+def stamp(native: str = NATIVE) -> str:
+    """The file that says what this Python's extensions were made from: appearance() and fingerprint()."""
+    return os.path.join(native, f"sources{SUFFIX}.txt")
+
+
+def fits(native: str) -> bool:
+    """Whether the extensions were made from the sources as they are."""
+    with open(stamp(native)) as file:
+        made_from = file.read()
+    return made_from.startswith(appearance()) or made_from.endswith(fingerprint())
 
 
 class Finder:
     """Finds the modules of the core among the extensions, before Python looks for their sources."""
 
-    def __init__(self, native: Path) -> None:
+    def __init__(self, native: str) -> None:
         self.native = native
 
     def find_spec(self, fullname: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
@@ -51,23 +71,25 @@ class Finder:
         package, _, name = fullname.partition(".")
         if package != __package__ or name not in CORE:
             return None
-        file = str(self.native / (name.replace(".", "/") + SUFFIX))
-        return spec_from_file_location(fullname, file, loader=ExtensionFileLoader(fullname, file))
+        file = os.path.join(self.native, name.replace(".", "/") + SUFFIX)
+        spec = ModuleSpec(fullname, ExtensionFileLoader(fullname, file), origin=file)
+        spec.has_location = True
+        return spec
 
 
-def prefer(native: Path = NATIVE) -> bool:
+def prefer(native: str = NATIVE) -> bool:
     """Import the core's modules as extensions from now on, if there are any that fit; whether there are."""
-    if os.environ.get("DPARALLEL_PURE", "0") not in ("", "0") or not stamp(native).exists():
+    if os.environ.get("DPARALLEL_PURE", "0") not in ("", "0") or not os.path.exists(stamp(native)):
         return False
     finder = Finder(native)
     try:
-        if stamp(native).read_text() != fingerprint():
+        if not fits(native):
             warnings.warn(MSG_STALE, stacklevel=2)
             return False
         for name in CORE:
             spec = finder.find_spec(f"{__package__}.{name}")
-            assert spec is not None
-            module_from_spec(spec)               # loads the library, and runs none of it
+            assert spec is not None and spec.loader is not None
+            spec.loader.create_module(spec)      # loads the library, and runs none of it
     except (ImportError, OSError) as error:
         warnings.warn(MSG_BROKEN.format(error=error), stacklevel=2)
         return False
@@ -77,4 +99,4 @@ def prefer(native: Path = NATIVE) -> bool:
 
 in_use = bool(__package__) and prefer()      # setup.py runs this file as no package
 
-__all__ = ["CORE", "fingerprint", "in_use", "prefer", "stamp"]
+__all__ = ["CORE", "appearance", "fingerprint", "in_use", "prefer", "stamp"]

@@ -1,25 +1,16 @@
-"""Binds the operations to Tensor: operators, methods, in-place forms, backward(). One table, at import."""
+"""Binds the operations to Tensor: operators, methods, in-place forms, backward().
+
+A family of operations is imported when one of its methods is first looked at; see FAMILIES in ops/__init__.py.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from . import attributes, derivatives, inplace, numpy_protocol, printing
-from .ops import (
-    FAMILIES,
-    arithmetic,
-    choice,
-    comparison,
-    complex,
-    index,
-    logic,
-    matmul,
-    powers,
-    shape,
-    sign,
-    special,
-)
+from .ops import arithmetic, comparison, complex, index, logic, matmul, methods, powers, shape, sign
 from .ops.cast import cast
 from .tensor import Tensor
 from .tensor_types import construct, new
@@ -70,28 +61,47 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
     return iter(shape.unbind(self, 0))
 
 
+class Later:
+    """A method whose family of operations is not imported yet. The first look at it binds the whole family."""
+
+    __slots__ = ("family", "name")
+
+    def __init__(self, family: str, name: str) -> None:
+        self.family, self.name = family, name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        bind_family(self.family)
+        return vars(Tensor)[self.name].__get__(instance, owner)
+
+
+def bind_family(name: str) -> None:
+    """Set the methods of one family on Tensor, but for those that somebody has replaced."""
+    family = import_module(f".ops.{name}", __package__)
+    forms = {name: getattr(family, f"{name}_method", None) or getattr(family, name)
+             for name in (*family.METHODS, *getattr(family, "IN_PLACE", ()))}
+    table = {name: forms[name] for name in family.METHODS}
+    table.update({name + "_": inplace.in_place(forms[name], name + "_") for name in getattr(family, "IN_PLACE", ())})
+    for name, value in table.items():
+        if type(vars(Tensor).get(name)) is Later:
+            setattr(Tensor, name, value)
+
+
 def bind() -> None:
     """Set all of it on Tensor."""
     table: dict[str, Any] = {**OPERATORS, "backward": backward, "__init__": construct, "new": new, "__iter__": iterate}
     for source in (attributes, printing, numpy_protocol):
         table.update(source.METHODS)
-    for family in FAMILIES:
-        table.update({name: getattr(family, name) for name in family.METHODS})
-        for name in getattr(family, "IN_PLACE", ()):
-            table[name + "_"] = inplace.in_place(getattr(family, name), name + "_")
-    for name, target in AUGMENTED.items():
-        table[name] = table[target]
+    table.update({name: Later(family, name) for name, family in methods().items()})
     table.update({name + "_": inplace.reshaping(getattr(family, name), name + "_") for name, family in RESHAPING.items()})
     table.update({name: getattr(inplace, name) for name in inplace.METHODS})
-    table.update(where=choice.where_method, split=shape.cut.split_method, cpu=lambda self: self,
-                 polygamma=special.polygamma_method,
-                 polygamma_=inplace.in_place(special.polygamma_method, "polygamma_"),
-                 type_as=lambda self, other: cast(self, other.dtype))
+    table.update(cpu=lambda self: self, type_as=lambda self, other: cast(self, other.dtype))
     properties: dict[str, Any] = {name: getattr(shape, name) for name in shape.PROPERTIES}
     properties.update(attributes.PROPERTIES, real=complex.real, imag=complex.imag)
     table.update({name: property(function) for name, function in properties.items()})
     for name, value in table.items():
         setattr(Tensor, name, value)
+    for name, target in AUGMENTED.items():
+        setattr(Tensor, name, getattr(Tensor, target))
 
 
 bind()

@@ -36,6 +36,7 @@ autograd.printing autograd.drawing autograd.config
 autograd.numpy_functions
 autograd.numpy_protocol
 autograd.operators autograd.gradcheck autograd.trace_or_sum
+autograd.operators autograd.gradient_checks
 autograd.autograd autograd._utils
 autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
 autograd.optim autograd.tracing autograd.jit autograd.distributions autograd.func autograd.serialization

@@ -7,14 +7,13 @@ accelerator loads it; one that is absent, broken or switched off is said so once
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 NAMES = ("numba", "onednn")
-LOG = logging.getLogger("autograd")
 RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")      # one line a job, not one a rank
 
 
@@ -30,6 +29,11 @@ def wanted(name: str) -> bool:
     if unknown:
         raise ValueError(f"AUTOGRAD_ACCELERATORS={chosen!r}: {unknown[0]!r} is not one of {', '.join(NAMES)}, all, off")
     return name in names
+
+
+def say(text: str, *values: Any) -> None:
+    """One line to the log, on standard error unless the user has it elsewhere. `logging` takes 2 ms to import."""
+    import_module("logging").getLogger("autograd").warning(f"autograd: {text}", *values)
 
 
 class Accelerator:
@@ -67,4 +71,4 @@ class Accelerator:
     def _notice(self, reason: str) -> None:
         self.reason = reason
         if all(os.environ.get(name, "0") == "0" for name in RANK_VARIABLES):
-            LOG.warning("autograd: %s is not used (%s); %s", self.name, reason, self._instead)
+            say("%s is not used (%s); %s", self.name, reason, self._instead)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .blocks import empty
+
 
 def in_rows(array: Any) -> Any:
     """The array, or a copy of it whose elements lie row by row.
@@ -34,13 +36,13 @@ def channels_last(array: Any) -> bool:
 
 
 def empty_last(shape: tuple[int, ...], dtype: Any) -> Any:
-    """A new array (n, c, *plane) with its channels last. It owns its memory, so that a leaf may adopt it."""
+    """A new array (n, c, *plane) with its channels last. It owns its memory unless it is large: a leaf may adopt it."""
     dtype = np.dtype(dtype)
     strides, step = [0] * len(shape), dtype.itemsize
     for axis in reversed(last_axes(len(shape))):
         strides[axis] = step
         step *= shape[axis]
-    return np.ndarray(shape, dtype, strides=tuple(strides))
+    return empty(shape, dtype, tuple(strides))
 
 
 def zeros_like_order(shape: Any, array: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .blocks import empty_like
 from .layouts import like
 from .windows import Array
 
@@ -21,7 +22,7 @@ def relu(x: Array) -> Array:
     """
     if x.__class__ is not np.ndarray or x.size < WORTH or x.dtype.kind != "f":
         return np.maximum(x, 0)
-    flat, out = x.ravel(order="K"), np.empty_like(x)
+    flat, out = x.ravel(order="K"), empty_like(x)
     if out.strides != x.strides or not np.may_share_memory(flat, x):             # with gaps
         return np.maximum(x, 0)
     zeros = _zeros.get(x.dtype)
@@ -36,4 +37,5 @@ def relu(x: Array) -> Array:
 
 def relu_back(g: Array, z: Array) -> Array:
     """g where z = relu(x) is above 0, else 0: at 0 it is 0, as in PyTorch."""
-    return like(g, z) * (z > 0)
+    g, positive = like(g, z), z > 0
+    return g * positive if g.strides != z.strides or g.dtype != z.dtype else np.multiply(g, positive, out=empty_like(z))

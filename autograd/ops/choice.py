@@ -216,5 +216,5 @@ relu = elementwise("Relu", pieces.relu, lambda g, z: pieces.relu_back(g, z) if g
 
 __all__ = ["clamp", "clamp_max", "clamp_min", "clip", "fmax", "fmin", "maximum", "minimum", "nan_to_num", "relu",
            "where"]
-METHODS = [name for name in __all__ if name != "where"]
+METHODS = __all__
 IN_PLACE = ["clamp", "clamp_max", "clamp_min", "clip", "nan_to_num", "relu"]

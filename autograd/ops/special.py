@@ -171,5 +171,5 @@ spherical_bessel_j0, airy_ai = _plain("spherical_bessel_j0", bessel.spherical_j0
 
 __all__ = ["digamma", "erf", "erfc", "erfinv", "i0", "igamma", "igammac", "lgamma", "logit", "mvlgamma", "polygamma",
            "xlogy"]
-METHODS = [name for name in __all__ if name != "polygamma"]
+METHODS = __all__
 IN_PLACE = METHODS

@@ -81,12 +81,12 @@ def at(site: Any) -> str:
 def blocked_site(folder: str) -> Site | None:
     """The user's line of the thread whose innermost frame is in a file under `folder`; else the main thread's."""
     frames = sys._current_frames()
+    del frames[threading.get_ident()]                # a cycle: what other threads' frames hold would stay, a step's tensors
     main = threading.main_thread().ident
     order = sorted(frames, key=lambda ident: ident != main)
     waiting = [ident for ident in order if frames[ident].f_code.co_filename.startswith(folder)]
-    for ident in [*waiting, *order[:1]]:
-        if ident != threading.get_ident():
-            found = site_of(frames[ident])
-            if found is not None:
-                return found
+    for ident in (*waiting, *[ident for ident in order if ident == main]):
+        found = site_of(frames[ident])
+        if found is not None:
+            return found
     return None

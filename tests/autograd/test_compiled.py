@@ -37,14 +37,14 @@ def test_the_sources_can_be_asked_for():
 def test_a_core_made_from_other_sources_is_not_used(tmp_path, monkeypatch):
     monkeypatch.delenv("DPARALLEL_PURE", raising=False)
     assert not compiled.prefer(tmp_path)
-    compiled.stamp(tmp_path).write_text(compiled.fingerprint().replace("graph.py", "grape.py"))
+    Path(compiled.stamp(tmp_path)).write_text(compiled.fingerprint().replace("graph.py", "grape.py"))
     with pytest.warns(UserWarning, match="have changed since it was compiled"):
         assert not compiled.prefer(tmp_path)
 
 
 def test_a_broken_core_is_not_used(tmp_path, monkeypatch):
     monkeypatch.delenv("DPARALLEL_PURE", raising=False)
-    compiled.stamp(tmp_path).write_text(compiled.fingerprint())
+    Path(compiled.stamp(tmp_path)).write_text(compiled.fingerprint())
     (tmp_path / f"graph{compiled.SUFFIX}").write_bytes(b"no library")
     with pytest.warns(UserWarning, match="can't be loaded"):
         assert not compiled.prefer(tmp_path)

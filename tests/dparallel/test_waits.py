@@ -1,10 +1,14 @@
 """What is known of ranks that wait: who will never come, who waits for whom; the board; the user's line."""
 
+import gc
 import os
 import subprocess
 import sys
+import threading
+import weakref
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from dparallel.comm import site, stall
@@ -127,3 +131,26 @@ def test_a_frame_between_lines_is_where_its_function_begins():
     code = (lambda: None).__code__.replace(co_filename="/home/user/train.py", co_firstlineno=7)
     found = site.site_of(SimpleNamespace(f_code=code, f_lineno=None, f_back=None))
     assert found.line == 7 and "train.py:7" in str(found)
+
+
+def test_looking_at_other_threads_holds_nothing_of_theirs():
+    """What their frames refer to, a step's tensors, must be free when they are done, without Python's cycle collector."""
+    seen, looking, looked = [], threading.Event(), threading.Event()
+
+    def work():
+        held = np.ones(3)
+        seen.append(weakref.ref(held))
+        looking.set()
+        looked.wait()
+
+    gc.disable()
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        looking.wait()
+        site.blocked_site(threading.__file__)
+        looked.set()
+        thread.join()
+        assert seen[0]() is None
+    finally:
+        gc.enable()

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from ..accelerators import LOG
+from ..accelerators import say
 from ..addresses import in_third_word
 from .signatures import SIGNATURES
 
@@ -87,7 +87,7 @@ def compile_into(folder: Path, file: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if file.exists():                            # another rank was quicker
             return
-        LOG.warning("autograd: compiling kernels, once on this machine: some 6 seconds")
+        say("compiling kernels, once on this machine: some 6 seconds")
         package = __name__.rpartition(".")[0]
         root = str(HERE.parents[package.count(".")])
         roots = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))

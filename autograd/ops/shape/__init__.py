@@ -8,6 +8,7 @@ from .broadcast import expand, expand_as
 from .copies import *
 from .copies import contiguous
 from .cut import *
+from .cut import split_method
 from .diagonals import *
 from .dims import sizes, wrap_dim, wrap_dims
 from .grid import *

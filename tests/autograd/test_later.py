@@ -1,0 +1,130 @@
+"""What is imported when it is first used: the tables say the truth, and nobody sees a difference."""
+
+import importlib
+import inspect
+import pickle
+import pydoc
+import subprocess
+import sys
+
+import pytest
+
+import autograd as ag
+from autograd import ops
+from autograd.operators import Later
+
+# Each of these would cost a program of plain tensors 1 to 10 ms for nothing.
+HEAVY = ("autograd.nn", "autograd.optim", "autograd.utils", "autograd.serialization", "autograd.ops.svd", "autograd.ops.fft",
+         "autograd.ops.convolution", "autograd.kernels.compiled", "numpy.random", "dataclasses", "hashlib", "logging", "pathlib",
+         "queue", "secrets", "subprocess", "numba", "mpi4py")
+
+
+def run(code):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def listed(family, kind):
+    return set(getattr(importlib.import_module(f"autograd.ops.{family}"), kind, ()))
+
+
+@pytest.mark.parametrize("family", ops.FAMILIES)
+def test_table_has_what_a_family_lists(family):
+    functions = {name for name, home in ops.functions().items() if home == family}
+    methods = {name for name, home in ops.methods().items() if home == family}
+    assert functions in (listed(family, "__all__"), set())            # some are public by their methods alone
+    assert methods in (listed(family, "METHODS") | {f"{name}_" for name in listed(family, "IN_PLACE")}, set())
+    assert functions or methods
+
+
+@pytest.mark.parametrize("family", ops.FAMILIES)
+def test_names_are_those_of_the_family(family):
+    """Also where a module of the package has the name: autograd.mode."""
+    module = importlib.import_module(f"autograd.ops.{family}")
+    for name, home in ops.functions().items():
+        if home == family:
+            assert getattr(ag, name) is getattr(module, name)
+    for name, home in ops.methods().items():
+        if home == family:
+            assert callable(getattr(ag.Tensor, name)) and type(vars(ag.Tensor)[name]) is not Later
+
+
+def test_import_of_what_every_tensor_needs_alone():
+    code = f"""
+import numpy, sys
+before = set(sys.modules)
+import autograd
+print(*[name for name in {HEAVY} if name in sys.modules and name not in before])"""
+    assert run(code) == []
+
+
+def test_plain_arithmetic_imports_no_more():
+    code = """
+import sys, autograd as ag
+x = ag.tensor([1.0, 2.0], requires_grad=True)
+before = set(sys.modules)
+((x * 2 + x @ x - x[0]) / 3).sum().reshape(1).backward()
+print(*sorted(set(sys.modules) - before))"""
+    assert run(code) == []
+
+
+def test_a_replaced_method_stays():
+    """Somebody replaces a method before its family is imported."""
+    assert run("""
+import autograd as ag
+from autograd.operators import Later
+x = ag.eye(2)
+assert type(vars(ag.Tensor)["slogdet"]) is Later
+ag.Tensor.det = lambda self: "mine"
+assert len(x.slogdet()) == 2 and type(vars(ag.Tensor)["slogdet"]) is not Later
+print(x.det())""") == ["mine"]
+
+
+def test_a_subclass_calls_super():
+    assert run("""
+import autograd as ag
+class Mine(ag.Tensor):
+    def det(self):
+        return 2 * super().det()
+x = Mine([[3.0]])
+print(x.det().item())""") == ["6.0"]
+
+
+def test_names_that_are_there_and_not():
+    assert set(ag.__all__) <= set(dir(ag)) and {"nn", "svd", "tensor", "mode", "save", "gradcheck"} <= set(ag.__all__)
+    assert all(hasattr(ag, name) for name in ag.__all__)
+    with pytest.raises(AttributeError, match="module 'autograd' has no attribute 'nonsense'"):
+        _ = ag.nonsense
+    with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'nonsense'"):
+        _ = ag.ones(1).nonsense
+    with pytest.raises(ImportError):
+        from autograd import nonsense  # noqa: F401
+
+
+@pytest.mark.parametrize("line", ["from autograd import *; nn, svd, tensor(1.0)", "import autograd.nn; autograd.nn.Linear",
+                                  "from autograd import nn, optim; nn.Linear", "from autograd.autograd import functional",
+                                  "import autograd.autograd.forward_ad", "from autograd.nn import functional as F; F.relu",
+                                  "import autograd as ag; ag.svd(ag.eye(2)); ag.eye(2).relu_()",
+                                  "import autograd; autograd.mode(autograd.ones(2))"])
+def test_ways_to_import(line):
+    run(line)
+
+
+def test_help_and_pickle():
+    text = run("import autograd, pydoc; print('slogdet(' in pydoc.plain(pydoc.render_doc(autograd.Tensor)), "
+               "'svd(' in pydoc.plain(pydoc.render_doc(autograd.svd)))")
+    assert text == ["True", "True"]
+    assert "determinant" in pydoc.plain(pydoc.render_doc(ag.Tensor.det)).lower()
+    assert inspect.signature(ag.Tensor.svd).parameters and pickle.loads(pickle.dumps(ag.svd)) is ag.svd
+
+
+def test_a_generator_draws_from_its_seed_whenever_it_is_made():
+    first, second = ag.Generator().manual_seed(7), ag.Generator().manual_seed(7)
+    state = first.get_state()
+    assert ag.rand(3, generator=first).tolist() == ag.rand(3, generator=second).tolist()
+    assert ag.rand(3, generator=first.set_state(state)).tolist() == ag.rand(3, generator=second.manual_seed(7)).tolist()
+    assert pickle.loads(pickle.dumps(second)).get_state().tolist() == second.get_state().tolist()
+    assert ag.Generator().initial_seed() != ag.Generator().initial_seed()
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = first.nonsense
