@@ -7,8 +7,8 @@ or NumPy would be left behind); what can't move is stepped on its own, where it 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
-from itertools import chain, compress, repeat
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate, chain, compress, pairwise, repeat
 from operator import attrgetter, is_, not_
 from typing import Any, NamedTuple
 
@@ -19,18 +19,34 @@ from ..graph import shared_counter
 from ..tensor import Tensor, result
 
 Array = np.ndarray[Any, Any]
-array_of, gradient_of = attrgetter("array"), attrgetter("_grad")
+BLOCK = 65536        # elements: AdamW on 670,000 float32 takes 0.9 ms in blocks of this size, 2.4 ms in one piece
+array_of, gradient_of, dtype_of = attrgetter("array"), attrgetter("_grad"), attrgetter("dtype")
+Block = tuple[slice, list[tuple[int, slice | None]]]     # where it is, and which parts (None: all) of which gradients it is
 
 
 class Run(NamedTuple):
-    """Parameters that are stepped together: as vectors, their values, gradients (to be overwritten) and state."""
+    """Parameters that are stepped together: as vectors, their values and state. Gradients are brought together block by
+    block, in scratch memory that the caches hold: as one vector they would take as much memory as the parameters."""
 
     params: list[Tensor]
     values: Array
-    gradients: Array
     arrays: tuple[Array, ...]
     numbers: dict[str, Array]              # what is one number per parameter, alike in all of them
     fresh: bool                            # whether the arrays of the state were made just now
+    scratch: Array                         # of at most BLOCK elements
+    cut: list[Block]                       # empty if one block holds all
+
+    def blocks(self) -> Iterable[list[Array]]:
+        """The values, gradients (which may be overwritten) and state of each block."""
+        flat = [p._grad.array.reshape(-1) for p in self.params]  # type: ignore[union-attr]
+        dtype = self.values.dtype
+        if not all(map(is_, map(dtype_of, flat), repeat(dtype))) and any(g.dtype != dtype for g in flat):
+            raise RuntimeError(f"gradients of {len(flat)} parameters are not all of their dtype, {dtype}")
+        if not self.cut:
+            return [[self.values, np.concatenate(flat, out=self.scratch), *self.arrays]]
+        return ([self.values[where], np.concatenate([flat[i] if part is None else flat[i][part] for i, part in pieces],
+                                                    out=self.scratch[:where.stop - where.start]),
+                 *[array[where] for array in self.arrays]] for where, pieces in self.cut)
 
     def stepped(self) -> None:
         """Count the write to every parameter."""
@@ -50,7 +66,7 @@ class Home:
         ends = np.cumsum([p.array.size for p in params]).tolist()
         self.parts = [slice(end - p.array.size, end) for p, end in zip(params, ends, strict=True)]
         self.values, self.views = laid_out(params) or self._new_values(ends[-1])
-        self.gradients: Array = np.empty(ends[-1], self.dtype)
+        self.scratch: Array = np.empty(min(ends[-1], BLOCK), self.dtype)
         self.slots: dict[str, Array] = {}                  # by name, the state of all as one vector
         self.slot_views: dict[str, list[Array]] = {}
         # after a step of parameters that were all at home: which had no gradient, the runs, and for comparison everything
@@ -96,8 +112,6 @@ class Home:
             for vector in run.numbers.values():
                 if len(set(vector.tolist())) > 1:
                     return None
-        for run in self.kept:
-            gather(run.params, run.gradients)
         return self.kept
 
     def _held(self, state: Mapping[Any, Any], without: list[bool]) -> tuple[list[Tensor], list[Any]]:
@@ -171,17 +185,23 @@ class Home:
     def _run(self, first: int, end: int, names: dict[str, Any], numbers: dict[str, Any], fresh: bool) -> Run:
         part = slice(self.parts[first].start, self.parts[end - 1].stop)
         params = self.params[first:end]
-        gradients = gather(params, self.gradients[part])
-        return Run(params, self.values[part], gradients, tuple(self.slots[name][part] for name in names),
-                   {name: self.slots[name][first:end] for name in numbers}, fresh)
+        return Run(params, self.values[part], tuple(self.slots[name][part] for name in names),
+                   {name: self.slots[name][first:end] for name in numbers}, fresh, self.scratch[:part.stop - part.start],
+                   blocks_of([p.array.size for p in params]))
 
 
-def gather(params: list[Tensor], into: Array) -> Array:
-    """The gradients, end to end in a buffer."""
-    try:
-        return np.concatenate([p._grad.array.reshape(-1) for p in params], out=into, casting="no")
-    except TypeError:
-        raise RuntimeError(f"gradients of {len(params)} parameters are not all of their dtype, {into.dtype}") from None
+def blocks_of(sizes: list[int]) -> list[Block]:
+    """Vectors of these sizes, end to end, in blocks; none if one block holds all."""
+    cut: list[Block] = []
+    ends = list(accumulate(sizes, initial=0))
+    if ends[-1] <= BLOCK:
+        return cut
+    for start in range(0, ends[-1], BLOCK):
+        stop = min(start + BLOCK, ends[-1])
+        pieces = [(i, None if start <= first and last <= stop else slice(max(start - first, 0), min(stop, last) - first))
+                  for i, (first, last) in enumerate(pairwise(ends)) if first < stop and start < last]
+        cut.append((slice(start, stop), pieces))
+    return cut
 
 
 def single(p: Tensor, of_one: dict[str, Any], names: dict[str, Any], numbers: dict[str, Any],
@@ -194,8 +214,8 @@ def single(p: Tensor, of_one: dict[str, Any], names: dict[str, Any], numbers: di
             of_one[name].array = of_one[name].array.astype(p.array.dtype)
     places = [p.array, *(of_one[name].array for name in names)]
     vectors = [np.ascontiguousarray(a).reshape(-1) for a in places]
-    yield Run([p], vectors[0], p._grad.array.flatten(), tuple(vectors[1:]),
-              {name: of_one[name].array.reshape(1) for name in numbers}, fresh)
+    yield Run([p], vectors[0], tuple(vectors[1:]), {name: of_one[name].array.reshape(1) for name in numbers}, fresh,
+              np.empty(min(p.array.size, BLOCK), p.array.dtype), blocks_of([p.array.size]))
     for place, vector in zip(places, vectors, strict=True):
         if not place.flags.c_contiguous:
             place[...] = vector.reshape(place.shape)

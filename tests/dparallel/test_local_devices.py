@@ -4,11 +4,10 @@ import os
 
 import numpy as np
 import pytest
-from autograd.gradcheck import gradcheck, gradgradcheck
 
 import autograd as ag
 import autograd.nn.functional as F
-from autograd import lanes, nn, optim
+from autograd import gradcheck, gradgradcheck, lanes, nn, optim
 from autograd.lanes import run_lanes
 from dparallel import DataParallel, Devices, data_parallel, parallel_apply, replicate
 from dparallel.replicate import SharedBroadcast
