@@ -346,7 +346,10 @@ class Reducer:
                 worst = total if not math.isnan(worst) else worst
             elif average and total not in (0.0, 1.0):
                 gradients = bucket.gradients
-                gradients /= total
+                if math.frexp(total)[0] == 0.5:      # a power of two, as it mostly is: the same bits in half the time
+                    gradients *= 1 / total
+                else:
+                    gradients /= total
         if worst:
             self.refuse(worst)
 
