@@ -1,4 +1,4 @@
-"""The whole suite: without MPI, then on 1, 2 and 3 real ranks. `make test` runs this.
+"""The whole suite: without MPI, in two halves side by side, then on 1, 2 and 3 real ranks. `make test` runs this.
 
 The tests of what may be compiled (autograd/compiled.py) run once more on its sources.
 """
@@ -7,39 +7,50 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
-SERIAL = [sys.executable, "-m", "pytest", "tests"]
+PYTEST = [sys.executable, "-m", "pytest"]
+APART = ["tests/dparallel", "tests/launch"]              # half of the time, much of it spent waiting for jobs that they start
 CORE = [f"tests/autograd/test_{name}.py" for name in (
     "anomaly", "compiled", "engine", "engine_depth", "forward_ad", "function", "function_depth", "graph", "graph_api", "hooks",
     "modes", "saved_hooks", "tensor", "views")]
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "600"]
 
 
-def main() -> int:
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
-    status = 0
-    for title, command, changes in [
-            ("without MPI", SERIAL, {}), ("the core's sources", [*SERIAL[:-1], *CORE], {"DPARALLEL_PURE": "1"}),
-            *((f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), "-m", "pytest", "tests/dparallel"], {})
-              for n in (1, 2, 3))]:
-        print(f"=== {title}", flush=True)
-        start = time.monotonic()
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **changes})
-        last = ""
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            last = line if re.search(r"\d+ (passed|failed)", line) else last
-        code = process.wait()
-        status = status or code
+class Part:
+    """A part of the suite under way, whose output waits in a file."""
+
+    def __init__(self, title, command, **changes):
+        self.title, self.start = title, time.monotonic()
+        self.output = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **changes})
+
+    def done(self, counts):
+        """Wait, show what it said, and add up its results; the exit code."""
+        code = self.process.wait()
+        took = time.monotonic() - self.start
+        self.output.seek(0)
+        text = self.output.read()
+        print(f"=== {self.title}\n{text}=== {self.title}: exit code {code} after {took:.0f} s", flush=True)
+        last = next((line for line in reversed(text.splitlines()) if re.search(r"\d+ (passed|failed)", line)), "")
         for word in counts:
             found = re.search(rf"(\d+) {word}", last)
             counts[word] += int(found[1]) if found else 0
-        if code and "failed" not in last:
-            counts["failed"] += 1
-        print(f"=== {title}: exit code {code} after {time.monotonic() - start:.0f} s", flush=True)
+        counts["failed"] += bool(code) and "failed" not in last
+        return code
+
+
+def main() -> int:
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    apart = Part("dparallel and launch", [*PYTEST, *APART])
+    codes = [Part("autograd and the rest", [*PYTEST, "tests", *[f"--ignore={path}" for path in APART]]).done(counts),
+             Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1").done(counts), apart.done(counts)]
+    for n in (1, 2, 3):
+        title = f"{n} MPI rank{'s' * (n > 1)}"
+        codes.append(Part(title, [*RANKS, "-n", str(n), "-m", "pytest", "tests/dparallel"]).done(counts))
     print(", ".join(f"{count} {word}" for word, count in counts.items()))
-    return status
+    return next((code for code in codes if code), 0)
 
 
 if __name__ == "__main__":
