@@ -19,21 +19,25 @@ RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "600"]
 
 
 class Part:
-    """A part of the suite under way, whose output waits in a file."""
+    """A part of the suite under way. Its output waits in a file."""
 
     def __init__(self, title, command, **changes):
         self.title, self.start = title, time.monotonic()
-        self.output = tempfile.TemporaryFile("w+")
+        self.output = tempfile.NamedTemporaryFile("w+")      # noqa: SIM115
         self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **changes})
 
     def done(self, counts):
-        """Wait, show what it said, and add up its results; the exit code."""
-        code = self.process.wait()
-        took = time.monotonic() - self.start
-        self.output.seek(0)
-        text = self.output.read()
-        print(f"=== {self.title}\n{text}=== {self.title}: exit code {code} after {took:.0f} s", flush=True)
-        last = next((line for line in reversed(text.splitlines()) if re.search(r"\d+ (passed|failed)", line)), "")
+        """Show what it says until it ends, and add up its results; the exit code."""
+        print(f"=== {self.title}", flush=True)
+        code, last = None, ""
+        with open(self.output.name) as said:
+            while code is None:
+                code = self.process.poll()
+                for line in said:
+                    print(line, end="", flush=True)
+                    last = line if re.search(r"\d+ (passed|failed)", line) else last
+                time.sleep(0.2 if code is None else 0)
+        print(f"=== {self.title}: exit code {code} after {time.monotonic() - self.start:.0f} s", flush=True)
         for word in counts:
             found = re.search(rf"(\d+) {word}", last)
             counts[word] += int(found[1]) if found else 0
@@ -43,9 +47,9 @@ class Part:
 
 def main() -> int:
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    apart = Part("dparallel and launch", [*PYTEST, *APART])
-    codes = [Part("autograd and the rest", [*PYTEST, "tests", *[f"--ignore={path}" for path in APART]]).done(counts),
-             Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1").done(counts), apart.done(counts)]
+    rest = Part("autograd and the rest", [*PYTEST, "tests", *[f"--ignore={path}" for path in APART]])
+    codes = [Part("dparallel and launch", [*PYTEST, *APART]).done(counts), rest.done(counts),
+             Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1").done(counts)]
     for n in (1, 2, 3):
         title = f"{n} MPI rank{'s' * (n > 1)}"
         codes.append(Part(title, [*RANKS, "-n", str(n), "-m", "pytest", "tests/dparallel"]).done(counts))
