@@ -16,33 +16,52 @@ import numpy as np
 LARGE = 1 << 22                      # bytes from which an array is worth a block
 IDLE = 1 << 26                       # bytes in blocks that nobody uses beyond which the oldest are given up
 
-_blocks: dict[int, list[Any]] = {}   # by size; in use as long as an array holds one, which its reference count says
 _lock = threading.Lock()
 
 
-def _holders(blocks: list[Any]) -> list[int]:
+class Block(np.ndarray[Any, Any]):
+    """Bytes. A class of its own, or NumPy would let views of an array in a block look into the block, not the array, and
+    nobody could tell the array from its views."""
+
+    __slots__ = ()
+
+
+_blocks: dict[int, list[Block]] = {}     # by size; in use as long as an array holds one, which its reference count says
+
+
+def _holders(blocks: list[Block]) -> list[int]:
     """How many references there are to each block."""
     return [getrefcount(block) for block in blocks]
 
 
-(_unused,) = _holders([np.empty(1)])                 # if `blocks` is the only holder; it depends on the interpreter
+(_unused,) = _holders([Block(1, np.uint8)])          # if `blocks` is the only holder; it depends on the interpreter
+
+
+def own(array: Any) -> bool:
+    """Whether the array's memory is its own, or a whole block: whether it is no view of another array."""
+    return array.base is None or type(array.base) is Block
 
 
 def empty(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None) -> Any:
     """A new array, as np.ndarray() makes it. A large one lies in a block, and so does not own its memory."""
     size = prod(shape) * dtype.itemsize
-    if size < LARGE:
+    # Who finds the lock taken does without: it may be taken by this very thread, in whose midst the collector runs a
+    # finaliser, or by one that did not survive a fork.
+    if size < LARGE or not _lock.acquire(blocking=False):
         return np.ndarray(shape, dtype, strides=strides)
-    with _lock:                                      # until the array holds the block
+    try:
         kept = _blocks.setdefault(size, [])
         for number, count in enumerate(_holders(kept)):
             if count == _unused:
-                kept.append(kept.pop(number))        # the last ones used stay longest
+                block = kept.pop(number)
                 break
         else:
             _give_up()
-            kept.append(np.empty(size, np.uint8))
-        return np.ndarray(shape, dtype, kept[-1], 0, strides)
+            block = Block(size, np.uint8)
+        kept.append(block)                           # the last ones used stay longest
+        return np.ndarray(shape, dtype, block, 0, strides)
+    finally:
+        _lock.release()
 
 
 def _give_up() -> None:

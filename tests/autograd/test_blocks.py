@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import autograd as ag
+import autograd.nn.functional as F
+from autograd import nn
 from autograd.kernels import blocks
 from autograd.kernels.order import channels_last, empty_last
 
@@ -54,6 +56,41 @@ def test_what_users_hold_is_never_overwritten(keep):
         (2 * x).relu()
     gc.collect()
     assert np.asarray(held).min() == np.asarray(held).max() == 1
+
+
+@pytest.mark.parametrize("layer", [lambda y: y, lambda y: F.max_pool2d(y, 2), nn.BatchNorm2d(64), ag.relu],
+                         ids=["convolution", "pool", "norm", "relu"])
+def test_view_of_a_large_result(layer):
+    """It works as that of a small one, and writes through it are seen where nobody saved the result."""
+    x, w = ag.randn(16, 3, 64, 64), ag.randn(64, 3, 3, 3, requires_grad=True)
+    y = layer(F.conv2d(x, w, padding=1))
+    expected = y.array.copy(order="C").reshape(16, -1)
+    alone = layer is not ag.relu
+    assert blocks.own(y.array) and not blocks.own(y.array[1:])
+    flat = y.view(16, -1)
+    np.testing.assert_array_equal(flat.detach().numpy(), expected)
+    assert np.shares_memory(flat.array, y.array) == alone
+    flat.sum().backward()
+    assert w.grad is not None
+    with pytest.raises(RuntimeError, match="view size"):
+        layer(F.conv2d(x, w, padding=1)).detach()[:, 1:].view(16, -1)
+
+
+def test_memory_is_had_while_another_is_being_had(monkeypatch):
+    """A finaliser that runs in the midst of empty() may call it: no waiting for itself, nothing handed out twice."""
+    inner, holders = [], blocks._holders
+
+    def interrupted(kept):
+        found = holders(kept)
+        if not inner:
+            inner.append(None)
+            inner[0] = large()
+        return found
+
+    large()
+    monkeypatch.setattr(blocks, "_holders", interrupted)
+    outer = large()
+    assert inner[0] is not None and not np.shares_memory(outer, inner[0])
 
 
 def test_few_bytes_are_kept_for_nobody(monkeypatch):

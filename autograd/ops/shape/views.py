@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...graph import shared_counter
+from ...kernels.blocks import own
 from ...kernels.layouts import rows
 from ...kernels.order import channels_last
 from ...tensor import Tensor, result
@@ -100,7 +101,7 @@ def view(input: Any, *args: Any, size: Any = None, dtype: Any = None) -> Any:
 
 def loose(x: Tensor) -> bool:
     """Whether x lies channels last, but not because it is a view of something."""
-    return x.base is None and x.array.base is None and x.array.ndim > 2 and channels_last(x.array)
+    return x.base is None and own(x.array) and x.array.ndim > 2 and channels_last(x.array)
 
 
 def _by_rows(x: Tensor) -> Tensor:
