@@ -92,6 +92,12 @@ class Branch(Generator):
     def __init__(self, parent: Generator, number: int) -> None:
         self._parent, self._number, self._seed = parent, number, parent.initial_seed()
 
+    def manual_seed(self, seed: int) -> Generator:
+        """Start the stream of this seed, in the branch only."""
+        super().manual_seed(seed)
+        self.numpy = np.random.Generator(np.random.PCG64(self._seed))
+        return self
+
     @property
     def numpy(self) -> np.random.Generator:          # type: ignore[override]
         """What draws."""

@@ -305,3 +305,16 @@ def ranks_times_devices(comm):
 
 def test_ranks_times_devices_equal_one_process(on_ranks):
     on_ranks(ranks_times_devices)
+
+
+def test_a_replica_may_start_a_stream_of_its_own():
+    def draw(first):
+        before = ag.rand(3) if first else None
+        ag.manual_seed(3)
+        return before, ag.rand(3), ag.initial_seed()
+
+    ag.manual_seed(3)
+    expected = ag.rand(3)
+    for first in (False, True):
+        for _, drawn, seed in parallel_apply([draw, draw], [(first,), (first,)]):
+            assert (drawn == expected).all() and seed == 3
