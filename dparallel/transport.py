@@ -37,7 +37,7 @@ class Summed(Transport):
         self.comm = comm
         self.unit = 0.0 if counts else 1.0           # 0: not known yet
         self.bytes_sent: list[int] = []              # by hooks, of each bucket; empty: as many as the buckets have
-        self._under_way: list[Any] = []
+        self._under_way: list[tuple[Bucket, Any]] = []
 
     def agree(self, factor: float, weight: float, first: Any = None) -> float:
         """What this rank's gradients are multiplied by. first: the bucket that leaves first."""
@@ -48,15 +48,15 @@ class Summed(Transport):
     def start(self, bucket: Bucket, weight: float, index: int, last: bool) -> None:
         """Send a bucket."""
         bucket.buffer[-1] = weight / (self.unit or 1.0)
-        self._under_way.append(self.comm.start_sum_in_place([bucket.buffer]))
+        self._under_way.append((bucket, self.comm.start_sum_in_place([bucket.buffer])))
 
     def collect(self, buckets: Sequence[Bucket]) -> bool:
         """Wait for all; whether they are still to be divided by the sum of weights."""
-        handles, self._under_way = self._under_way, []
-        for handle in handles:
+        under_way, self._under_way = self._under_way, []
+        for _, handle in under_way:
             handle.wait()
-        if not self.unit and buckets and 0.0 < buckets[0].weight < math.inf:
-            self.unit = 2.0 ** round(math.log2(buckets[0].weight / self.comm.size))    # the same on all ranks
+        if not self.unit and under_way and 0.0 < (total := under_way[0][0].weight) < math.inf:
+            self.unit = 2.0 ** round(math.log2(total / self.comm.size))    # the same on all ranks, those that drop() too
         return True
 
     def drop(self) -> None:

@@ -249,7 +249,8 @@ class Linear(Operation, name="Addmm"):
             gx = gx if len(shape) == 2 else reshape(gx, shape)
         if ctx.needs(1):
             home = home_for(ctx, 1)
-            quick = home is not None and x.dtype == g.dtype == home.dtype and home.dtype.char in "fd"
+            quick = (home is not None and x.dtype == g.dtype == home.dtype and home.dtype.char in "fd"
+                     and not np.may_share_memory(home, x) and not np.may_share_memory(home, g))
             gw = product(g.T, x, home) if quick else matrices(mT(g), conj(x))
         return gx, gw, None if not ctx.needs(2) else sum(g, 0) if isinstance(g, Tensor) else column_sums(g)
 

@@ -82,3 +82,45 @@ def test_the_unit_of_weights_changes_no_bit(on_ranks, rows, first):
             np.testing.assert_array_equal(cold, warm)
 
     on_ranks(check)
+
+
+def test_a_rank_that_raised_in_its_first_pass_counts_in_the_same_unit(on_ranks):
+    """All of its buckets had left, so the others went on, and know the unit."""
+    def raises(g):
+        raise ValueError("a hook of the input's")
+
+    def check(comm):
+        model = DataParallel(nn.Linear(4, 3), comm=comm, batch="own")
+        x = ag.tensor(np.full((32, 4), 1.0 + comm.rank, np.float32))
+        watched = x.clone().requires_grad_() * 1
+        if comm.rank == comm.size - 1:
+            watched.register_hook(raises)
+            with pytest.raises(ValueError, match="a hook of"):
+                model(watched).sum(1).mean().backward()
+        else:
+            model(watched).sum(1).mean().backward()
+        model.zero_grad()
+        model(x).sum(1).mean().backward()
+        np.testing.assert_allclose(model.module.weight.grad.numpy(), (comm.size + 1) / 2, rtol=1e-6)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("seed", [False, True])
+def test_a_gradient_that_the_next_pass_is_computed_from(on_ranks, seed):
+    """It lies where the product of inputs and gradients is to be written."""
+    def check(comm):
+        net = nn.Linear(64, 64)
+        model = DataParallel(net, comm=comm, batch="own")
+        for _ in range(2):
+            model.zero_grad()
+            model(ag.ones(64, 64)).square().mean().backward()
+        old, like = net.weight.grad, nn.Linear(64, 64)
+        like.load_state_dict(net.state_dict())
+        for module, x in ((like, old.clone()), (model, old)):
+            model.zero_grad()
+            y = module(ag.ones(64, 64) if seed else x)
+            y.backward(x) if seed else y.square().mean().backward()
+        np.testing.assert_allclose(net.weight.grad.numpy(), like.weight.grad.numpy(), rtol=1e-4, atol=1e-7)
+
+    on_ranks(check)
