@@ -74,10 +74,11 @@ class Elementwise(Optimizer):
     def _advance(self, run: Run, group: dict[str, Any]) -> None:
         """One step of a run, block by block; complex numbers are pairs of real ones."""
         numbers = {name: vector[0].item() for name, vector in run.numbers.items()}
+        blocks = run.blocks()                        # first of all: it refuses gradients of another dtype
         update = self.rule(numbers, group, run.fresh)
         for name, vector in run.numbers.items():
             vector[...] = numbers[name]
-        for parts in run.blocks():
+        for parts in blocks:
             update(*([part.view(part.real.dtype) for part in parts] if parts[0].dtype.kind == "c" else parts))
         run.stepped()
 

@@ -265,3 +265,18 @@ def test_where_parameters_lie_changes_no_bit(name, settings, sizes):
     for other in found[1:]:
         for a, b in zip(found[0], other, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_a_refused_gradient_takes_no_step():
+    """Not of the parameters before it, and it is not counted."""
+    p, q = (ag.zeros(3, requires_grad=True) for _ in range(2))
+    optimizer = optim.Adam([p, q], lr=0.1)
+    for _ in range(2):
+        p.grad, q.grad = ag.ones(3), ag.ones(3)
+        optimizer.step()
+    before = p.tolist(), q.tolist()
+    q._grad = ag.ones(3, dtype=ag.float64)
+    with pytest.raises(RuntimeError, match="not all of their dtype"):
+        optimizer.step()
+    assert (p.tolist(), q.tolist()) == before
+    assert [state["step"].item() for state in optimizer.state.values()] == [2, 2]
