@@ -32,8 +32,9 @@ def trace(step: Callable[..., Any], example_inputs: Any = (), *, check: bool = T
     examples a few times; tensors, gradients, optimisers, schedulers and random streams that it reaches are put back.
     check: compare the first replay with the step itself, bitwise. Under DataParallel all ranks trace together.
 
-    - Python's own effects (print, counters) happen while tracing only; Python's numbers are those of then. optimizer.step(),
-      scheduler.step(), zero_grad() and Functions of your own are called again each time.
+    - Python's own effects (print, counters) happen while tracing only; Python's numbers, NumPy's arrays, hooks and layers'
+      settings are those of then. optimizer.step(), scheduler.step(), zero_grad() and Functions of your own are called again
+      each time. What the step writes to its arguments goes to copies of them.
     - Values can't be read inside (item(), float(), `if loss > 1`): TraceError with your line. Nor can there be lanes,
       create_graph=True, checkpoint(), or a parameter that is replaced; modules must stay in training or evaluation mode.
 
