@@ -174,7 +174,8 @@ class _Worker:
             context, job = self.jobs.get()
             moved = self.allowed is not None
             if self.allowed is not None:
-                os.sched_setaffinity(0, self.allowed)
+                with contextlib.suppress(OSError):   # the process has lost them: the caller must not wait in vain
+                    os.sched_setaffinity(0, self.allowed)
                 self.allowed = None
             worked = time.thread_time()
             context.run(job.run)

@@ -169,6 +169,14 @@ def test_a_lane_wakes_beside_its_caller_not_behind_it():
     assert run_lanes([lambda: 0, lambda: os.sched_getaffinity(0)])[1] == allowed
 
 
+@pytest.mark.skipif(not LINUX, reason="binding needs sched_setaffinity")
+def test_a_lane_that_was_moved_works_though_its_cores_are_gone():
+    worker = lanes._Worker()
+    worker.allowed = {10**4}
+    lanes.idle.append(worker)
+    assert run_lanes([lambda: 0, lambda: 1]) == [0, 1] and worker.allowed is None
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_lanes_work_after_a_fork():
     run_lanes([lambda: 1, lambda: 2])
