@@ -8,7 +8,7 @@ from typing import Any
 
 from numba import types
 
-from .numbers import F, sigmoid, squashed
+from .numbers import F, inlined, sigmoid, squashed
 
 DATA = 2
 ONE, NOTHING = F(1), F(0)
@@ -16,6 +16,14 @@ FLOATS, WHOLE = types.CPointer(types.float32), types.int64
 # multiply(sgemm, rows, columns, inner, a, b, beta, c, start): c[start:] = a[...] @ b + beta c; build.py writes it
 multiply: Any = types.ExternalFunction("multiply", types.void(*[WHOLE] * 4, FLOATS, WHOLE, FLOATS, types.float32, FLOATS,
                                                                WHOLE))
+
+
+@inlined
+def add_given(gh: Any, g: Any, start: int, count: int, given: int) -> None:
+    """gh += g[start:start + count], if a gradient of the step's output was given."""
+    if given:
+        for k in range(count):
+            gh[k] += g[start + k]
 
 
 def lstm(z_: Any, h_: Any, c_: Any, w_: Any, before_: Any, cells_: Any, t_: Any, out_: Any, steps_: Any, count: int, n: int,
@@ -50,9 +58,7 @@ def lstm_backward(z_: Any, cells_: Any, t_: Any, g_: Any, gh_: Any, gc_: Any, w_
     w, d, steps = w_[DATA], d_[DATA], steps_[DATA]
     for step in range(count):
         start, rows = steps[2 * step], steps[2 * step + 1] - steps[2 * step]
-        if given:
-            for k in range(rows * n):
-                gh[k] += g[start * n + k]
+        add_given(gh, g, start * n, rows * n, given)
         for r in range(rows):
             at, gate, here = (start + r) * n, 4 * (start + r) * n, r * n
             for j in range(n):
@@ -97,9 +103,7 @@ def gru_backward(z_: Any, before_: Any, inner_: Any, g_: Any, gh_: Any, w_: Any,
     d, through, steps = d_[DATA], through_[DATA], steps_[DATA]
     for step in range(count):
         start, rows = steps[2 * step], steps[2 * step + 1] - steps[2 * step]
-        if given:
-            for k in range(rows * n):
-                gh[k] += g[start * n + k]
+        add_given(gh, g, start * n, rows * n, given)
         for r in range(rows):
             at, gate, here = (start + r) * n, 3 * (start + r) * n, r * n
             for j in range(n):
