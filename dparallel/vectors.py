@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ def views(vector: Array, shapes: Iterable[tuple[int, ...]]) -> list[Array]:
     """The stretches of a vector, one after the other, in these shapes: views."""
     found, start = [], 0
     for shape in shapes:
-        stop = start + int(np.prod(shape, dtype=int))
+        stop = start + prod(shape)
         found.append(vector[start:stop].reshape(shape))
         start = stop
     return found
