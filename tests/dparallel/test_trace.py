@@ -49,16 +49,20 @@ OPTIONS = [{}, {"bucket_cap_mb": 0.0002}, {"average": "ranks"}, {"convert": Sync
            {"shard": "optimizer"}, {"shard": "gradients"}, {"verify_every": 2}, {"hook": hooks.fp16_compress_hook}]
 
 
+def assert_alike(eager, recorded, data):
+    """Steps and the replays of another one, from the same start, give bitwise the same."""
+    (plain, slow), (traced, step) = eager, recorded
+    fast = ag.trace(step, data[0])
+    for x, y in data:
+        np.testing.assert_array_equal(slow(x, y).detach().numpy(), fast(x, y).numpy(), strict=True)
+    for a, b in zip(state(plain), state(traced), strict=True):
+        np.testing.assert_array_equal(a, b, strict=True)
+
+
 @pytest.mark.parametrize("options", OPTIONS)
 def test_replays_are_the_steps(on_ranks, options):
     def program(comm):
-        (plain, slow), (traced, step) = training(comm, **options), training(comm, **options)
-        data = batches(comm.rank)
-        fast = ag.trace(step, data[0])
-        for x, y in data:
-            np.testing.assert_array_equal(slow(x, y).detach().numpy(), fast(x, y).numpy(), strict=True)
-        for a, b in zip(state(plain), state(traced), strict=True):
-            np.testing.assert_array_equal(a, b, strict=True)
+        assert_alike(training(comm, **options), training(comm, **options), batches(comm.rank))
 
     on_ranks(program)
 
@@ -68,13 +72,7 @@ def test_users_collectives(on_ranks):
         def extra(loss):
             return loss + 0.5 * AllReduce.apply(loss * loss, comm=comm)
 
-        (plain, slow), (traced, step) = training(comm, extra=extra), training(comm, extra=extra)
-        data = batches(comm.rank, 5)
-        fast = ag.trace(step, data[0])
-        for x, y in data:
-            np.testing.assert_array_equal(slow(x, y).detach().numpy(), fast(x, y).numpy(), strict=True)
-        for a, b in zip(state(plain), state(traced), strict=True):
-            np.testing.assert_array_equal(a, b, strict=True)
+        assert_alike(training(comm, extra=extra), training(comm, extra=extra), batches(comm.rank, 5))
 
     on_ranks(program)
 
