@@ -146,13 +146,16 @@ class Walk:
     def deliver(self, leaf: Any) -> None:
         """Hand a leaf its whole gradient: hooks, .grad, then the post-accumulate hooks."""
         self.owned.discard(leaf)
-        variable = leaf.variable
-        hooks = variable.hooks
-        if hooks is None and leaf.hooks is None and self.targets is None:
+        if leaf.variable.hooks is None and leaf.hooks is None and self.targets is None:
             if leaf in self.pending and self.accumulate:
                 with accumulating:
                     leaf.run(self.pending.pop(leaf), self.create)
-            return
+        else:
+            self.deliver_watched(leaf)
+
+    def deliver_watched(self, leaf: Any) -> None:
+        """The same where somebody may be told of it, or only some leaves are asked for."""
+        hooks = leaf.variable.hooks
         g = self.pending.pop(leaf, None)
         if self.targets is not None and leaf not in self.targets:
             return
@@ -167,17 +170,25 @@ class Walk:
             (g,), shown = run_pre_hooks(leaf, [g], self.create), True
             if g is None:
                 return
+        self.give(leaf, g, shown)
+        if hooks is not None:
+            if hooks.post:
+                run_leaf_hooks(hooks.post, leaf.variable)
+            if hooks.tally is not None:
+                self.count(leaf.variable)
+        if leaf.hooks is not None and leaf.hooks.post:
+            run_post_hooks(leaf, (), g, self.create)
+
+    def give(self, leaf: Any, g: Any, shown: bool) -> None:
+        """Put a leaf's gradient into .grad. shown: hooks have seen it."""
         if shown and not self.create:
             g = g.copy()                             # the leaf may adopt what it gets, and a hook may have kept this
         with accumulating:
             leaf.run(g, self.create)
-        if hooks is not None:
-            if hooks.post:
-                run_leaf_hooks(hooks.post, variable)
-            if hooks.tally is not None:
-                hooks.tally.count(self, variable)
-        if leaf.hooks is not None and leaf.hooks.post:
-            run_post_hooks(leaf, (), g, self.create)
+
+    def count(self, variable: Any) -> None:
+        """Tell a leaf's tally that its gradient is there."""
+        variable.hooks.tally.count(self, variable)
 
     def _before(self, node: Node, g: Any) -> Any:
         """What users see before a node runs: what meet() does, and node prehooks."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..graph import AccumulateGrad, Node
-from ..hooks import run_leaf_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
+from ..hooks import run_post_hooks
 from ..walk import Walk, running
 from .calls import Call
 
@@ -72,24 +72,12 @@ class TracedWalk(Walk):
 
     def deliver(self, leaf: Any) -> None:
         """Hand a leaf its whole gradient."""
-        variable, hooks = leaf.variable, leaf.variable.hooks
-        g = self.pending.pop(leaf, None)
-        if self.targets is not None and leaf not in self.targets:
-            return
-        if hooks is not None and g is not None and hooks.tensor:
-            g = run_tensor_hooks(hooks.tensor[0], g, False)
-        if leaf in self.watch:
-            g = self.meet(leaf, g)
-        if g is None or not self.accumulate:
-            return
-        if leaf.hooks is not None and leaf.hooks.pre:
-            (g,) = run_pre_hooks(leaf, [g], False)
-            if g is None:
-                return
-        self.tracer.gradients.deliver(variable, g)
-        if hooks is not None:
-            run_leaf_hooks(hooks.post, variable)
-            if hooks.tally is not None:
-                self.tracer.counted(variable)
-        if leaf.hooks is not None and leaf.hooks.post:
-            run_post_hooks(leaf, (), g, False)
+        self.deliver_watched(leaf)
+
+    def give(self, leaf: Any, g: Any, shown: bool) -> None:
+        """Into .grad, now and in replays."""
+        self.tracer.gradients.deliver(leaf.variable, g)
+
+    def count(self, variable: Any) -> None:
+        """Tell its tally, now and in replays."""
+        self.tracer.counted(variable)
