@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd.graph import Tally
 
+from .comm import Communicator
 from .vectors import grouped, views
 
 FIRST_BUCKET_BYTES = 1 << 20       # small, so that the first message leaves early (PyTorch's figure)
@@ -52,11 +53,12 @@ class Bucket(Counted):
     The flags and the weight travel with the gradients, so that their sums need no message of their own.
     """
 
-    def __init__(self, names: Sequence[str], params: Sequence[Any]) -> None:
+    def __init__(self, names: Sequence[str], params: Sequence[Any], comm: Communicator) -> None:
         super().__init__()
         self.names, self.params = list(names), list(params)
         count = sum(p.array.size for p in params)
-        self.buffer = np.zeros(count + len(self.params) + 1, self.params[0].array.dtype)
+        self.sum = comm.persistent_sum(count + len(self.params) + 1, self.params[0].array.dtype)
+        self.buffer = self.sum.array
         self.gradients = self.buffer[:count]
         self.used = self.buffer[count:-1]
         self.nbytes = self.buffer.nbytes
@@ -74,15 +76,17 @@ class Bucket(Counted):
         self.left = 0
 
 
-def assign(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[Bucket]:
-    """Buckets of at most cap_bytes, in reverse order of registration: about the order in which gradients come."""
+def assign(named: Sequence[tuple[str, Any]], cap_bytes: float, comm: Communicator) -> list[Bucket]:
+    """Buckets of at most cap_bytes, in reverse order of registration: about the order in which gradients come. Collective
+    over comm, which sums them."""
     groups = grouped(reversed(named), lambda item: item[1].array.dtype, lambda item: item[1].array.nbytes, cap_bytes,
                      FIRST_BUCKET_BYTES)
-    return [Bucket([name for name, _ in group], [p for _, p in group]) for group in groups]
+    return [Bucket([name for name, _ in group], [p for _, p in group], comm) for group in groups]
 
 
-def assign_all(named: Sequence[tuple[str, Any]], cap_bytes: float, delayed: frozenset[str]) -> list[Bucket]:
+def assign_all(named: Sequence[tuple[str, Any]], cap_bytes: float, delayed: frozenset[str],
+               comm: Communicator) -> list[Bucket]:
     """assign(), with the delayed parameters in buckets of their own at the end."""
     first = [item for item in named if item[0] not in delayed]
     last = [item for item in named if item[0] in delayed]
-    return assign(first, cap_bytes) + assign(last, cap_bytes)
+    return assign(first, cap_bytes, comm) + assign(last, cap_bytes, comm)

@@ -88,7 +88,7 @@ class Reducer:
         self._settle()
 
     def _make_buckets(self) -> list[Any]:
-        return assign_all(self.named, self.cap, self.delayed)
+        return assign_all(self.named, self.cap, self.delayed, self.comm)
 
     def _make_transport(self) -> Any:
         narrow = any(bucket.buffer.dtype.char == "e" for bucket in self.buckets)
@@ -259,7 +259,7 @@ class Reducer:
         transport = self.transport
         factor, weight = self.weights.final()
         if self._next == 0:
-            factor = transport.agree(factor, weight, self.buckets[0])
+            factor = transport.agree(factor, weight, self.buckets)
         else:
             factor = transport.again(factor, weight)
         while self._next < len(self.buckets):
@@ -301,9 +301,12 @@ class Reducer:
             log.backward_computed()
         if self._late:
             self._restore()
+        first = self.transport.unsure                # then to leave is to wait for the others, who meet first
+        if first and self.caution is not None:
+            self.caution.announce()
         self._leave(final=True)
         self._pass = None
-        if self.caution is not None:
+        if self.caution is not None and not first:
             self.caution.announce()
         self._collect()
         if self.caution is not None:
@@ -442,7 +445,7 @@ class Reducer:
         here = [number[p] for p in arrived] + [i for i, (_, p) in reversed(list(enumerate(self.named))) if p not in seen]
         order = self.comm.broadcast(np.array(here, np.int64))[0].tolist()
         named = [self.named[i] for i in reversed(order)]
-        buckets = assign_all(named, self.cap, self.delayed)
+        buckets = assign_all(named, self.cap, self.delayed, self.comm)
         if [b.names for b in buckets] == [b.names for b in self.buckets]:
             return
         old = {p: self.places[p].view for _, p in self.named}

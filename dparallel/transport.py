@@ -39,8 +39,8 @@ class Summed(Transport):
         self.bytes_sent: list[int] = []              # by hooks, of each bucket; empty: as many as the buckets have
         self._under_way: list[tuple[Bucket, Any]] = []
 
-    def agree(self, factor: float, weight: float, first: Any = None) -> float:
-        """What this rank's gradients are multiplied by. first: the bucket that leaves first."""
+    def agree(self, factor: float, weight: float, buckets: Sequence[Bucket] = ()) -> float:
+        """What this rank's gradients are multiplied by. buckets: those that are to leave."""
         return factor / (self.unit or 1.0)
 
     again = agree
@@ -48,7 +48,7 @@ class Summed(Transport):
     def start(self, bucket: Bucket, weight: float, index: int, last: bool) -> None:
         """Send a bucket."""
         bucket.buffer[-1] = weight / (self.unit or 1.0)
-        self._under_way.append((bucket, self.comm.start_sum_in_place([bucket.buffer])))
+        self._under_way.append((bucket, bucket.sum.start()))
 
     def collect(self, buckets: Sequence[Bucket]) -> bool:
         """Wait for all; whether they are still to be divided by the sum of weights."""
@@ -69,7 +69,7 @@ class Hooked(Transport):
     which float16 needs: gradients times rows would overflow. `before`: the transport whose place it takes.
 
     Ranks without a hook do not wait for those that have one, and wait on another communicator. So the first pass with a
-    hook begins with a sum that such ranks come to: that of the first bucket.
+    hook begins with the sums that such ranks come to, those of the buckets.
     """
 
     def __init__(self, comm: Communicator, own: Communicator, hook: CommHook | None, before: Any = None) -> None:
@@ -81,10 +81,10 @@ class Hooked(Transport):
         self._under_way: list[tuple[Bucket, Any, Any]] = []
         self.bytes_sent: list[int] = []
 
-    def agree(self, factor: float, weight: float, first: Any = None) -> float:
+    def agree(self, factor: float, weight: float, buckets: Sequence[Bucket] = ()) -> float:
         """Sum the weights over ranks; what this rank's gradients are multiplied by. Collective."""
         if self.unsure:
-            self._compare_hooks(first, weight)
+            self._compare_hooks(buckets, weight)
         self._total = math.nan if self.problem else self.comm.total(weight)
         self._under_way = []
         if not math.isfinite(self._total):
@@ -104,8 +104,8 @@ class Hooked(Transport):
             weight = math.nan
         bucket.buffer[-1] = 0.0 if math.isfinite(weight) else weight
         if self._plain or self.hook is None:
-            if index or not self.problem:            # else its sum told of the problem
-                self._under_way.append((bucket, None, self.own.start_sum_in_place([bucket.buffer])))
+            if not self.problem:                     # else the sums that were compared told of it
+                self._under_way.append((bucket, None, bucket.sum.start()))
             return
         given = GradBucket(bucket, index, last, self.comm)
         self._under_way.append((bucket, given, self.hook.start(given)))
@@ -131,17 +131,22 @@ class Hooked(Transport):
             buckets[0].buffer[-1] = self._total
         return False
 
-    def _compare_hooks(self, first: Bucket, weight: float) -> None:
+    def _compare_hooks(self, buckets: Sequence[Bucket], weight: float) -> None:
         """Whether all ranks have this hook. If not, all take part in the sums of those that have none, with weights that
         are no numbers, and raise at the end of the pass."""
         assert self.hook is not None
         if isinstance(self.before, Hooked):
             self.comm.total(weight)                  # which comes first on ranks that still have that one
-        trial = np.zeros_like(first.buffer)
-        trial[len(first.gradients):] = HOOKED
-        trial[-1] = math.nan
-        self.own.start_sum_in_place([trial]).wait()      # MPI: a blocking sum does not meet those that were started
-        everywhere = trial[len(first.gradients)] == HOOKED * self.own.size
+        held = [bucket.buffer.copy() for bucket in buckets]
+        for bucket in buckets:
+            bucket.buffer[...] = 0
+            bucket.used[...] = HOOKED
+            bucket.buffer[-1] = math.nan
+        for handle in [bucket.sum.start() for bucket in buckets]:
+            handle.wait()
+        everywhere = buckets[0].used[0] == HOOKED * self.own.size
+        for bucket, before in zip(buckets, held, strict=True):
+            bucket.buffer[...] = before
         same = everywhere and len(set(self.own.allgather_object([self.hook.identity]))) == 1
         self.unsure, self._plain = not same, not same
         self.problem = "" if same else MSG_HOOKS.format(self.hook.name)

@@ -26,6 +26,7 @@ from .definition import Array
 from .groups import Groups
 from .handle import Handle
 from .messages import Messages
+from .persistent import PersistentSum
 
 Sizes = Sequence[int] | None
 
@@ -252,6 +253,10 @@ class Communicator(Messages, Groups):
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
         """start_sum_in_place, completed."""
         self.start_sum_in_place(arrays).wait()
+
+    def persistent_sum(self, size: int, dtype: Any) -> PersistentSum:
+        """A vector of `size` zeros, on the one place held here, that is to be summed again and again. Collective."""
+        return PersistentSum(self, size, dtype)
 
     @abstractmethod
     def duplicate(self) -> Communicator:

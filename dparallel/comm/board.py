@@ -1,6 +1,5 @@
 """A board that the ranks of one host share: each writes what it is doing, and reads the others', also where these are
-blocked in MPI or gone. It is a file of one slot for each rank, without a name once all have opened it: nothing is left
-behind, however the job ends.
+blocked in MPI or gone. It is memory of one slot for each rank.
 """
 
 from __future__ import annotations
@@ -8,12 +7,12 @@ from __future__ import annotations
 import contextlib
 import json
 import mmap
-import os
 import struct
-import tempfile
 import zlib
 from collections.abc import Sequence
 from typing import Any
+
+from .shared_memory import shared_file
 
 try:
     import fcntl
@@ -34,24 +33,10 @@ class Board:
 
     @classmethod
     def shared(cls, node: Any, ranks: Sequence[int]) -> Board | None:
-        """The board of the ranks of `node`, an MPI communicator of one host. Collective; None where files can't be
-        shared."""
-        path = file = None
-        with contextlib.suppress(OSError):
-            if node.rank == 0:
-                file, path = tempfile.mkstemp(prefix="dparallel-")
-                os.ftruncate(file, SLOT * (len(ranks) + 1))
-        path = node.bcast(path)
-        board = None
-        with contextlib.suppress(OSError, TypeError, ValueError):
-            if node.rank != 0:
-                file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-            board = cls(file, ranks, node.rank)      # type: ignore[arg-type]
-        node.Barrier()
-        if node.rank == 0 and path is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-        return board
+        """The board of the ranks of `node`, an MPI communicator of one host. Collective; None where memory
+        can't be shared."""
+        file = shared_file(node, SLOT * (len(ranks) + 1))
+        return None if file is None else cls(file, ranks, node.rank)
 
     def write(self, item: dict[str, Any]) -> None:
         """Put what this rank has to say in its slot; the counts go first where it is too long."""

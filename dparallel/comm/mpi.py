@@ -33,10 +33,13 @@ from .call import (
 )
 from .definition import is_half, neutral
 from .history import History, parted
+from .mpi_handle import MpiHandle
 from .mpi_messages import KINDS, MpiMessages, refuse_lost
 from .ordered import decoded, encoded
+from .persistent import PersistentSum
+from .shared_sum import SharedSums
 from .site import at, here
-from .stall import members_of, told, watch
+from .stall import members_of, watch
 
 OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
 BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND}
@@ -57,31 +60,6 @@ class Agreed(NamedTuple):
     shape: tuple[int, ...]           # of the array that counts: the root's, or the first one with rows
     dtype: Any
     width: int                       # elements in a row
-
-
-class MpiHandle(Handle):
-    """A Handle over an MPI request. The communicator keeps the buffers until it is complete, waited for or not."""
-
-    __slots__ = ("_comm", "_request", "_rest", "_what", "number")
-
-    def __init__(self, comm: MpiComm, request: Any, rest: Callable[[], Any] | None, buffers: Any) -> None:
-        super().__init__(self._complete, request.Test)
-        self._comm, self._request, self._rest = comm, request, rest
-        self.number, self._what = comm.entered, comm.waiting
-        comm.keep(request, buffers)
-
-    def __str__(self) -> str:
-        return told(self._what)
-
-    def _complete(self) -> Any:
-        comm = self._comm
-        comm.waiting = self
-        try:
-            self._request.Wait()
-        finally:
-            comm.waiting = self._what = None
-        comm.release(self._request)
-        return None if self._rest is None else self._rest()
 
 
 class MpiComm(MpiMessages, Communicator):
@@ -113,6 +91,7 @@ class MpiComm(MpiMessages, Communicator):
         self._abandoned: list[Any] = []              # requests of messages that nobody received
         self._row_types: dict[Any, Any] = {}
         self._backwards: Any = None                  # the same ranks in reverse order, for reverse scans
+        self._shared = SharedSums(self)
         self.max_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
         atexit.register(self._outlive)               # also keeps this, and so the buffers, when nobody else does
         key, self.check = self.comm.bcast((f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check))
@@ -131,6 +110,7 @@ class MpiComm(MpiMessages, Communicator):
             return
         self.entered, self.waiting = self.entered + 1, "free()"
         self.free_groups()
+        self._shared.complete()
         lost = self.comm.allgather(self._lost_messages())
         for request, *_ in self._pending.values():
             request.Wait()
@@ -360,7 +340,7 @@ class MpiComm(MpiMessages, Communicator):
         """Iallreduce in place; float16 and bfloat16 by way of float32."""
         array = arrays[0]
         try:
-            self._sums(array)
+            self.enter_sum(array)
             if is_half(array.dtype):
                 wide = array.astype(np.float32)
                 return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, wide),
@@ -375,10 +355,14 @@ class MpiComm(MpiMessages, Communicator):
             self.start_sum_in_place(arrays).wait()
             return
         try:
-            self._sums(arrays[0])
+            self.enter_sum(arrays[0])
             self.comm.Allreduce(MPI.IN_PLACE, arrays[0])
         finally:
             self.waiting = None
+
+    def persistent_sum(self, size: int, dtype: Any) -> PersistentSum:
+        """In memory that all ranks share, on one host."""
+        return self._shared.vector(size, dtype) or PersistentSum(self, size, dtype)
 
     def duplicate(self) -> MpiComm:
         """MPI_Comm_dup."""
@@ -402,7 +386,7 @@ class MpiComm(MpiMessages, Communicator):
 
     # --- for the watchdog, and in check mode --------------------------------------------------------------------------
 
-    def _sums(self, array: Array) -> None:
+    def enter_sum(self, array: Array) -> None:
         """Enter a sum in place; compared with the other ranks' calls in check mode only."""
         if self.check:
             self._agree(Call("sum_in_place", self.size, array))

@@ -32,7 +32,7 @@ class Scattered(Transport):
         self._sent: list[Unit] = []
         self._scale = 1.0
 
-    def agree(self, factor: float, weight: float, first: Any = None) -> float:
+    def agree(self, factor: float, weight: float, buckets: Sequence[Any] = ()) -> float:
         """What this rank's gradients are multiplied by; if they are to be divided on the way, collective."""
         if self.wire:
             if self.gathering is not None:

@@ -8,7 +8,7 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
-from dparallel import CollectiveError, DataParallel, unused
+from dparallel import CollectiveError, DataParallel, Devices, unused
 from dparallel.arguments import MixedPrecision
 
 FEATURES = 4
@@ -86,9 +86,9 @@ def test_the_first_bucket_is_small():
     from dparallel.buckets import assign
 
     named = [(str(n), ag.zeros(2**17)) for n in range(10)]            # half a MiB each
-    assert [len(b.params) for b in assign(named, 2 * 2**20)] == [2, 4, 4]
-    assert [len(b.params) for b in assign(named, 1)] == [1] * 10
-    assert [b.names for b in assign(named, 2**30)] == [["9", "8"], [str(n) for n in range(7, -1, -1)]]
+    assert [len(b.params) for b in assign(named, 2 * 2**20, Devices(1))] == [2, 4, 4]
+    assert [len(b.params) for b in assign(named, 1, Devices(1))] == [1] * 10
+    assert [b.names for b in assign(named, 2**30, Devices(1))] == [["9", "8"], [str(n) for n in range(7, -1, -1)]]
 
 
 def test_delayed_parameters_leave_last(on_ranks):

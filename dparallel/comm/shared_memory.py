@@ -1,0 +1,48 @@
+"""Memory that processes of one host share. It has no name once all have opened it: nothing is left behind, however the
+job ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from typing import Any
+
+TOKEN = 16                                           # bytes behind the memory: that it is the same for all
+
+
+def shared_file(comm: Any, nbytes: int) -> int | None:
+    """The descriptor of a file of nbytes zeros that all ranks of an MPI communicator may map. Collective; None on all
+    ranks where they can't share one, as on several hosts.
+
+    On Linux the file lives in memory and takes no room in /dev/shm, which is small in containers; others open it by way
+    of /proc.
+    """
+    told: tuple[str, bytes] = ("", b"")
+    file = None
+    with contextlib.suppress(OSError):
+        if comm.rank == 0:
+            file, path = _made()
+            told = path, os.urandom(TOKEN)
+            os.ftruncate(file, nbytes)
+            os.pwrite(file, told[1], nbytes)
+    path, token = comm.bcast(told)
+    with contextlib.suppress(OSError):
+        if comm.rank != 0 and path:
+            file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    found = file is not None and token != b"" and os.pread(file, TOKEN, nbytes) == token
+    everywhere = all(comm.allgather(found))          # all have opened it by now
+    with contextlib.suppress(OSError):
+        if comm.rank == 0 and path and not path.startswith("/proc/"):
+            os.unlink(path)
+    if file is not None and not everywhere:
+        os.close(file)
+    return file if everywhere else None
+
+
+def _made() -> tuple[int, str]:
+    """A new file, and the path by which other processes find it."""
+    if hasattr(os, "memfd_create"):
+        file = os.memfd_create("dparallel")
+        return file, f"/proc/{os.getpid()}/fd/{file}"
+    return tempfile.mkstemp(prefix="dparallel-")

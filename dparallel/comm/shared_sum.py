@@ -1,0 +1,178 @@
+"""Persistent sums of ranks that share memory: each rank adds up a slice of the vectors where they lie, then takes the other
+slices from the ranks that added them.
+
+2.7 MB on 2 ranks take 75 to 150 us, and 250 to 600 by MPI's allreduce, which copies all by way of buffers of its own; 69 kB
+6 us, not 13. Three barriers keep the ranks in step: all have started, all have added, all have what they need. Nobody works
+in the background: a rank does its part of a sum while it waits for that sum, or for one of another communicator.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import threading
+from typing import Any
+
+import numpy as np
+
+from .call import CollectiveError
+from .definition import is_half
+from .handle import Handle
+from .persistent import PersistentSum
+from .shared_memory import shared_file
+
+BLOCK = 8192                                         # elements that are summed at once: they stay in the first cache
+LINE = 64                                            # bytes that go from core to core as one
+PAGE = 4096
+
+MSG_PARTED = ("the ranks are at the sums of different vectors. Was an exception inside backward() caught on some ranks "
+              "only? `with model.skipping()` catches it on all of them")
+
+
+class _Here(threading.local):
+    """The communicators with sums that this thread has started, and that are not complete."""
+
+    def __init__(self) -> None:
+        self.busy: list[SharedSums] = []
+
+
+_here = _Here()
+
+
+class SharedSums:
+    """The shared sums of one communicator (an MpiComm): one is made after the other, in the order in which they started, so
+    that the barriers come in one order on all ranks."""
+
+    def __init__(self, comm: Any) -> None:
+        self.comm, self.rank, self.size = comm, comm.rank, comm.size
+        self.started = 0
+        self._queue: list[SharedSum] = []
+        self._step, self._barrier = 0, None          # of the first in the queue
+        self._listed: list[SharedSums] = []
+
+    def vector(self, size: int, dtype: Any) -> SharedSum | None:
+        """A new one, of zeros; None where it can't be shared. Collective."""
+        if self.size == 1 or is_half(np.dtype(dtype)):
+            return None
+        memory = _shared(self.comm.comm, LINE + size * np.dtype(dtype).itemsize)
+        return None if memory is None else SharedSum(self, memory, np.dtype(dtype))
+
+    def start(self, vector: SharedSum) -> None:
+        """Begin a sum."""
+        self.comm.enter_sum(vector.array)
+        self.started += 1
+        self.comm.waiting, vector.number, vector.turns[self.rank][0] = None, self.comm.entered, self.started
+        self._queue.append(vector)
+        if len(self._queue) == 1:
+            self._barrier = self.comm.comm.Ibarrier()
+            self._listed = _here.busy
+            self._listed.append(self)
+
+    def complete(self, vector: SharedSum | None = None) -> None:
+        """Wait until a vector's sum, or all that were started, are made. Ranks may wait for communicators in different
+        orders: while there are several, none is waited for alone."""
+        self.comm.waiting = vector or (self._queue[-1] if self._queue else None)
+        try:
+            while self.is_under_way(vector):
+                if _here.busy == [self]:
+                    self._barrier.Wait()             # type: ignore[attr-defined]
+                    self._go_on()
+                else:
+                    for sums in {self, *_here.busy}:
+                        sums.progress()
+        finally:
+            self.comm.waiting = None
+
+    def is_under_way(self, vector: SharedSum | None = None) -> bool:
+        """Whether a vector's sum, or any, has started and is not complete."""
+        return vector in self._queue if vector is not None else bool(self._queue)
+
+    def progress(self) -> None:
+        """Go on as far as that needs no waiting."""
+        while self._queue and self._barrier.Test():  # type: ignore[attr-defined]
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """All ranks are at the barrier: do what comes next for the first in the queue."""
+        vector, step = self._queue[0], self._step
+        if step == 0:
+            vector.add()
+        elif step == 1:
+            vector.collect()
+        else:
+            self._queue.pop(0)
+        self._step = (step + 1) % 3
+        if self._queue:
+            self._barrier = self.comm.comm.Ibarrier()
+        else:
+            self._listed.remove(self)
+
+
+class SharedSum(PersistentSum):
+    """One of them. `memory`: that of all ranks. wait() is a CollectiveError on all ranks where these are at sums of
+    different vectors."""
+
+    def __init__(self, sums: SharedSums, memory: list[Any], dtype: Any) -> None:
+        vectors = [np.frombuffer(part, dtype, offset=LINE) for part in memory]
+        self.turns = [np.frombuffer(part, np.int64, 1) for part in memory]       # which sum of the communicator this is
+        self._sums, self.array = sums, vectors[sums.rank]
+        size, line = len(self.array), LINE // self.array.dtype.itemsize
+        step = -(-size // (sums.size * line)) * line
+        slices = [slice(min(rank * step, size), min((rank + 1) * step, size)) for rank in range(sums.size)]
+        self._parts = [vector[slices[sums.rank]] for vector in vectors]
+        self._others = [(self.array[s], vector[s]) for rank, (s, vector) in enumerate(zip(slices, vectors, strict=True))
+                        if rank != sums.rank]
+        self.number = 0                              # of the sum, for the watchdog
+        self._problem = ""
+
+    def __str__(self) -> str:
+        return f"sum_in_place of {self.array.dtype} {self.array.shape}"
+
+    def start(self) -> Handle:
+        """Begin a sum."""
+        self._problem = ""
+        self._sums.start(self)
+        return Handle(self._wait, self._done)
+
+    def _done(self) -> bool:
+        self._sums.progress()
+        return not self._sums.is_under_way(self)
+
+    def _wait(self) -> None:
+        self._sums.complete(self)
+        if self._problem:
+            raise CollectiveError(self._problem)
+
+    def add(self) -> None:
+        """This rank's slice of the sum, in rank order, into its own vector: no other rank reads that slice of it."""
+        if any(turn[0] != self.turns[0][0] for turn in self.turns):
+            self._problem = MSG_PARTED
+            return
+        first, second, *more = self._parts
+        out = self._parts[self._sums.rank]
+        if not more:
+            np.add(first, second, out=out)
+            return
+        *middle, last = more
+        for start in range(0, len(out), BLOCK):
+            block = slice(start, start + BLOCK)
+            total = np.add(first[block], second[block])
+            for part in middle:
+                total += part[block]
+            np.add(total, last[block], out=out[block])
+
+    def collect(self) -> None:
+        """The other ranks' slices."""
+        for mine, theirs in self._others if not self._problem else ():
+            mine[...] = theirs
+
+
+def _shared(comm: Any, nbytes: int) -> list[Any] | None:
+    """nbytes for each rank, on pages of its own, so that they come to lie where their rank writes them."""
+    pages = -(-nbytes // PAGE) * PAGE
+    file = shared_file(comm, pages * comm.size)
+    if file is None:
+        return None
+    memory = memoryview(mmap.mmap(file, pages * comm.size))
+    os.close(file)
+    return [memory[start:start + nbytes] for start in range(0, pages * comm.size, pages)]

@@ -1,0 +1,185 @@
+"""Sums over memory that ranks share: values, order, mistakes, and what becomes of the memory."""
+
+import gc
+import os
+import re
+
+import numpy as np
+import pytest
+
+import autograd as ag
+from autograd import nn
+from dparallel import CollectiveError, DataParallel, run_ranks, world
+from dparallel.comm import shared_memory
+from dparallel.comm.persistent import PersistentSum
+
+SIZES = [0, 1, 5, 16, 17, 1000, 8193, 100_003]
+
+
+@pytest.fixture
+def comm():
+    from dparallel.comm.shared_sum import SharedSum  # what is tested runs on this
+    made = world().duplicate()
+    if made.size > 1 and hasattr(os, "memfd_create"):
+        assert isinstance(made.persistent_sum(1, np.float32), SharedSum)
+    yield made
+    made.free()
+
+
+def numbers(rank, size, dtype, step=0):
+    """Numbers whose sum rounds."""
+    drawn = np.random.default_rng((rank, size, step)).standard_normal(size)
+    return (100 * drawn).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "complex64", "float16"])
+def test_sums_are_in_rank_order_and_the_same_everywhere(on_ranks, dtype):
+    def check(comm):
+        for size in SIZES:
+            vector = comm.persistent_sum(size, np.dtype(dtype))
+            assert vector.array.shape == (size,) and vector.array.dtype == dtype and not vector.array.any()
+            for step in range(3):
+                vector.array[...] = numbers(comm.rank, size, dtype, step)
+                vector.start().wait()
+                parts = [numbers(rank, size, dtype, step).astype("float32" if dtype == "float16" else dtype)
+                         for rank in range(comm.size)]
+                expected = np.sum(parts, axis=0, dtype=parts[0].dtype) if comm.size > 1 else parts[0]
+                np.testing.assert_allclose(vector.array, expected.astype(dtype), rtol=1e-5, atol=1e-3)
+                everywhere = comm.allgather([vector.array.view("u1")])[0].reshape(comm.size, -1)
+                assert (everywhere == everywhere[0]).all()
+
+    on_ranks(check)
+
+
+def test_several_under_way_and_waited_for_in_any_order(on_ranks):
+    def check(comm):
+        vectors = [comm.persistent_sum(size, np.float64) for size in (3000, 10, 70_000)]
+        for step in range(20):
+            for vector in vectors:
+                vector.array[...] = comm.rank + step
+            handles = [vector.start() for vector in vectors]
+            for i in np.random.default_rng((comm.rank, step)).permutation(3):    # another order on each rank
+                while step % 2 and not handles[i].done():
+                    pass
+                handles[i].wait()
+                assert handles[i].done() and handles[i].wait() is None
+            for vector in vectors:
+                assert (vector.array == sum(rank + step for rank in range(comm.size))).all()
+
+    on_ranks(check)
+
+
+@pytest.mark.mpi
+def test_communicators_may_be_waited_for_in_different_orders(comm):
+    """As in one backward pass over two models that ranks call in different orders."""
+    others = [comm, comm.duplicate(), comm.duplicate()]
+    vectors = [c.persistent_sum(50_000, np.float32) for c in others]
+    for step in range(10):
+        order = np.random.default_rng((comm.rank, step)).permutation(3)
+        for vector in vectors:
+            vector.array[...] = 1
+        handles = {i: vectors[i].start() for i in order}
+        for i in np.random.default_rng((step, comm.rank)).permutation(3):
+            handles[i].wait()
+        assert all((vector.array == comm.size).all() for vector in vectors)
+    for other in others[1:]:
+        other.free()
+
+
+@pytest.mark.mpi
+def test_two_models_in_one_pass_called_in_different_orders():
+    nets = [DataParallel(nn.Linear(300, 300), comm=world()) for _ in range(2)]
+    x = ag.ones(4, 300)
+    for _ in range(3):
+        order = nets if world().rank % 2 else nets[::-1]
+        sum(net(x).sum() for net in order).backward()
+        for net in nets:
+            np.testing.assert_allclose(net.module.bias.grad.array, 4)
+            net.zero_grad()
+
+
+@pytest.mark.mpi
+def test_ranks_at_different_vectors_are_told_so(comm):
+    if comm.size == 1:
+        return
+    one, two = (comm.persistent_sum(10, np.float32) for _ in range(2))
+    with pytest.raises(CollectiveError, match="at the sums of different vectors"):
+        (two if comm.rank == 0 else one).start().wait()
+    for vector in (one, two):                        # and they go on
+        vector.array[...] = comm.rank
+        vector.start().wait()
+        assert (vector.array == sum(range(comm.size))).all()
+
+
+@pytest.mark.mpi
+def test_free_completes_what_was_started():
+    comm = world().duplicate()
+    vector = comm.persistent_sum(1000, np.float32)
+    vector.array[...] = 1
+    vector.start()
+    comm.free()
+    assert (vector.array == comm.size).all()
+
+
+@pytest.mark.mpi
+def test_memory_goes_with_the_vectors(comm):
+    """Nothing stays mapped or open, and no rank waits for another to give it back."""
+    if comm.size == 1 or not os.path.exists("/proc/self/maps"):
+        return
+
+    def mapped():
+        with open("/proc/self/maps") as file:
+            return len(re.findall("memfd:dparallel", file.read()))
+
+    gc.collect()
+    before = mapped(), len(os.listdir("/proc/self/fd"))
+    vectors = [comm.persistent_sum(50_000, np.float32) for _ in range(5)]
+    assert mapped() == before[0] + 5
+    kept = vectors[0].array[3:]
+    del vectors
+    assert mapped() == before[0] + 1                 # a view keeps what it is of
+    kept[...] = 1
+    del kept
+    assert (mapped(), len(os.listdir("/proc/self/fd"))) == before
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("where", ["first", "last"])
+def test_ranks_that_can_not_share_memory_sum_by_mpi(monkeypatch, where):
+    """As on several hosts: some rank can't open the file, or finds another one there."""
+    odd = world().rank == (0 if where == "first" else world().size - 1)
+    if odd and where == "first":
+        monkeypatch.setattr(shared_memory, "_made", lambda: (_ for _ in ()).throw(OSError("no memory")))
+    if odd and where == "last":
+        monkeypatch.setattr(shared_memory.os, "pread", lambda *_: b"another host's")
+    comm = world().duplicate()
+    vector = comm.persistent_sum(100, np.float32)
+    assert type(vector) is PersistentSum
+    vector.array[...] = 1
+    vector.start().wait()
+    assert (vector.array == comm.size).all()
+    comm.free()
+
+
+@pytest.mark.mpi
+def test_without_memfd_a_file_is_used_and_leaves_no_name(monkeypatch, tmp_path, comm):
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    monkeypatch.setattr(shared_memory.tempfile, "tempdir", str(tmp_path))
+    if comm.size == 1:
+        return
+    vector = comm.persistent_sum(1000, np.float64)
+    vector.array[...] = comm.rank
+    vector.start().wait()
+    assert (vector.array == sum(range(comm.size))).all()
+    comm.barrier()
+    assert not list(tmp_path.iterdir())
+
+
+def test_ranks_as_threads_have_them_too():
+    def body(comm):
+        vector = comm.persistent_sum(7, np.float32)
+        vector.array[...] = comm.rank
+        vector.start().wait()
+        return vector.array.tolist()
+
+    assert run_ranks(3, body) == [[3.0] * 7] * 3
