@@ -73,7 +73,7 @@ def gather(outputs: Sequence[Any], comm: Communicator | int | None = None, dim: 
     comm, root = gathering_place(len(outputs), comm, root)
     found = [dict(leaves(output)) for output in outputs]
     mine = [[(path, _kind(value)) for path, value in values.items()] for values in found]
-    everyone = mine if comm.alone else comm.allgather_object(mine)
+    everyone = mine if comm.alone and len(mine) == comm.size else comm.allgather_object(mine)
     _check_alike([dict(layout) for layout in everyone])
     joined: dict[str, Any] = {}
     for path, kind in everyone[0]:                   # place 0's order: dicts may be in another one elsewhere

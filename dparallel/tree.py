@@ -39,8 +39,8 @@ def leaves(nest: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def nests(given: Any) -> Sequence[Any]:
-    """A list, one nest for each place held; what is no list or tuple is the nest of the one place held."""
-    return given if isinstance(given, (list, tuple)) else [given]
+    """A list, one nest for each place held; what is no list, tuple or iterator is the nest of the one place held."""
+    return given if isinstance(given, (list, tuple)) else list(given) if isinstance(given, Iterator) else [given]
 
 
 def tensors(nest: Any) -> list[Tensor]:

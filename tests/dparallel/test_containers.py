@@ -330,5 +330,9 @@ def test_local_devices_by_number_or_list():
     assert len(dparallel.broadcast_coalesced([x, x], [0, 1])) == len(dparallel.broadcast_coalesced([x, x], 2)) == 2
     np.testing.assert_array_equal(dparallel.reduce_add([x, x], 1).detach().numpy(), 2 * x.detach().numpy())
     np.testing.assert_array_equal(dparallel.reduce_add_coalesced([[x], [x]], 1)[0].detach().numpy(), 2 * x.detach().numpy())
+    np.testing.assert_array_equal(dparallel.reduce_add((x for _ in "ab"), 0).detach().numpy(), 2 * x.detach().numpy())
+    for wrong in ([], [x]):
+        with pytest.raises(CollectiveError, match="pass a list of 2 objects, one for each place"):
+            gather(wrong, Devices(2))
     if dparallel.world().size == 1:                  # without a destination, as there
         np.testing.assert_array_equal(dparallel.reduce_add([x, x]).detach().numpy(), 2 * x.detach().numpy())
