@@ -1,28 +1,31 @@
 """Many tensors in few messages: broadcast_coalesced, reduce_add and reduce_add_coalesced, as in torch.nn.parallel.comm.
 
-All are recorded, and all ranks pass tensors of the same shapes and dtypes; ValueError on all of them if not.
+All are recorded, and all ranks pass tensors of the same shapes and dtypes; ValueError or TypeError on all of them if not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from autograd import Tensor, cat
 
 from .comm import Communicator, Places, gathering_place, places_of
 from .functions import Broadcast, Reduce, as_tuple
+from .tree import nests
 from .vectors import grouped
 
 BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's figure
 
 
-def broadcast_coalesced(tensors: Sequence[Tensor], comm: Places = None, buffer_size: int = BUFFER_SIZE, *,
+def broadcast_coalesced(tensors: Any, comm: Places = None, buffer_size: int = BUFFER_SIZE, *,
                         root: int = 0) -> list[tuple[Tensor, ...]]:
-    """root's tensors to every place, in messages of about buffer_size bytes: a tuple of copies for each place held here.
-    What others pass is read for its shapes and dtypes only. comm may be a number of local devices, or their list."""
+    """root's tensors (any iterable of them) to every place, in messages of about buffer_size bytes: a tuple of copies for
+    each place held here. What others pass is read for its shapes and dtypes only. comm may be a number of local devices, or
+    their list."""
     comm = places_of(comm)
-    groups = _grouped("broadcast_coalesced", [list(tensors)] * len(comm.held), comm, buffer_size)
+    tensors = _listed(tensors)
+    groups = _grouped("broadcast_coalesced", [tensors] * len(comm.held), comm, buffer_size)
     copies: list[dict[int, Tensor]] = [{} for _ in comm.held]
     for group in groups:
         sent = as_tuple(Broadcast.apply(_flat([tensors[i] for i in group]), comm=comm, root=root))
@@ -34,6 +37,7 @@ def broadcast_coalesced(tensors: Sequence[Tensor], comm: Places = None, buffer_s
 def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None, root: int = 0) -> Tensor:
     """The sum of all places' tensors (a list, one for each place held here) on root; an empty tensor elsewhere. comm may be
     the number of a local device, PyTorch's destination: inputs are those of as many devices as there are."""
+    inputs = nests(inputs)
     comm, root = gathering_place(len(inputs), comm, root)
     total: Tensor = Reduce.apply(*inputs, comm=comm, root=root)
     return total
@@ -43,8 +47,9 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator 
                          buffer_size: int = BUFFER_SIZE, *, root: int = 0) -> tuple[Tensor, ...]:
     """The sums of all places' lists of tensors (a list of them, one for each place held here) on root, in messages of
     about buffer_size bytes; empty tensors elsewhere. comm: as in reduce_add."""
+    inputs = [_listed(one) for one in nests(inputs)]
     comm, root = gathering_place(len(inputs), comm, root)
-    groups = _grouped("reduce_add_coalesced", [list(one) for one in inputs], comm, buffer_size)
+    groups = _grouped("reduce_add_coalesced", inputs, comm, buffer_size)
     sums: dict[int, Tensor] = {}
     for group in groups:
         total = Reduce.apply(*[_flat([one[i] for i in group]) for one in inputs], comm=comm, root=root)
@@ -53,11 +58,28 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator 
     return tuple(sums[i] for i in range(len(sums)))
 
 
-def _grouped(name: str, lists: list[list[Tensor]], comm: Communicator, buffer_size: int) -> list[list[int]]:
+def _listed(tensors: Any) -> Any:
+    """An iterable of tensors as a list; else as it is, for _grouped() to refuse on all ranks."""
+    return list(tensors) if isinstance(tensors, Iterable) and not isinstance(tensors, Tensor) else tensors
+
+
+def _layout(tensors: Any, buffer_size: Any) -> Any:
+    """The tensors' shapes and dtypes; text that says what is wrong with them."""
+    wrong = [tensors] if not isinstance(tensors, list) else [t for t in tensors if not isinstance(t, Tensor)]
+    if wrong:
+        return ("takes a list of tensors for each place, not "
+                + "one of " * isinstance(tensors, list) + type(wrong[0]).__name__)
+    if not isinstance(buffer_size, (int, float)) or buffer_size <= 0:
+        return f"buffer_size={buffer_size!r} must be a positive number"
+    return [(tuple(t.shape), str(t.dtype)) for t in tensors]
+
+
+def _grouped(name: str, lists: list[Any], comm: Communicator, buffer_size: int) -> list[list[int]]:
     """Which tensors share a message, of one dtype; the same on all ranks, which pass alike lists."""
-    if buffer_size <= 0:
-        raise ValueError(f"{name}: buffer_size={buffer_size} must be positive")
-    everyone = comm.allgather_object([[(tuple(t.shape), str(t.dtype)) for t in one] for one in lists])
+    everyone = comm.allgather_object([_layout(one, buffer_size) for one in lists])
+    for place, theirs in enumerate(everyone):
+        if isinstance(theirs, str):
+            raise (ValueError if "buffer_size" in theirs else TypeError)(f"{name}: {theirs} (on place {place})")
     for place, theirs in enumerate(everyone):
         if theirs != everyone[0]:
             pairs = [*zip(everyone[0], theirs, strict=False)]

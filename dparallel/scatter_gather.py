@@ -11,11 +11,13 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from autograd import Tensor
 
 from .comm import Communicator, Places, gathering_place, places_of
 from .functions import Broadcast, Gather, Scatter, as_tuple
-from .tree import is_namedtuple, leaves, rebuilt
+from .tree import is_namedtuple, leaves, nests, rebuilt
 
 TENSOR = "a tensor"
 PLAIN = (bool, int, float, complex, str, bytes)
@@ -67,10 +69,11 @@ def gather(outputs: Sequence[Any], comm: Communicator | int | None = None, dim: 
 
     comm may be the number of a local device, PyTorch's target_device: outputs are those of as many devices as there are.
     """
+    outputs = nests(outputs)
     comm, root = gathering_place(len(outputs), comm, root)
     found = [dict(leaves(output)) for output in outputs]
     mine = [[(path, _kind(value)) for path, value in values.items()] for values in found]
-    everyone = mine if comm.alone else comm.allgather_object(mine)
+    everyone = mine if comm.alone and len(mine) == comm.size else comm.allgather_object(mine)
     _check_alike([dict(layout) for layout in everyone])
     joined: dict[str, Any] = {}
     for path, kind in everyone[0]:                   # place 0's order: dicts may be in another one elsewhere
@@ -108,7 +111,7 @@ def _unequal(nest: Any, dim: int) -> str:
         if not isinstance(value, Tensor) or value.ndim == 0:
             continue
         name = path or "the input"
-        if not isinstance(dim, int) or not -value.ndim <= dim < value.ndim:
+        if not isinstance(dim, (int, np.integer)) or not -value.ndim <= dim < value.ndim:
             return f"scatter: dim {dim!r} is out of range for {name}, of shape {tuple(value.shape)}"
         if first is not None and value.shape[dim] != first[1]:
             return (f"scatter: {first[0]} has {first[1]} rows along dim {dim}, {name} has {value.shape[dim]}; tensors of "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from autograd import Tensor
@@ -36,6 +36,11 @@ def leaves(nest: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(getattr(nest, field.name), f"{path}.{field.name}")
     else:
         yield path, nest
+
+
+def nests(given: Any) -> Sequence[Any]:
+    """A list, one nest for each place held; what is no list, tuple or iterator is the nest of the one place held."""
+    return given if isinstance(given, (list, tuple)) else list(given) if isinstance(given, Iterator) else [given]
 
 
 def tensors(nest: Any) -> list[Tensor]:

@@ -315,7 +315,8 @@ class Communicator(Messages, Groups):
         n = len(self.held)
         if not isinstance(xs, (list, tuple)) or len(xs) != n:
             got = f"{len(xs)} arrays" if isinstance(xs, (list, tuple)) else type(xs).__name__
-            return [np.empty(0) for _ in self.held], f"pass a list of {n} arrays, one for each place held here, not {got}"
+            return [np.empty(0) for _ in self.held], (f"pass a list of {n} arrays, one for each place held here, not {got} "
+                                                      "(a Function's settings, comm among them, go by keyword)")
         pairs = [_array(x) for x in xs]
         return [x for x, _ in pairs], next((error for _, error in pairs if error), "")
 

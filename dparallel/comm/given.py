@@ -60,7 +60,7 @@ def from_mpi(comm: Any) -> Communicator:
     >>> from mpi4py import MPI
     >>> comm = from_mpi(MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2))
     """
-    if not hasattr(comm, "Dup"):
+    if not hasattr(comm, "Dup"):                     # other mistakes are told by MpiComm
         raise TypeError(f"from_mpi() takes an mpi4py communicator, not {type(comm).__name__}")
     from .mpi import MpiComm
     return MpiComm(comm)
@@ -87,5 +87,7 @@ def places_of(comm: Any) -> Communicator:
 
 def gathering_place(count: int, comm: Any, root: int) -> tuple[Communicator, int]:
     """Where what `count` places held here bring comes together: root of comm, or, as in PyTorch, the local device whose
-    number comm is, one of `count`."""
-    return (Devices(count), comm) if isinstance(comm, int) else (communicator(comm), root)
+    number comm is, one of `count`; without one, where there is a single rank, the first."""
+    if isinstance(comm, (int, np.integer)):
+        return Devices(count), int(comm)
+    return (Devices(count), root) if comm is None and count > 1 and world().size == 1 else (communicator(comm), root)

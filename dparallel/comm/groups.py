@@ -80,6 +80,14 @@ class Groups(ABC):
     def free(self) -> None: ...
 
 
+class Freed:
+    """What a communicator holds in the place of what it gave back."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("this communicator was given back by free(), or with the one it was made from: it can't be used "
+                           "any more")
+
+
 def _whole(value: Any, name: str, place: int) -> int:
     """A number; else the same error on all places, for all look at the same table."""
     try:

@@ -32,6 +32,7 @@ from .call import (
     verdict,
 )
 from .definition import is_half, neutral
+from .groups import Freed
 from .history import History, parted
 from .mpi_handle import MpiHandle
 from .mpi_messages import KINDS, MpiMessages, refuse_lost
@@ -72,7 +73,7 @@ class MpiComm(MpiMessages, Communicator):
     kind = "mpi"
 
     def __init__(self, comm: Any = None) -> None:
-        base = MPI.COMM_WORLD if comm is None else comm
+        base = MPI.COMM_WORLD if comm is None else usable(comm)
         self.entered = 0                             # collectives so far
         self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
         self.watch, self.key, self.members = watch(MPI), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
@@ -106,7 +107,7 @@ class MpiComm(MpiMessages, Communicator):
 
         CollectiveError on all ranks if a message was never received.
         """
-        if self.comm == MPI.COMM_NULL:
+        if isinstance(self.comm, Freed):
             return
         self.entered, self.waiting = self.entered + 1, "free()"
         self.free_groups()
@@ -119,7 +120,7 @@ class MpiComm(MpiMessages, Communicator):
         for comm in (self._backwards, self.comm):
             if comm is not None:
                 comm.Free()
-        self.waiting = None
+        self.waiting, self.comm = None, Freed()
         self.watch.part(self)
         refuse_lost(lost)
 
@@ -449,12 +450,17 @@ def _owned(comm: Any) -> MpiComm | None:
     return group
 
 
-def adopted(comm: Any) -> MpiComm:
-    """The MpiComm that stands for a user's communicator: a duplicate, made once (collectively) and freed with it."""
+def usable(comm: Any) -> Any:
+    """A user's communicator; TypeError if this rank is not in it, or if it joins two groups."""
     if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
         raise TypeError(f"{comm!r} is no communicator of this rank: pass an MPI.Intracomm such as MPI.COMM_WORLD")
-    found: Any = comm.Get_attr(_keyval())
-    if found is None or found.comm == MPI.COMM_NULL:
+    return comm
+
+
+def adopted(comm: Any) -> MpiComm:
+    """The MpiComm that stands for a user's communicator: a duplicate, made once (collectively) and freed with it."""
+    found: Any = usable(comm).Get_attr(_keyval())
+    if found is None or isinstance(found.comm, Freed):
         found = MpiComm(comm)
         comm.Set_attr(_keyval(), found)
     return cast(MpiComm, found)

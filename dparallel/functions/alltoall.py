@@ -43,6 +43,7 @@ class AllToAll(Partnered):
 
 def per_place(sizes: Any, comm: Communicator) -> Any:
     """A list of sizes for each place held: one place's may come bare."""
+    sizes = sizes.tolist() if isinstance(sizes, Tensor) else sizes
     if sizes is None or not isinstance(sizes, (list, tuple, np.ndarray)):
         return sizes
     nested = len(sizes) > 0 and all(isinstance(cut, (list, tuple, np.ndarray)) and np.ndim(cut) == 1 for cut in sizes)

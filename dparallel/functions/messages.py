@@ -384,15 +384,20 @@ class Join(Function):
 
 def join(x: Tensor, *tokens: Any) -> Tensor:
     """x as it is, such that a backward pass through it runs the Sends of the tokens (and Recvs of unused tensors), too.
+    Tokens may come in lists; None is no token.
 
-    TypeError if x is no tensor of floating point or complex numbers.
+    TypeError if x is no tensor of floating point or complex numbers, or a token is no tensor.
 
     >>> loss = join(loss, token)
     """
     if not isinstance(x, Tensor) or x.array.dtype.kind not in "fc":
         raise TypeError("join(x, *tokens): x is a tensor that can have a gradient, not "
                         + (f"one of {x.dtype}" if isinstance(x, Tensor) else type(x).__name__))
-    return Join.apply(x, *tokens)
+    links = [t for token in tokens for t in (token if isinstance(token, (list, tuple)) else [token]) if t is not None]
+    for t in links:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"join(x, *tokens): a token is the tensor that Send gives, or a handle's wait(), not {t!r}")
+    return Join.apply(x, *links)
 
 
 __all__ = ["Irecv", "Isend", "Recv", "Send", "Wait", "join"]

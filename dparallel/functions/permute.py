@@ -29,6 +29,9 @@ class Permute(Partnered):
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, pairs: Any) -> Handle:
         """comm.permute."""
+        if hasattr(pairs, "__iter__"):
+            pairs = list(pairs)                      # backward reads them again: an iterator would be empty by then
+            ctx.settings = ctx.settings | {"pairs": pairs}
         return completed(comm.start_permute(arrays_of(xs), pairs), now)
 
     @staticmethod

@@ -10,6 +10,7 @@ import pytest
 import autograd as ag
 import dparallel
 from dparallel import (
+    AllToAll,
     CollectiveError,
     Devices,
     broadcast,
@@ -190,6 +191,44 @@ def test_coalesced(on_places, buffer_size):
     on_places(check)
 
 
+def test_wrong_lists_are_one_error_on_every_rank(on_ranks):
+    """Also where only the last rank's is wrong: no rank may wait for it."""
+    def check(comm):
+        last = comm.rank == comm.size - 1
+        for wrong, size, error, text in ((None, 9, TypeError, "not NoneType"), ([ag.ones(2), 3], 9, TypeError, "one of int"),
+                                         (ag.ones(2, 2), 9, TypeError, "not Tensor"), ([ag.ones(2)], 0, ValueError, "buffer_size=0")):
+            with pytest.raises(error, match=text + rf".* \(on place {comm.size - 1}\)"):
+                broadcast_coalesced(wrong if last else [ag.ones(2)], comm, size if last else 9)
+            with pytest.raises(error, match=text):
+                reduce_add_coalesced([wrong] if last else [[ag.ones(2)]], comm, size if last else 9)
+        objects = None if last else [0] * comm.size
+        for call, given, text in ((dparallel.broadcast_object_list, 0, "is not on all ranks a list as long"),
+                                  (dparallel.all_gather_object, 1, "ranks need one each"),
+                                  (dparallel.scatter_object_list, [0] * comm.size, "at least one item")):
+            with pytest.raises(CollectiveError, match=text):
+                call(objects, given, group=comm)
+
+    on_ranks(check)
+
+
+def test_generators_one_nest_and_numpys_numbers(on_ranks):
+    def check(comm):
+        (copies,) = broadcast_coalesced((ag.ones(n) * comm.rank for n in (2, 3)), comm, root=comm.size - 1)
+        assert [c.tolist() for c in copies] == [[comm.size - 1.0] * n for n in (2, 3)]
+        x = ag.ones(1, 3)                            # one place's nest may come without a list; it is no list of its rows
+        assert gather(x, comm, root=0).shape == ((comm.size, 3) if comm.rank == 0 else (0,))
+        assert gather({"x": x}, comm)["x"].shape == gather([x], comm).shape
+        assert reduce_add(x, comm).shape == ((1, 3) if comm.rank == 0 else (0,))
+        (mine,) = scatter(ag.ones(2, comm.size), comm, np.int64(1))
+        assert mine.shape == (2, 1)
+        ones = ag.ones(comm.size)
+        assert AllToAll.apply(ones, comm=comm, sizes=ag.ones(comm.size, dtype=ag.int64)).shape == ones.shape
+        with pytest.raises(CollectiveError, match="comm among them, go by keyword"):
+            AllToAll.apply(ones, comm)
+
+    on_ranks(check)
+
+
 def test_objects_gathered_and_scattered(on_places):
     def check(comm):
         for root in range(comm.size):
@@ -291,3 +330,9 @@ def test_local_devices_by_number_or_list():
     assert len(dparallel.broadcast_coalesced([x, x], [0, 1])) == len(dparallel.broadcast_coalesced([x, x], 2)) == 2
     np.testing.assert_array_equal(dparallel.reduce_add([x, x], 1).detach().numpy(), 2 * x.detach().numpy())
     np.testing.assert_array_equal(dparallel.reduce_add_coalesced([[x], [x]], 1)[0].detach().numpy(), 2 * x.detach().numpy())
+    np.testing.assert_array_equal(dparallel.reduce_add((x for _ in "ab"), 0).detach().numpy(), 2 * x.detach().numpy())
+    for wrong in ([], [x]):
+        with pytest.raises(CollectiveError, match="pass a list of 2 objects, one for each place"):
+            gather(wrong, Devices(2))
+    if dparallel.world().size == 1:                  # without a destination, as there
+        np.testing.assert_array_equal(dparallel.reduce_add([x, x]).detach().numpy(), 2 * x.detach().numpy())

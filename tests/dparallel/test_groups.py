@@ -215,5 +215,25 @@ def test_the_users_communicators():
     assert communicator(MPI.COMM_WORLD) is communicator(None)
     with pytest.raises(TypeError, match="takes an mpi4py communicator, not int"):
         from_mpi(3)
-    with pytest.raises(TypeError, match="is no communicator of this rank"):
-        communicator(MPI.COMM_NULL)
+    for make in (communicator, from_mpi):
+        with pytest.raises(TypeError, match="is no communicator of this rank"):
+            make(MPI.COMM_NULL)
+    if MPI.COMM_WORLD.size > 1:
+        half = MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2)
+        between = half.Create_intercomm(0, MPI.COMM_WORLD, 1 - MPI.COMM_WORLD.rank % 2)
+        for make in (communicator, from_mpi):
+            with pytest.raises(TypeError, match="is no communicator of this rank"):
+                make(between)
+
+
+@pytest.mark.mpi
+def test_what_was_freed_says_so():
+    group = communicator(None).split(0)
+    within = group.node()
+    group.free()
+    group.free()
+    for comm in (group, within):
+        for use in (comm.barrier, lambda comm=comm: AllReduce.apply(ag.ones(2), comm=comm), lambda comm=comm: comm.split(0),
+                    lambda comm=comm: comm.send(np.ones(1), 0)):
+            with pytest.raises(RuntimeError, match=r"was given back by free\(\)"):
+                use()

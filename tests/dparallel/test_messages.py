@@ -82,6 +82,20 @@ def test_forward_mode_of_collectives(on_places, name):
     on_places(check)
 
 
+def test_pairs_may_be_an_iterator_and_may_change_before_backward(on_places):
+    def check(comm):
+        back = [((place + 1) % comm.size, place) for place in range(comm.size)]
+        for make in (lambda: iter(back), lambda: list(back)):
+            pairs, xs = make(), [ag.ones(2, requires_grad=True) for _ in comm.held]
+            ys = tuple_of(Permute.apply(*xs, comm=comm, pairs=pairs))
+            if isinstance(pairs, list):
+                pairs.clear()
+            sum((y * (place + 1)).sum() for place, y in zip(comm.held, ys, strict=True)).backward()
+            assert [x.grad.tolist() for x in xs] == [[(place - 1) % comm.size + 1.0] * 2 for place in comm.held]
+
+    on_places(check)
+
+
 def test_values_of_scan_and_barrier(on_places):
     def check(comm):
         xs = [ag.tensor(float(place + 1), dtype=ag.float64) for place in comm.held]
@@ -319,6 +333,12 @@ def test_join_and_forward_mode_and_wrong_arguments():
     comm = Devices(1)
     x = ag.ones(2, requires_grad=True)
     assert join(x).tolist() == [1, 1] and join(x, None).grad_fn is not None
+    token = Send.apply(x * 2, comm=comm, dest=0)
+    Recv.apply(comm=comm, source=0)
+    assert "SendBackward" in str(join(x, [token], None).grad_fn.next_functions)
+    with pytest.raises(TypeError, match="or a handle.s wait"):
+        join(x, Isend.apply(x.detach(), comm=comm, dest=0))
+    Recv.apply(comm=comm, source=0)
     with pytest.raises(TypeError, match="one of int64"):
         join(ag.tensor([1]))
     with pytest.raises(TypeError, match="not float"):
