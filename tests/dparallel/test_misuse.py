@@ -288,6 +288,28 @@ comm.barrier()
 """
 
 
+def test_a_wait_for_what_precedes_a_function_names_the_function(script):
+    text = """
+import autograd as ag
+from dparallel import AllReduce
+def step(make):
+    return make.apply(ag.ones(3, requires_grad=True), comm=comm)
+if odd:
+    try:
+        comm.total(1.0)
+    except ValueError as error:
+        print(str(error).replace("\\n", " "))
+else:
+    try:
+        step(AllReduce)
+    except ValueError:
+        step(AllReduce)
+"""
+    done = dprun(2, script(text)).shows(code=1)
+    assert re.search(r"different collectives:   place 0: agree\(\) before AllReduce at .*place 1: total\(\)", done.text), done.text
+    assert re.search(r"rank 0 has waited \S+ s in agree\(\) before AllReduce at .*return make.apply", done.text), done.text
+
+
 @pytest.mark.parametrize("ranks, where", [(2, "forward"), (3, "backward"), (2, "hook"), (4, "loader")])
 def test_a_rank_that_raises(script, ranks, where):
     done = dprun(ranks, script(RAISES), args=[where]).shows(
