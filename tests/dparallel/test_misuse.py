@@ -333,6 +333,32 @@ def test_a_local_replica_that_raises():
     assert frames[-1].line == 'raise ValueError("planted")' and frames[-1].name == "forward"
 
 
+def test_a_local_replica_whose_backward_raises():
+    class Planted(ag.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.odd = bool((x.array == 7).any())
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            if ctx.odd:
+                raise KeyError("planted")
+            return g
+
+    class Last(nn.Linear):
+        def forward(self, x):
+            return Planted.apply(super().forward(x) * 0 + x)
+
+    x = np.ones((6, 3), np.float32)
+    x[4:] = 7
+    loss = DataParallel(Last(3, 3), devices=3)(ag.from_numpy(x)).sum()
+    with pytest.raises(KeyError, match="Caught KeyError in replica 2 on place 2: 'planted'") as caught:
+        loss.backward()
+    frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
+    assert frames[-1].line == 'raise KeyError("planted")' and frames[-1].name == "backward"
+
+
 def test_options_reach_the_ranks():
     done = dprun(2, __file__, "--dry-run", "--check", "--stall", "0", "--stall-abort").shows(code=0)
     for text in ("DPARALLEL_CHECK=1", "DPARALLEL_STALL_SECONDS=0", "DPARALLEL_STALL_ABORT=1"):
