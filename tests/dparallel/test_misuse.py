@@ -243,7 +243,7 @@ model(ones(2, 4)).sum().backward()
 def test_evaluation_mode_and_a_hook_on_one_rank_only(script):
     done = dprun(3, script(DIFFERENT), "--stall", 30).shows(
         r"is a model in eval\(\) on some places, in train\(\) on others\?:",
-        r"places 0-1: agree\(\) at \S*train.py:15: loss = model\(ones\(2, 4\)\).sum\(\)",
+        r"places 0-1: agree\(\) before \w+ at \S*train.py:15: loss = model\(ones\(2, 4\)\).sum\(\)",
         r"place 2: backward_in_evaluation_mode\(\) at \S*train.py:16: loss.backward\(\)",
         r"RuntimeError: rank 2: the comm hook <lambda> is registered here, and not the same one on all ranks")
     assert done.text.count("in train() on others?") == 3 and "waited" not in done.text
