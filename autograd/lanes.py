@@ -24,15 +24,17 @@ REST = 100                           # jobs until a thread that was moved for no
 
 
 class Lane(int):
-    """A lane's number, and the processor cores that its threads run on (None: any), forward and backward."""
+    """A lane's number, the processor cores that its threads run on (None: any), and what names it in an exception, forward
+    and backward."""
 
     cores: frozenset[int] | None = None
+    named: Callable[[Exception], Exception] | None = None
 
     @classmethod
-    def on(cls, number: int, cores: frozenset[int] | None) -> Lane:
+    def on(cls, number: int, cores: frozenset[int] | None, named: Callable[[Exception], Exception] | None = None) -> Lane:
         """Lane `number`, on these cores."""
         lane = cls(number)
-        lane.cores = cores
+        lane.cores, lane.named = cores, named
         return lane
 
 
@@ -54,7 +56,7 @@ def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None =
     """Call all thunks at once, each in a thread, with the caller's modes; their results in order.
 
     The first thunk runs in the calling thread. If some raise, the first one's exception (by position) is raised here
-    after all have ended, with its own traceback.
+    after all have ended, with its own traceback; if its lane has a name for it, as the cause of what that gives.
     """
     numbers = range(len(thunks)) if lanes is None else lanes
     jobs = [_Job(thunk, {"lane": lane}) for thunk, lane in zip(thunks, numbers, strict=True)]
@@ -65,9 +67,14 @@ def run_lanes(thunks: Sequence[Callable[[], Any]], lanes: Sequence[int] | None =
         jobs[0].run()
     for job in jobs[1:]:
         job.done.acquire()
-    for job in jobs:
-        if job.error is not None:
-            raise job.error
+    for job, lane in zip(jobs, numbers, strict=True):
+        if job.error is None:
+            continue
+        named = getattr(lane, "named", None)
+        told = named(job.error) if named is not None and isinstance(job.error, Exception) else job.error
+        if told is job.error:
+            raise told
+        raise told from job.error
     return [job.value for job in jobs]
 
 

@@ -11,7 +11,7 @@ from autograd.nn import Module
 
 from .comm import Devices, root_of
 from .parallel_apply import parallel_apply
-from .replicate import replicate
+from .replicate import keep_buffers, replicate
 from .scatter_gather import gather, scatter
 from .tree import leaves
 
@@ -38,6 +38,7 @@ def on_devices(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], co
     parts = scatter((args, kwargs), comm, dim=dim)
     replicas = replicate(module, comm)
     outputs = parallel_apply(replicas, [part[0] for part in parts], [part[1] for part in parts], comm)
+    keep_buffers(module, replicas[0])
     return gather(outputs, comm, root=min(root, comm.size - 1), dim=dim)
 
 

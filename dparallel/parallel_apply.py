@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,7 +25,7 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
 
     devices: Devices, with the cores that threads are bound to, or the places' numbers for messages (default 0, 1, ...).
     Modes are the caller's. The first failure is raised with its own type and traceback, after a message that names the
-    place. An input that is no tuple is a lone argument.
+    place; so is one in the backward pass. An input that is no tuple is a lone argument.
     """
     kwargs = [{} for _ in modules] if kwargs_tup is None else list(kwargs_tup)
     local = devices if isinstance(devices, Devices) else None
@@ -46,7 +47,7 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
         return [call(0)]
     crew = Crew(len(modules))
     cores = [None] * len(modules) if local is None or local.cores is None else local.cores
-    lanes = [Lane.on(number, cores[number]) for number in range(crew.size)]
+    lanes = [Lane.on(n, cores[n], functools.partial(_named, number=n, place=places[n])) for n in range(crew.size)]
     try:
         with branches(crew.size) as streams:
             return run_lanes([functools.partial(_beside_others, Replicas(crew, n), call, streams[n])
@@ -72,9 +73,14 @@ def _beside_others(replica: Replicas, call: Callable[[int], Any], stream: Genera
 
 
 def _named(error: Exception, number: int, place: int) -> Exception:
-    """An exception of the same type that names the place."""
+    """An exception of the same type that names the place; itself if it names one."""
+    if getattr(error, "names_place", False):
+        return error
     text = f"Caught {type(error).__name__} in replica {number} on place {place}: {error}"
     try:
-        return type(error)(text)
+        named = type(error)(text)
     except Exception:                                # its constructor wants something else
-        return ReplicaError(text)
+        named = ReplicaError(text)
+    with contextlib.suppress(Exception):             # a type with slots, say: named twice then
+        named.names_place = True                     # type: ignore[attr-defined]
+    return named

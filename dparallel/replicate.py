@@ -8,14 +8,13 @@ from __future__ import annotations
 import functools
 import itertools
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 from autograd import Function, Tensor, as_tensor
 from autograd.graph import shared_counter
 from autograd.nn import Module
 
-from .comm import Communicator, Devices, places_of
+from .comm import Communicator, Devices, Places, places_of
 from .comm.definition import is_half
 from .functions import Broadcast, Reduce, as_tuple
 
@@ -62,14 +61,16 @@ def _sum(parts: list[Tensor]) -> Tensor | None:
     return functools.reduce(operator.add, parts) if parts else None
 
 
-def replicate(module: Module, comm: Communicator | Sequence[int] | int, detach: bool = False, root: int = 0) -> list[Module]:
+def replicate(module: Module, comm: Places = None, detach: bool = False, root: int = 0, *,
+              devices: Places = None) -> list[Module]:
     """One replica of root's `module` for each place held here, by Broadcast: gradients add up on root's parameters.
 
-    comm may be a number of local devices, or their list [0, 1, ...]. With `detach`, replicas lead nowhere. On local devices
-    replicas look into the module's own memory, which only the first one may write to (ValueError, "read-only", for the
-    others); the first one also shares its buffers with the module, so what forward writes to them there is kept.
+    comm (or devices) may be a number of local devices, or their list [0, 1, ...]. With `detach`, replicas lead nowhere. On
+    local devices replicas look into the module's own memory, which only the first one may write to (ValueError,
+    "read-only", for the others); the first one also shares its buffers with the module, so what forward writes to them
+    there is kept.
     """
-    comm = places_of(comm)
+    comm = places_of(comm if devices is None else devices)
     sources = [(id(p), p.detach() if detach else p) for p in module.parameters()]
     if not isinstance(comm, Devices):
         copies = {key: as_tuple(Broadcast.apply(source, comm=comm, root=root)) for key, source in sources}
@@ -90,6 +91,14 @@ def replicas(module: Module, copies: dict[int, tuple[Any, ...]], comm: Communica
         copies[id(buffer)] = tuple(buffer if place == 0 else as_tensor(array)
                                    for place, array in zip(comm.held, copied, strict=True))
     return [_replica(module, {key: value[i] for key, value in copies.items()}, {}) for i in range(len(comm.held))]
+
+
+def keep_buffers(module: Module, replica: Module) -> None:
+    """Buffers that a replica has replaced (self.n = self.n + 1) where it could have written to them."""
+    for own, other in zip(module.modules(), replica.modules(), strict=False):
+        for key in vars(own).get("_buffer_names", ()):
+            if vars(other).get(key) is not vars(own)[key]:
+                setattr(own, key, vars(other)[key])
 
 
 def _replica(module: Module, copies: dict[int, Any], made: dict[int, Module]) -> Module:

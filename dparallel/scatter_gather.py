@@ -29,16 +29,17 @@ class Slot:
         self.cut = cut
 
 
-def scatter(inputs: Any, comm: Places = None, dim: int = 0, *, root: int = 0,
-            sizes: Sequence[int] | None = None) -> list[Any]:
+def scatter(inputs: Any, comm: Places = None, dim: int = 0, *, root: int = 0, sizes: Sequence[int] | None = None,
+            target_gpus: Places = None) -> list[Any]:
     """root's nest of tensors cut along dim: one nest for each place held here, of `sizes` rows, or an even split.
 
     0-d tensors are copied, other values go along as they are. ValueError, naming both, if two tensors have different
-    numbers of rows. `comm` is world() by default; a number of local devices, or their list [0, 1, ...], will do.
+    numbers of rows. `comm` is world() by default; a number of local devices, or their list [0, 1, ...], will do, also by
+    PyTorch's name target_gpus.
 
     >>> (mine,) = scatter({"x": x, "y": y}, comm)            # on every rank; None but for root
     """
-    comm = places_of(comm)
+    comm = places_of(comm if target_gpus is None else target_gpus)
     problem = _unequal(inputs, dim) if root in comm.held else ""
     return _spread("scatter", inputs, comm, root, problem, lambda given, cut: as_tuple(
         Scatter.apply(given, comm=comm, root=root, dim=dim, sizes=sizes) if cut else
@@ -56,21 +57,22 @@ def broadcast(inputs: Any, comm: Places = None, root: int = 0) -> list[Any]:
 
 
 def scatter_kwargs(inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, comm: Places = None, dim: int = 0, *,
-                   root: int = 0) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
+                   root: int = 0, target_gpus: Places = None) -> tuple[tuple[Any, ...], tuple[dict[str, Any], ...]]:
     """scatter of a call's arguments: for each place held here a tuple of positional ones, and a dict of the others."""
-    both = scatter((tuple(inputs or ()), dict(kwargs or {})), comm, dim, root=root)
+    both = scatter((tuple(inputs or ()), dict(kwargs or {})), comm, dim, root=root, target_gpus=target_gpus)
     return tuple(args for args, _ in both), tuple(named for _, named in both)
 
 
-def gather(outputs: Sequence[Any], comm: Communicator | int | None = None, dim: int = 0, *, root: int = 0) -> Any:
+def gather(outputs: Sequence[Any], comm: Communicator | int | None = None, dim: int = 0, *, root: int = 0,
+           target_device: int | None = None) -> Any:
     """The nests of all places (a list, one for each place held here) as one: tensors joined along dim on root (0-d ones
     as a vector), empty ones elsewhere. None, numbers and text that are the same on all places stay; TypeError for other
     values, ValueError where nests differ.
 
-    comm may be the number of a local device, PyTorch's target_device: outputs are those of as many devices as there are.
+    comm may be the number of a local device, also as target_device: outputs are those of as many devices as there are.
     """
     outputs = nests(outputs)
-    comm, root = gathering_place(len(outputs), comm, root)
+    comm, root = gathering_place(len(outputs), comm if target_device is None else target_device, root)
     found = [dict(leaves(output)) for output in outputs]
     mine = [[(path, _kind(value)) for path, value in values.items()] for values in found]
     everyone = mine if comm.alone and len(mine) == comm.size else comm.allgather_object(mine)

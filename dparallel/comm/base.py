@@ -170,10 +170,10 @@ class Communicator(Messages, Groups):
         """Whether the flag is true in any process."""
         return any(self._values([Call("any", self.size, value=flag) for _ in self.held]))
 
-    def agree(self, bits: int) -> int:
-        """The bits (of a number below 2**50) that are set in any process."""
+    def agree(self, bits: int, before: str = "") -> int:
+        """The bits (of a number below 2**50) that are set in any process; before which call, for reports."""
         found = 0
-        for value in self._values([Call("agree", self.size, value=bits) for _ in self.held]):
+        for value in self._values([Call("agree", self.size, value=bits, before=before) for _ in self.held]):
             found |= int(value)
         return found
 

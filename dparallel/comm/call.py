@@ -56,14 +56,15 @@ class Call:
 
     x is None where the place brings no array. `sizes` is how the rows are cut, `given` a checksum of it if the caller
     passed it (else 0), `value` a number that travels with the call, `error` what is wrong with the call taken alone.
-    The rows of x are in front; `dim` is where the caller has them.
+    The rows of x are in front; `dim` is where the caller has them. `before`, for texts: the Function that follows.
     """
 
-    __slots__ = ("dim", "dtype", "error", "given", "name", "op", "root", "shape", "sizes", "ties", "value")
+    __slots__ = ("before", "dim", "dtype", "error", "given", "name", "op", "root", "shape", "sizes", "ties", "value")
 
     def __init__(self, name: str, size: int, x: Any = None, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
-                 value: Any = 0.0, error: str = "", dim: Any = 0, ties: Any = "split") -> None:
+                 value: Any = 0.0, error: str = "", dim: Any = 0, ties: Any = "split", before: str = "") -> None:
         self.name, self.root, self.op, self.given, self.value = name, root, op, 0, 0.0
+        self.before = before
         self.dim, self.ties = dim, ties
         if op.__class__ is str and op == "avg":      # PyTorch's word
             self.op = "mean"
@@ -152,7 +153,7 @@ class Call:
         call = Call.__new__(Call)
         call.name, call.root, call.op, call.given, call.value = NAMES[number], root, OPS[op], given, value
         call.dtype, call.shape = None if dtype < 0 else DTYPES[dtype], tuple(shape[:ndim])
-        call.sizes, call.error = None, "bad input" if error else ""
+        call.sizes, call.error, call.before = None, "bad input" if error else "", ""
         call.dim, call.ties = divmod(int(value), 2) if not error and call.name not in VALUED else (0, 0)
         call.ties = TIES[call.ties]
         return call
@@ -167,7 +168,8 @@ class Call:
         settings += [f"dim={self.dim!r}"] if self.dim.__class__ is not int or self.dim else []
         settings += [f"ties={self.ties!r}"] if self.ties != "split" else []
         array = "" if self.dtype is None else f" of {self.dtype} {self.shape}"
-        return f"{self.name}({', '.join(settings)}){array}" + (f": {self.error}" if self.error else "")
+        return (f"{self.name}({', '.join(settings)}){array}" + (f" before {self.before}" if self.before else "")
+                + (f": {self.error}" if self.error else ""))
 
 
 def checksum(sizes: Sequence[int]) -> int:
@@ -191,7 +193,9 @@ def verdict(calls: Sequence[Call]) -> str:
     """Why the calls of all places do not fit together; empty if they do."""
     first = calls[0]
     if any(call.name != first.name for call in calls):
-        hint = next((text for name, text in HINTS.items() if any(call.name == name for call in calls)), "")
+        arrays = any(call.dtype is not None for call in calls)
+        hint = next((text for name, text in HINTS.items() if any(call.name == name for call in calls)
+                     and (arrays or name != "agree")), "")       # of calls without arrays none is a Function's
         return "the places call different collectives" + hint
     if any(call.error for call in calls):
         return "bad input on place " + ", ".join(str(place) for place, call in enumerate(calls) if call.error)

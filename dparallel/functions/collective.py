@@ -33,7 +33,8 @@ class Collective(Function):
         comm, recording = settings.get("comm") or world(), modes.recording
         bits = tracked & recording & (GRAD | DUAL)
         if not comm.alone:
-            bits = comm.agree(bits | (0 if recording & GRAD else NO_GRAD) | (0 if recording & DUAL else NO_LEVEL))
+            bits |= (0 if recording & GRAD else NO_GRAD) | (0 if recording & DUAL else NO_LEVEL)
+            bits = comm.agree(bits, cls.__name__)
             if bits & GRAD and bits & NO_GRAD:
                 raise CollectiveError(MSG_MODES.format(name=cls.__name__, have="require grad", are="in no_grad()"))
             if bits & DUAL and bits & NO_LEVEL:

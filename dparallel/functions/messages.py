@@ -27,10 +27,12 @@ named as "gradient of message n".
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import warnings
 import weakref
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,7 @@ from autograd import Function, Tensor, as_tensor, stack
 from autograd.engine import survey
 from autograd.forward_ad import make_dual, unpack_dual
 from autograd.mode import DUAL, GRAD, modes
+from autograd.tensor import edge_of
 from autograd.traced import refuse
 from autograd.walk import running
 
@@ -154,6 +157,24 @@ def take_part(order: list[Any], targets: list[Any] | None, keep: bool) -> list[A
             m.taken = True
             roots.append(m.root)
     return roots
+
+
+@contextlib.contextmanager
+def thrown_away() -> Iterator[None]:
+    """What is recorded inside is dropped afterwards, on all ranks: its messages wait for no later pass, and passes inside
+    leave those from before alone."""
+    before, waiting.messages = waiting.messages, []
+    try:
+        yield
+    finally:
+        waiting.messages = before
+
+
+def sends_gradients_of(tensors: Sequence[Tensor]) -> bool:
+    """Whether the next pass to these tensors takes up a Send that nothing uses."""
+    targets = [edge_of(t) for t in tensors if t.requires_grad]
+    return any(isinstance(m, Sent) and not m.done and m.unused(True) and _leads_to(m.root, targets)
+               for m in waiting.messages)
 
 
 def _leads_to(root: Any, targets: list[Any]) -> bool:

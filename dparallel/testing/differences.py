@@ -12,9 +12,10 @@ from autograd import GradcheckError, Tensor, from_numpy, no_grad, tensor
 from autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 from ..comm import Communicator, communicator
+from ..functions.messages import thrown_away
 from ..tree import leaves, rebuilt
 from .factors import common_factor
-from .pullback import Traced, everyones, floating, gradients, inner, refuse, with_empty_parts
+from .pullback import Traced, everyones, floating, gradients, inner, nothing_of, refuse, with_empty_parts
 
 SHOWN = 5                            # mismatches that the error lists
 
@@ -60,11 +61,12 @@ def gradcheck(func: Callable[..., Any], inputs: Any, comm: Communicator | None =
     comm = communicator(comm)
     run = _Run(func, inputs, comm, eps, fast_mode)
     try:
-        run.trace()
-        analytical = run.analytical(nondet_tol, check_grad_dtypes) if check_backward_ad or not check_forward_ad else None
-        run.compare(analytical, rtol, atol, check_forward_ad)
-        if check_undefined_grad and check_backward_ad and run.traced.recorded:
-            run.check_undefined(rtol, atol)
+        with thrown_away():
+            run.trace()
+            analytical = run.analytical(nondet_tol, check_grad_dtypes) if check_backward_ad or not check_forward_ad else None
+            run.compare(analytical, rtol, atol, check_forward_ad)
+            if check_undefined_grad and check_backward_ad and run.traced.recorded:
+                run.check_undefined(rtol, atol)
     except GradcheckError:
         if raise_exception:
             raise
@@ -236,12 +238,13 @@ def gradgradcheck(func: Callable[..., Any], inputs: Any, grad_outputs: Any = Non
                   check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
     """gradcheck, over all ranks, of the backward pass of func: by the inputs and by the output gradients.
 
-    grad_outputs: this rank's, one for each of its outputs; random ones by default. The other arguments are gradcheck's.
+    grad_outputs: this rank's, one for each of its outputs; random ones by default; a communicator in its place is comm.
+    The other arguments are gradcheck's.
 
     >>> gradgradcheck(lambda x: AllReduce.apply(x ** 3, comm=comm), [x], comm=comm)
     """
-    if isinstance(grad_outputs, Communicator):
-        raise TypeError("gradgradcheck(func, inputs, grad_outputs=None, comm=None): pass the communicator as comm=")
+    if isinstance(grad_outputs, Communicator) and comm is None:      # where check_adjoint and gradcheck have it
+        grad_outputs, comm = None, grad_outputs
     if not check_fwd_over_rev and not check_rev_over_rev:
         raise ValueError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
     comm = communicator(comm)
@@ -249,14 +252,15 @@ def gradgradcheck(func: Callable[..., Any], inputs: Any, grad_outputs: Any = Non
     sources = _sources(args)
     refuse(comm, "" if sources else "gradgradcheck needs an input that requires grad on every rank; where a rank has no "
            "part, None or an empty tensor, shape (0,), that requires grad", ValueError)
-    traced = Traced(func, args, comm, GradcheckError)
+    with thrown_away():
+        traced = Traced(func, args, comm, GradcheckError)
     refuse(comm, "" if traced.recorded else "gradgradcheck: no output requires grad, on any rank", ValueError)
     seeds = _seeds(traced.outputs, grad_outputs, comm, gen_non_contig_grad_outputs)
 
     def backward_pass(args: list[Any], seeds: list[Any]) -> Any:
         again = Traced(func, args, comm, GradcheckError)
         found = gradients(again.outputs, _sources(args), seeds, create_graph=True)
-        return [g for g in found if g is not None]
+        return [g for g in found if g is not None] or nothing_of(seeds)
 
     return gradcheck(backward_pass, [args, seeds], comm, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
                      nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,

@@ -10,6 +10,7 @@ import numpy as np
 from autograd import Tensor, enable_grad, grad, tensor
 
 from ..comm import Communicator
+from ..functions.messages import sends_gradients_of, thrown_away
 from ..tree import leaves
 
 
@@ -71,6 +72,11 @@ def gradients(outputs: Sequence[Tensor], inputs: Sequence[Tensor], us: Sequence[
     return list(found) if inputs else []
 
 
+def nothing_of(us: Sequence[Tensor]) -> list[Any]:
+    """A zero that depends on us, where gradients of them went off in messages whose backward this rank must run, too."""
+    return [(sum((u * 0).abs().sum() for u in us))] if sends_gradients_of(us) else []
+
+
 class Traced:
     """func(*args), recorded, on every rank: which of its outputs lead back to inputs.
 
@@ -96,8 +102,9 @@ class Traced:
         refuse(comm, lost, error)
 
     def again(self, args: Sequence[Any]) -> list[Tensor]:
-        """The same outputs for other arguments."""
-        outputs = floating(self.func(*args))
+        """The same outputs for other arguments; the messages that made them wait for no backward pass."""
+        with thrown_away():
+            outputs = floating(self.func(*args))
         if len(outputs) != self.count:
             raise RuntimeError(f"{name(self.func)} gave {self.count} tensors of floats, and then {len(outputs)}")
         return [outputs[number] for number in self.leading]

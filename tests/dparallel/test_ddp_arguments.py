@@ -268,9 +268,14 @@ def unfrozen(net):
     net.extra.weight.requires_grad_(True)
 
 
+def converted(net):
+    net.first.bias.data = net.first.bias.data.float()
+
+
 @pytest.mark.parametrize(("change", "text"), [
     (replaced, "parameter middle.weight was replaced"), (added, "parameter first.scale was added"),
-    (other_module, "parameter middle.weight was replaced"), (unfrozen, "extra.weight requires a gradient now")])
+    (other_module, "parameter middle.weight was replaced"), (unfrozen, "extra.weight requires a gradient now"),
+    (converted, "parameter first.bias is float32 now and was float64 when the model was wrapped")])
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_a_model_changed_after_wrapping_is_an_error_on_all_ranks(on_ranks, change, text, everywhere):
     def check(comm):

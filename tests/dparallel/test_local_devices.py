@@ -9,7 +9,16 @@ import autograd as ag
 import autograd.nn.functional as F
 from autograd import gradcheck, gradgradcheck, lanes, nn, optim
 from autograd.lanes import run_lanes
-from dparallel import DataParallel, Devices, data_parallel, parallel_apply, replicate
+from dparallel import (
+    DataParallel,
+    Devices,
+    data_parallel,
+    gather,
+    parallel_apply,
+    replicate,
+    scatter,
+    scatter_kwargs,
+)
 from dparallel.replicate import SharedBroadcast
 
 LINUX = hasattr(os, "sched_setaffinity")
@@ -261,6 +270,34 @@ def test_the_first_places_statistics_are_kept():
     alone((x[:3], {"shift": more["shift"][:3]}))
     np.testing.assert_allclose(net.norm.running_mean.tolist(), alone.norm.running_mean.tolist(), rtol=1e-12)
     assert net.norm.num_batches_tracked.item() == 1
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_buffers_are_kept_as_the_first_replica_leaves_them(in_place):
+    class Seen(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("rows", ag.zeros(1))
+
+        def forward(self, x):
+            if in_place:
+                self.rows += len(x)
+            else:
+                self.rows = self.rows + len(x)
+            return x + self.rows
+
+    net = nn.Sequential(Seen(), nn.Identity())
+    model = DataParallel(net, devices=2)
+    assert model(ag.zeros(5)).tolist() == [3, 3, 3, 2, 2] and net[0].rows.item() == 3
+    assert model(ag.zeros(4)).tolist() == [5, 5, 5, 5] and net.state_dict()["0.rows"].item() == 5
+
+
+def test_pytorchs_argument_names():
+    x = ag.arange(6.0).reshape(3, 2)
+    parts = scatter(x, target_gpus=[0, 1])
+    assert [len(p) for p in parts] == [2, 1] and gather(parts, target_device=1).tolist() == x.tolist()
+    assert [len(args[0]) for args in scatter_kwargs((x,), None, target_gpus=2)[0]] == [2, 1]
+    assert len(replicate(nn.Linear(2, 2), devices=[0, 1, 2])) == 3
 
 
 def test_a_module_without_arguments_or_parameters_runs_once():

@@ -26,6 +26,7 @@ from dparallel import (
     run_ranks,
 )
 from dparallel.functions import messages
+from dparallel.testing import gradcheck, gradgradcheck
 
 
 def rng_of(comm, case=0):
@@ -142,6 +143,33 @@ def test_backward_of_messages_is_the_adjoint(on_places, style):
 
 
     on_places(check)
+
+
+@pytest.mark.parametrize("style", ["dropped", "held", "joined", "handles"])
+def test_second_derivatives_of_messages_by_differences(on_places, style):
+    def check(comm):
+        xs = [ag.tensor(rng_of(comm, place).standard_normal(2), requires_grad=True) for place in comm.held]
+        apart = len(comm.held) == 1                  # else one output at a time is a pass from one end of a message only
+        for power in (1, 3):                         # linear: the gradient does not depend on x; else it does
+            call = ring(comm, 1, style)
+            assert gradgradcheck(lambda *xs, call=call, power=power: [y ** power for y in call(*xs)], xs, comm=comm,
+                                 check_undefined_grad=apart)
+        assert gradcheck(ring(comm, 1, style), xs, comm, check_undefined_grad=apart)      # nothing waits for a pass before
+
+    on_places(check)
+
+
+def test_one_message_is_checked_to_second_order(on_ranks):
+    """The receiver's x has no part: the second pass over what it sent back is its only one."""
+    def check(comm):
+        def call(x):
+            return Recv.apply(source=0, comm=comm) ** 2 if comm.rank else Send.apply(x, dest=1, comm=comm)
+
+        if comm.size == 2:
+            check_adjoint(call, [rng_of(comm).standard_normal(3)], comm)
+            assert gradgradcheck(call, [ag.tensor(rng_of(comm).standard_normal(3), requires_grad=True)], comm)
+
+    on_ranks(check)
 
 
 def test_second_order_equals_one_process(on_places):

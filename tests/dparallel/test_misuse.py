@@ -243,7 +243,7 @@ model(ones(2, 4)).sum().backward()
 def test_evaluation_mode_and_a_hook_on_one_rank_only(script):
     done = dprun(3, script(DIFFERENT), "--stall", 30).shows(
         r"is a model in eval\(\) on some places, in train\(\) on others\?:",
-        r"places 0-1: agree\(\) at \S*train.py:15: loss = model\(ones\(2, 4\)\).sum\(\)",
+        r"places 0-1: agree\(\) before \w+ at \S*train.py:15: loss = model\(ones\(2, 4\)\).sum\(\)",
         r"place 2: backward_in_evaluation_mode\(\) at \S*train.py:16: loss.backward\(\)",
         r"RuntimeError: rank 2: the comm hook <lambda> is registered here, and not the same one on all ranks")
     assert done.text.count("in train() on others?") == 3 and "waited" not in done.text
@@ -288,6 +288,28 @@ comm.barrier()
 """
 
 
+def test_a_wait_for_what_precedes_a_function_names_the_function(script):
+    text = """
+import autograd as ag
+from dparallel import AllReduce
+def step(make):
+    return make.apply(ag.ones(3, requires_grad=True), comm=comm)
+if odd:
+    try:
+        comm.total(1.0)
+    except ValueError as error:
+        print(str(error).replace("\\n", " "))
+else:
+    try:
+        step(AllReduce)
+    except ValueError:
+        step(AllReduce)
+"""
+    done = dprun(2, script(text)).shows(code=1)
+    assert re.search(r"different collectives:   place 0: agree\(\) before AllReduce at .*place 1: total\(\)", done.text), done.text
+    assert re.search(r"rank 0 has waited \S+ s in agree\(\) before AllReduce at .*return make.apply", done.text), done.text
+
+
 @pytest.mark.parametrize("ranks, where", [(2, "forward"), (3, "backward"), (2, "hook"), (4, "loader")])
 def test_a_rank_that_raises(script, ranks, where):
     done = dprun(ranks, script(RAISES), args=[where]).shows(
@@ -309,6 +331,32 @@ def test_a_local_replica_that_raises():
         DataParallel(Sometimes(3, 2), devices=2)(ag.from_numpy(x))
     frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
     assert frames[-1].line == 'raise ValueError("planted")' and frames[-1].name == "forward"
+
+
+def test_a_local_replica_whose_backward_raises():
+    class Planted(ag.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.odd = bool((x.array == 7).any())
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            if ctx.odd:
+                raise KeyError("planted")
+            return g
+
+    class Last(nn.Linear):
+        def forward(self, x):
+            return Planted.apply(super().forward(x) * 0 + x)
+
+    x = np.ones((6, 3), np.float32)
+    x[4:] = 7
+    loss = DataParallel(Last(3, 3), devices=3)(ag.from_numpy(x)).sum()
+    with pytest.raises(KeyError, match="Caught KeyError in replica 2 on place 2: 'planted'") as caught:
+        loss.backward()
+    frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
+    assert frames[-1].line == 'raise KeyError("planted")' and frames[-1].name == "backward"
 
 
 def test_options_reach_the_ranks():

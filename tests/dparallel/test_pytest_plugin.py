@@ -259,6 +259,30 @@ def test_one_rank_fails(comm, n):
     assert "too large on rank 1" in part and "n=10" in part          # the smallest example, found on all ranks together
 
 
+def test_what_ranks_cannot_share_is_refused(user):
+    pytest.importorskip("hypothesis")
+    done = user("""
+from hypothesis import given, strategies as st
+
+@pytest.mark.places(2, kinds=("threads", "mpi"))
+@given(later=st.data())
+def test_draws(comm, later):
+    later.draw(st.integers())
+
+@pytest.fixture
+def place(comm):
+    return comm.rank if comm.size == 2 else None
+
+@pytest.mark.places(2, kinds=("threads",))
+def test_fixture(place, comm):
+    pass
+""")
+    done.assert_outcomes(failed=2, errors=1)
+    text = done.stdout.str()
+    assert text.count("TypeError: later=st.data() draws inside the test") >= 2
+    assert "AttributeError: World(kind='threads', size=2) has no 'rank': fixtures get the kind and size" in text
+
+
 def test_the_door_imports_nothing(user):
     done = user("def test_plain():\n    pass\n", name="test_door.py")
     done.assert_outcomes(passed=1)

@@ -30,6 +30,7 @@ def everywhere(function: Any, place: World, timeout: float) -> Iterator[Callable
         handle.inner_test, replacement = shared.example, shared.lead if world().rank == 0 else shared.follow
     else:
         def on_world(*args: Any, **arguments: Any) -> None:
+            check_drawn(arguments)
             place.run(lambda comm: inner(*args, **{**arguments, "comm": comm}), timeout)
 
         handle.inner_test, replacement = on_world, function
@@ -37,6 +38,14 @@ def everywhere(function: Any, place: World, timeout: float) -> Iterator[Callable
         yield replacement
     finally:
         handle.inner_test = inner
+
+
+def check_drawn(values: dict[str, Any]) -> None:
+    """TypeError for what draws later, on each rank for itself."""
+    for name, value in values.items():
+        if type(value).__name__ == "DataObject":
+            raise TypeError(f"{name}=st.data() draws inside the test, where each rank would draw for itself: draw in "
+                            "@given, and what depends on other draws by flatmap or st.composite")
 
 
 class Shared:
@@ -68,6 +77,7 @@ class Shared:
     def example(self, *args: Any, **arguments: Any) -> None:
         """Rank 0: one example, on all ranks."""
         values = {name: value for name, value in arguments.items() if name not in self.fixtures}
+        check_drawn(values)
         self.comm.broadcast_object(values)
         self._run(args, values)
 

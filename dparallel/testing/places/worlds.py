@@ -23,6 +23,10 @@ class World(NamedTuple):
     def __str__(self) -> str:
         return f"{self.kind}-{self.size}"
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"{self!r} has no {name!r}: fixtures get the kind and size of their test's communicator, which "
+                             "is made for the test alone; let a fixture return a function of comm")
+
     def run(self, check: Callable[..., Any], timeout: float = 60.0) -> list[Any]:
         """Call check(comm) once with local devices, on every rank as threads, or on this MPI rank; what it returned."""
         if self.kind == "devices":
