@@ -27,6 +27,10 @@ class Counted(Tally):
         self.came.clear()
         self.used[...] = 0
 
+    def meet(self) -> None:
+        """A pass may begin with a leaf, as one that only the loss uses: what .grad holds is looked at before it changes."""
+        self.reducer.begin()
+
     def full(self) -> None:
         """All gradients are there."""
         self.reducer.leave()
