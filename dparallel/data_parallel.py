@@ -114,7 +114,8 @@ class DataParallel(ShardedModel, Module, Joinable):
         if comm.size > 1 and not local:
             compared(self, comm, {"batch": self.batch, "average": average, "bucket_cap_mb": self.bucket_cap_mb,
                                   "find_unused_parameters": find_unused_parameters, "static_graph": static_graph,
-                                  "forward_sync_buffers": self.forward_sync_buffers, "init_sync": init_sync,
+                                  "broadcast_buffers, forward_sync_buffers": self.forward_sync_buffers,
+                                  "init_sync": init_sync,
                                   "delay_all_reduce_named_params": sorted(self._delayed), "mixed_precision": wire,
                                   "reproducible": reproducible, "shard": self.shard, "verify_every": verify_every})
             verify(module, comm, what="DataParallel", ignored=self.ignored)
