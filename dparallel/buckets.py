@@ -60,8 +60,10 @@ class Bucket(Counted):
         super().__init__()
         self.names, self.params = list(names), list(params)
         count = sum(p.array.size for p in params)
-        self.buffer = np.zeros(count + len(self.params) + 1, self.params[0].array.dtype)
-        self.gradients = self.buffer[:count]
+        dtype = self.params[0].array.dtype
+        count = count * 2 if dtype.kind == "c" else count        # real numbers: flags and weights are compared
+        self.buffer = np.zeros(count + len(self.params) + 1, dtype.type(0).real.dtype)
+        self.gradients = self.buffer[:count].view(dtype)
         self.used = self.buffer[count:-1]
         self.nbytes = self.buffer.nbytes
         self.views = views(self.gradients, [p.array.shape for p in self.params])

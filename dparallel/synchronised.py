@@ -45,7 +45,7 @@ class Averaged(Function):
         flat = np.concatenate([g.array.reshape(-1) for g in gs]) * share if share else np.zeros(
             sum(g.array.size for g in gs), np.result_type(*[g.array.dtype for g in gs]))
         total = comm.allreduce([flat])[0]
-        return tuple(as_tensor(view.astype(g.array.dtype))
+        return tuple(as_tensor((view if g.array.dtype.kind == "c" else view.real).astype(g.array.dtype))
                      for g, view in zip(gs, views(total, [g.array.shape for g in gs]), strict=True))
 
     @staticmethod

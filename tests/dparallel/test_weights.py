@@ -8,7 +8,7 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
-from dparallel import DataParallel, unused
+from dparallel import CollectiveError, DataParallel, unused
 
 FEATURES = 5
 
@@ -295,5 +295,42 @@ def test_no_warning_of_a_step_after_dropped_or_empty_gradients(on_ranks, set_to_
             model(piece(comm.rank, 1, rows)).sum().backward()
             assert model._reducer.unused._steps is None              # the hook that warns
             optimizer.zero_grad(set_to_none=set_to_none)
+
+    on_ranks(check)
+
+
+class Complex(nn.Module):
+    """Complex and real parameters, which lie in buckets of their own, whose flags and weights are real."""
+
+    def __init__(self):
+        rng = np.random.default_rng(0)
+        self.w = nn.Parameter(ag.from_numpy(rng.standard_normal((FEATURES, 3)) + 1j * rng.standard_normal((FEATURES, 3))))
+        self.b = nn.Parameter(ag.from_numpy(rng.standard_normal(3)))
+
+    def forward(self, x):
+        return ((x.to(ag.complex128) @ self.w).abs() ** 2).sum(1, keepdim=True) * self.b
+
+
+@pytest.mark.parametrize("cap", [25, 1e-6])
+def test_complex_parameters(on_ranks, cap):
+    def check(comm):
+        model, one = DataParallel(Complex(), comm=comm, batch="own", bucket_cap_mb=cap), Complex()
+        x, everything = piece(comm.rank, 0, comm.rank), ag.cat([piece(r, 0, r) for r in range(comm.size)])
+        if comm.size == 1:
+            x = everything = piece(0, 0, 2)
+        for _ in range(2):                           # also after buckets were filled anew
+            model.zero_grad()
+            mean_loss(model, x).backward()
+        mean_loss(one, everything).backward()
+        expect(model, one)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = ag.grad(mean_loss(model, x), list(model.parameters()))
+        for g, q in zip(found, one.parameters(), strict=True):
+            np.testing.assert_allclose(g.numpy(), q.grad.numpy(), rtol=1e-12)
+        if comm.size > 1:
+            narrow = DataParallel(Complex(), comm=comm, batch="own", mixed_precision="float16")
+            with pytest.raises((NotImplementedError, CollectiveError), match="gradients of w are complex"):
+                mean_loss(narrow, x).backward()
 
     on_ranks(check)
