@@ -72,7 +72,8 @@ class NodeHooks:
 
 class Tally:
     """Counts leaves that get their gradients in one backward pass, `walk`: calls full() when the last of `left` has its own.
-    A leaf that gets one in another pass, or elsewhere than in its home, goes to stray() instead."""
+    A leaf that gets one in another pass, or elsewhere than in its home, goes to stray() instead; in another pass, also to
+    meet(), before its .grad changes."""
 
     def __init__(self) -> None:
         self.walk: Any = None
@@ -81,6 +82,9 @@ class Tally:
 
     def full(self) -> None:
         """All have come."""
+
+    def meet(self) -> None:
+        """A leaf is about to get a gradient in a pass that is not `walk`."""
 
     def stray(self, leaf: Any) -> None:
         """A gradient that was not counted."""

@@ -170,6 +170,8 @@ class Walk:
             (g,), shown = run_pre_hooks(leaf, [g], self.create), True
             if g is None:
                 return
+        if hooks is not None and hooks.tally is not None and hooks.tally.walk is not self:
+            hooks.tally.meet()
         self.give(leaf, g, shown)
         if hooks is not None:
             if hooks.post:

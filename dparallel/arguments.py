@@ -9,17 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from autograd.nn import Module
 
 from .comm import CollectiveError, Communicator, communicator
 
 FINDS = (False, True, "error")
+SHORT = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
 
 
 @dataclass
 class MixedPrecision:
-    """What gradients are on the wire: reduce_dtype is "float16", "bfloat16", "float32" or "float64". PyTorch's param_dtype
-    and buffer_dtype are refused: casting in forward is autograd.amp's."""
+    """What gradients are on the wire: reduce_dtype is "float16", "bfloat16" (or "fp16", "bf16"), "float32" or "float64".
+    PyTorch's param_dtype and buffer_dtype are refused: casting in forward is autograd.amp's."""
 
     param_dtype: Any = None
     reduce_dtype: Any = None
@@ -95,7 +98,8 @@ def wire_dtype(mixed_precision: Any) -> str:
             if getattr(mixed_precision, name, None) is not None:
                 raise NotImplementedError(f"mixed_precision: {name} is not implemented; autograd.amp casts in forward")
         dtype = mixed_precision.reduce_dtype
-    name = str(getattr(dtype, "name", dtype)).rsplit(".", 1)[-1]
+    name = str(np.dtype(dtype) if isinstance(dtype, type) else getattr(dtype, "name", dtype)).rsplit(".", 1)[-1]
+    name = SHORT.get(name, name)
     if name not in ("float16", "bfloat16", "float32", "float64"):
         raise ValueError(f"mixed_precision={mixed_precision!r}: gradients travel as float16, bfloat16, float32 or float64")
     return name

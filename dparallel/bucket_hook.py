@@ -55,6 +55,12 @@ class GradBucket:
         """buffer() as a NumPy array, memory shared."""
         return self._buffer.array
 
+    def refuse_complex(self) -> None:
+        """NotImplementedError if gradients are complex: for hooks whose messages would lose imaginary parts."""
+        if self.array.dtype.kind == "c":
+            raise NotImplementedError(f"the gradients of {', '.join(self.names)} are complex, and this hook sends real "
+                                      "numbers; use the plain sum, allreduce_hook or powerSGD_hook")
+
     def gradients(self) -> list[Tensor]:
         """One Tensor for each parameter, in its shape, sharing memory with the buffer. Zeros where it was not used."""
         return [as_tensor(view) for view in views(self.array, [p.array.shape for p in self._bucket.params])]

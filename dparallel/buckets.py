@@ -28,6 +28,10 @@ class Counted(Tally):
         self.came.clear()
         self.used[...] = 0
 
+    def meet(self) -> None:
+        """A pass may begin with a leaf, as one that only the loss uses: what .grad holds is looked at before it changes."""
+        self.reducer.begin()
+
     def full(self) -> None:
         """All gradients are there."""
         self.reducer.leave()
@@ -57,9 +61,11 @@ class Bucket(Counted):
         super().__init__()
         self.names, self.params = list(names), list(params)
         count = sum(p.array.size for p in params)
-        self.sum = comm.persistent_sum(count + len(self.params) + 1, self.params[0].array.dtype)
+        dtype = self.params[0].array.dtype
+        count = count * 2 if dtype.kind == "c" else count        # real numbers: flags and weights are compared
+        self.sum = comm.persistent_sum(count + len(self.params) + 1, dtype.type(0).real.dtype)
         self.buffer = self.sum.array
-        self.gradients = self.buffer[:count]
+        self.gradients = self.buffer[:count].view(dtype)
         self.used = self.buffer[count:-1]
         self.nbytes = self.buffer.nbytes
         self.views = views(self.gradients, [p.array.shape for p in self.params])

@@ -105,6 +105,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         self.shard, self.shard_units, self.verify_every, self._forwards = stage_of(shard), shard_units, verify_every, 0
         check_sharding(self, reproducible)
         self._inside_join: Join | None = None
+        self._recorded_alone = False                 # by trace(), on one place, without a reducer
         if self.batch == "own" and not self._trained():
             raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
                                "gradient.")
@@ -114,7 +115,8 @@ class DataParallel(ShardedModel, Module, Joinable):
         if comm.size > 1 and not local:
             compared(self, comm, {"batch": self.batch, "average": average, "bucket_cap_mb": self.bucket_cap_mb,
                                   "find_unused_parameters": find_unused_parameters, "static_graph": static_graph,
-                                  "forward_sync_buffers": self.forward_sync_buffers, "init_sync": init_sync,
+                                  "broadcast_buffers, forward_sync_buffers": self.forward_sync_buffers,
+                                  "init_sync": init_sync,
                                   "delay_all_reduce_named_params": sorted(self._delayed), "mixed_precision": wire,
                                   "reproducible": reproducible, "shard": self.shard, "verify_every": verify_every})
             verify(module, comm, what="DataParallel", ignored=self.ignored)
@@ -187,8 +189,10 @@ class DataParallel(ShardedModel, Module, Joinable):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
-        if tracers and self.unrecordable():
-            refuse(f"{self.unrecordable()} can't be recorded: call the step itself")
+        if tracers:
+            self._recorded_alone = self._reducer is None
+            if self.unrecordable():
+                refuse(f"{self.unrecordable()} can't be recorded: call the step itself")
         if self.verify_every and is_grad_enabled():
             again(self._verify_weights)
         if self._reducer is not None and is_grad_enabled():
@@ -301,6 +305,9 @@ class DataParallel(ShardedModel, Module, Joinable):
         if reducer is None:
             raise NotImplementedError("weighted(): with batch='root' (so on local devices) the root's loss is of all rows")
         refuse("weighted() can't be recorded: put it around calls of recorded steps")
+        if self._recorded_alone:
+            raise RuntimeError("weighted() after trace(), on one process: the recorded step does not tell what it counts; "
+                               "enter `with model.weighted(1): pass` once before trace()")
         weights = reducer.weights
         value, problem = checked_weight(weight)
         weights.problem = weights.problem or problem

@@ -27,7 +27,8 @@ def evaluate(model: Module, source: Any, metrics: dict[str, Metric | Function], 
     an iterable of (inputs, targets) batches, this rank's share, of any number (a DataLoader; ValueError if its sampler
     repeats rows). metrics: functions of (output, target) that give a mean over the batch's rows (0-d), or one value for each
     row; or Metric objects, which are reset, and updated with both. Means count by rows. An exception on one rank is a
-    CollectiveError on the others. comm: default that of a DataParallel, or world().
+    CollectiveError on the others. comm: default that of a DataParallel, or world(). A model with shard="parameters" is
+    whole on each rank while it is evaluated.
 
     >>> evaluate(model, test_set, {"loss": F.cross_entropy, "accuracy": Accuracy()})
     {'loss': 0.14, 'accuracy': 0.97}
@@ -40,7 +41,8 @@ def evaluate(model: Module, source: Any, metrics: dict[str, Metric | Function], 
     means = {name: metric if isinstance(metric, Metric) else Mean(comm) for name, metric in metrics.items()}
     for mean in means.values():
         mean.reset()
-    with on_all_ranks(comm, f"evaluate() failed on rank {comm.rank}"), evaluating(model), no_grad():
+    whole = model.summon_full_params(writeback=False) if isinstance(model, DataParallel) else contextlib.nullcontext()
+    with whole, on_all_ranks(comm, f"evaluate() failed on rank {comm.rank}"), evaluating(model), no_grad():
         for x, target in _batches(source, batch_size, comm):
             output = net(x)
             for name, metric in metrics.items():

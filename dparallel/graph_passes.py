@@ -84,7 +84,7 @@ class GraphPasses:
         finally:
             weights.calls, weights.passes = kept
         try:
-            return averaged(grads, params, self.comm, factor, weight)
+            return averaged(grads, params, self.comm, factor, weight, reducer=reducer, calls=calls)
         except FloatingPointError:
             reducer.refuse(float("nan"))
             raise

@@ -63,6 +63,10 @@ class Join:
                  **kwargs: Any) -> None:
         if not joinables:
             raise ValueError("The join context manager requires at least one joinable")
+        for j in joinables:
+            if not hasattr(j, "join_process_group"):
+                raise TypeError(f"Join takes Joinables, as DataParallel is, not {type(j).__name__}: a rank that has run out "
+                                "of batches could not take part in its steps")
         self.joinables, self.enable, self.throw = list(joinables), enable, throw_on_early_termination
         comms = [communicator(j.join_process_group) for j in self.joinables]
         self.comm = comms[0]

@@ -84,6 +84,7 @@ class Reducer:
         self._set_aside: list[tuple[Tensor, Any]] = []    # summed gradients that new ones are added to, after their sum
         self._restored: list[tuple[Tensor, Any]] = []     # what a pass that counts nothing must leave as it was
         self._kept: list[tuple[Bucket, int, Any]] = []    # places of unused gradients, with what was there
+        self._zeros: dict[int, int] = {}             # gradients of 0 that wait to be summed, with their versions
         self._arrived: list[Tensor] | None = [] if rebuild and len(self.buckets) > 1 else None
         self._settle()
 
@@ -210,11 +211,18 @@ class Reducer:
         """The parameters that have a gradient, with its array."""
         return [(p, p._grad.array) for _, p in self.named if p._grad is not None]
 
+    def _dropped(self) -> bool:
+        """Whether the user has dropped the gradients that wait to be summed: all are gone, or zeros that they were not."""
+        waiting = [p._grad for _, p in self.named if p._grad is not None]
+        return not any(g.array.any() for g in waiting) and (
+            not waiting or any(self._zeros.get(id(g)) != g._version for g in waiting))
+
     def _prepare(self, walk: Any, held: list[tuple[Tensor, Any]]) -> None:
         """Bring what earlier passes left into proportion with the pass that begins."""
         weights = self.weights
-        if weights.passes and not any(g.any() for _, g in held):
-            weights.forget()                         # the user dropped them
+        if weights.passes and self._dropped():
+            weights.forget()
+            self.unused.forget_steps(self)
             self._set_aside = []
         if not weights.passes:
             if held and (not self.enabled or weights.average == "sum"):
@@ -246,6 +254,8 @@ class Reducer:
         self._restore()
         self.weights.end_of_pass()
         self._pass = None
+        waiting = [p._grad for _, p in self.named if p._grad is not None]
+        self._zeros = {} if any(g.array.any() for g in waiting) else {id(g): g._version for g in waiting}
         self.unused.watch_steps(self)
 
     # --- leaving and coming back --------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograd import Function, Tensor
-from autograd.mode import modes
+from autograd.mode import GRAD, modes
 
 from .weights import ForwardCall
 
@@ -15,18 +15,25 @@ class Sink(Function):
     gets a gradient. Its backward goes through it again, for passes over the graph of a backward pass."""
 
     always_runs = True
+    asks = True
+
+    @classmethod
+    def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
+        """Always where recording is on: a gradient that is a constant, as a sum's is, has calls behind it too."""
+        return (tracked | GRAD) & modes.recording
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, reducer: Any, call: ForwardCall) -> Tensor:
         """x."""
-        ctx.reducer, ctx.call = reducer, call
+        ctx.reducer, ctx.calls = reducer, (call,)
         return x
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Tensor:
         """g."""
-        ctx.reducer.begin(ctx.call)
-        return Sink.apply(g, reducer=ctx.reducer, call=ctx.call) if modes.recording else g
+        (call,) = ctx.calls
+        ctx.reducer.begin(call)
+        return Sink.apply(g, reducer=ctx.reducer, call=call) if modes.recording else g
 
     @staticmethod
     def jvp(ctx: Any, tangent: Any) -> Any:
@@ -36,7 +43,8 @@ class Sink(Function):
 
 def calls_in(walk: Any, reducer: Any) -> set[ForwardCall]:
     """The calls of the reducer's module that a backward pass comes from, before they are reached."""
-    return {node.call for node in walk.order if node.always_runs and getattr(node, "reducer", None) is reducer}
+    return {call for node in walk.order if node.always_runs and getattr(node, "reducer", None) is reducer
+            for call in node.calls}
 
 
 def reenters(walk: Any) -> bool:

@@ -8,7 +8,6 @@ sums that the others wait for.
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import numpy as np
@@ -84,9 +83,9 @@ class Skipping:
             reason = reason_of(error)
             self._leave_backward()
         elif isinstance(error, self.on):
-            reason = f"rank {self.comm.rank}: {type(error).__name__}: {error}"
+            text = f"{type(error).__name__}: {error}"
             self._leave_backward()
-            self._refuse(f"{MARK}: {type(error).__name__}: {error}")
+            reason = self._refuse(f"{MARK}: {text}") or f"rank {self.comm.rank}: {text}"
         else:
             if isinstance(error, Exception) and not isinstance(error, CollectiveError):
                 self._refuse(f"{type(error).__name__}: {error}")
@@ -109,10 +108,14 @@ class Skipping:
         if self.reducer is not None and self.reducer.is_under_way() and self.reducer.transport.can_match:
             self.reducer.match(SKIPPED)
 
-    def _refuse(self, text: str) -> None:
+    def _refuse(self, text: str) -> str:
+        """Tell the others; the reason as they read it, which names all ranks that failed."""
         if not self.alone:
-            with contextlib.suppress(CollectiveError):
+            try:
                 self.comm.refuse(text)
+            except CollectiveError as error:
+                return reason_of(error)
+        return ""
 
     def _skip(self, reason: str) -> None:
         """Leave everything as it was before the step, without gradients."""

@@ -9,7 +9,7 @@ the end, so it starts from the sum of c_s u_s: the backward of the weighted mean
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,11 @@ from .vectors import views
 
 
 class Averaged(Function):
-    """Tensors of every rank -> their sum over ranks, each multiplied by its rank's share, on every rank. Collective."""
+    """Tensors of every rank -> their sum over ranks, each multiplied by its rank's share, on every rank. Collective.
+
+    Like Sink, its backward tells the reducer that a pass comes from these calls of the module: on a rank without rows, or
+    with a loss that is linear, no other node of that pass may know.
+    """
 
     always_runs = True
     asks = True
@@ -34,22 +38,26 @@ class Averaged(Function):
         return GRAD
 
     @staticmethod
-    def forward(ctx: Any, *gs: Tensor, comm: Communicator, share: float) -> Any:
+    def forward(ctx: Any, *gs: Tensor, comm: Communicator, share: float, reducer: Any, calls: Collection[Any]) -> Any:
         """One allreduce of all of them."""
-        ctx.settings = {"comm": comm, "share": share}
+        ctx.reducer, ctx.calls = reducer, calls
+        ctx.settings = {"comm": comm, "share": share, "reducer": reducer, "calls": calls}
         flat = np.concatenate([g.array.reshape(-1) for g in gs]) * share if share else np.zeros(
             sum(g.array.size for g in gs), np.result_type(*[g.array.dtype for g in gs]))
         total = comm.allreduce([flat])[0]
-        return tuple(as_tensor(view.astype(g.array.dtype))
+        return tuple(as_tensor((view if g.array.dtype.kind == "c" else view.real).astype(g.array.dtype))
                      for g, view in zip(gs, views(total, [g.array.shape for g in gs]), strict=True))
 
     @staticmethod
     def backward(ctx: Any, *us: Tensor) -> Any:
         """Itself."""
+        for call in ctx.calls or (None,):
+            ctx.reducer.begin(call)
         return Averaged.apply(*us, **ctx.settings)
 
 
-def averaged(grads: Sequence[Any], likes: Sequence[Any], comm: Communicator, factor: float, weight: float) -> list[Any]:
+def averaged(grads: Sequence[Any], likes: Sequence[Any], comm: Communicator, factor: float, weight: float, *,
+             reducer: Any, calls: Collection[Any]) -> list[Any]:
     """The gradients (None: unused here) averaged over ranks; None where no rank has one. Collective.
 
     factor, weight: as Weights.final() gives them. likes: the parameters. FloatingPointError if a weight is not finite: the
@@ -62,5 +70,5 @@ def averaged(grads: Sequence[Any], likes: Sequence[Any], comm: Communicator, fac
         raise FloatingPointError("a rank's weight is not finite")
     share = factor / (total or 1.0)
     filled = [as_tensor(np.zeros_like(p.array)) if g is None else g for g, p in zip(grads, likes, strict=True)]
-    results = Averaged.apply(*filled, comm=comm, share=share)
+    results = Averaged.apply(*filled, comm=comm, share=share, reducer=reducer, calls=tuple(calls))
     return [y if n else None for y, n in zip(results, summed[:-1], strict=True)]

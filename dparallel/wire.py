@@ -17,6 +17,7 @@ def wire_hook(dtype: str, bucket: GradBucket) -> Any:
     """
     if dtype in HALF:
         return HALF[dtype](None, bucket)
+    bucket.refuse_complex()
     sent = (bucket.array / bucket.comm.size).astype(dtype)
     bucket.bytes_sent = sent.nbytes
     return bucket.comm.start_allreduce([sent]).then(lambda handle: handle.value()[0])

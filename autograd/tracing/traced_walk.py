@@ -8,7 +8,7 @@ from typing import Any
 from ..graph import AccumulateGrad, Node
 from ..hooks import run_post_hooks
 from ..walk import Walk, running
-from .calls import Call
+from .calls import Call, Held
 
 
 def begin_pass() -> None:
@@ -21,12 +21,17 @@ def count(leaf: Any) -> None:
     leaf.hooks.tally.count(running.walks[-1], leaf)
 
 
+def meet(leaf: Any) -> None:
+    """Tell a leaf's tally that the pass has begun."""
+    leaf.hooks.tally.meet()
+
+
 class TracedWalk(Walk):
     """A Walk that tells the tracer what it does. Nodes keep what they saved: replays use it."""
 
     def __init__(self, tracer: Any, *given: Any) -> None:
         super().__init__(*given)
-        self.tracer = tracer
+        self.tracer, self.met = tracer, set[Any]()   # tallies that know of the pass
         tracer.calls.append(Call(begin_pass, (), label="begin_pass"))
 
     def run(self, order: Sequence[Node]) -> None:
@@ -76,6 +81,10 @@ class TracedWalk(Walk):
 
     def give(self, leaf: Any, g: Any, shown: bool) -> None:
         """Into .grad, now and in replays."""
+        tally = None if leaf.variable.hooks is None else leaf.variable.hooks.tally
+        if tally is not None and tally not in self.met:
+            self.met.add(tally)
+            self.tracer.calls.append(Call(meet, (Held(leaf.variable),), label="met"))
         self.tracer.gradients.deliver(leaf.variable, g)
 
     def count(self, variable: Any) -> None:

@@ -29,6 +29,7 @@ def bf16_compress_hook(process_group: Communicator | None, bucket: GradBucket) -
 
 def _mean(process_group: Communicator | None, bucket: GradBucket, codec: Codec) -> Handle:
     comm = bucket.over(process_group)
+    bucket.refuse_complex()
     bucket.bytes_sent = 2 * bucket.array.size
     return start_encoded_sum(comm, bucket.array / comm.size, codec)
 

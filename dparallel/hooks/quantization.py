@@ -35,6 +35,7 @@ def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
     comm = bucket.over(state.process_group)
     codec = Int8(state.chunk)
     bucket.bytes_sent = -(-bucket.array.size // state.chunk) * (state.chunk + 4)
+    bucket.refuse_complex()
     mine = wide(bucket) / comm.size
     if not state.use_error_feedback:
         return start_encoded_sum(comm, mine, codec)

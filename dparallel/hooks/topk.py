@@ -41,6 +41,7 @@ def topk_hook(state: TopKState, bucket: GradBucket) -> Handle:
     comm = bucket.over(state.process_group)
     plain = state.iter < state.start_iter
     state.iter += bucket.is_last()
+    bucket.refuse_complex()
     mine = wide(bucket) / comm.size
     if plain or not mine.size:
         return comm.start_allreduce([mine]).then(lambda handle: handle.value()[0])

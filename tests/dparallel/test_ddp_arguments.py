@@ -235,7 +235,7 @@ def test_buffers(on_ranks, settings, at_init, in_forward):
 
 @pytest.mark.parametrize(("wire", "rtol"), [("float32", 1e-6), (np.dtype(np.float32), 1e-6), ("float16", 4e-3),
                                             (MixedPrecision(reduce_dtype="float16"), 4e-3), (ag.float32, 1e-6),
-                                            (ag.bfloat16, 3e-2)])
+                                            (ag.bfloat16, 3e-2), ("fp16", 4e-3), ("bf16", 3e-2), (np.float16, 4e-3)])
 def test_gradients_of_another_dtype_on_the_wire(on_ranks, wire, rtol):
     def check(comm):
         model = DataParallel(Net(), comm=comm, batch="own", mixed_precision=wire)

@@ -250,3 +250,17 @@ def test_without_a_communicator_threads_use_the_one_of_the_model():
     x, t = rows(5)
     found = run_ranks(2, lambda comm: evaluate(DataParallel(net(), comm=comm), TensorDataset(x, t), {"top": Accuracy()}))
     assert found[0] == found[1] == evaluate(net(), TensorDataset(x, t), {"top": Accuracy()})
+
+
+def test_a_sharded_model_is_evaluated_whole(on_ranks):
+    """Ranks have unequal numbers of batches, so parameters can't be gathered layer by layer."""
+    x, t = rows(7)
+    metrics = {"loss": F.cross_entropy}
+
+    def check(comm):
+        model = DataParallel(net(), comm=comm, shard="parameters")
+        found = evaluate(model, TensorDataset(x, t), metrics, batch_size=2)
+        np.testing.assert_allclose(found["loss"], evaluate(net(), TensorDataset(x, t), metrics, comm=comm)["loss"], rtol=1e-12)
+        F.cross_entropy(model(x), t).backward()                           # and it trains on
+
+    on_ranks(check)

@@ -163,3 +163,64 @@ def test_parameters_that_some_ranks_do_not_use(on_ranks):
         same(found[:4], expected[:4])
 
     on_ranks(check)
+
+
+def input_penalty(net, x):
+    """A penalty on the gradient with respect to inputs, of a sum of outputs: its seed is a constant, without a graph."""
+    x = x.detach().requires_grad_()
+    g, = ag.grad(net(x).sum(), x, create_graph=True)
+    return (g ** 2).sum() / max(len(x), 1)
+
+
+@pytest.mark.parametrize("way", ["grad", "backward"])
+def test_a_penalty_whose_graph_does_not_reach_the_outputs(on_ranks, way):
+    def check(comm):
+        model, one = DataParallel(make(), comm=comm, batch="own", find_unused_parameters=True), make()
+        x = piece(comm.rank, rows_of(comm.rank, comm.size, "rows"))
+        everything = ag.cat([piece(r, rows_of(r, comm.size, "rows")) for r in range(comm.size)])
+
+        def gradients(net, rows):
+            weights = [p for p in net.parameters() if p.ndim == 2]
+            if way == "grad":
+                return ag.grad(input_penalty(net, rows), weights)
+            input_penalty(net, rows).backward()
+            return [p.grad for p in weights]
+
+        same(gradients(model, x), gradients(one, everything))
+
+    on_ranks(check)
+
+
+def test_third_derivatives_of_a_loss_that_is_linear_in_the_outputs(on_ranks):
+    def check(comm):
+        model, one = DataParallel(make(), comm=comm, batch="own"), make()
+        x = piece(comm.rank, rows_of(comm.rank, comm.size, "rows"))
+        everything = ag.cat([piece(r, rows_of(r, comm.size, "rows")) for r in range(comm.size)])
+
+        def third(net, rows):
+            value = net(rows).sum() / max(len(rows), 1)
+            for _ in range(3):
+                gs = ag.grad(value, list(net.parameters()), create_graph=True, allow_unused=True)
+                value = penalty([g for g in gs if g is not None])
+            return [g for g in gs if g is not None]
+
+        same(third(model, x), third(one, everything), 1e-9)
+
+    on_ranks(check)
+
+
+def test_second_order_where_a_ranks_gradients_are_zero(on_ranks):
+    """Classes of no rows: this rank's gradients are constants, and still it takes part in the next average."""
+    def check(comm):
+        model, one = DataParallel(make(), comm=comm, batch="own"), make()
+        rows = [rows_of(r, comm.size, "rows") for r in range(comm.size)]
+        everything = ag.cat([piece(r, n) for r, n in enumerate(rows)])
+
+        def second(net, x):
+            loss = nn.functional.cross_entropy(net(x), ag.from_numpy(np.zeros(len(x), np.int64)))
+            params = list(net.parameters())
+            return ag.grad(penalty(ag.grad(loss, params, create_graph=True)), params)
+
+        same(second(model, piece(comm.rank, rows[comm.rank])), second(one, everything), 1e-11)
+
+    on_ranks(check)

@@ -123,6 +123,8 @@ def test_disabled_and_nested(on_ranks):
             Join([])
         with pytest.raises(ValueError, match="multiple process groups"):
             Join([model, DataParallel(make(), comm=comm.duplicate(), batch="own")])
+        with pytest.raises(TypeError, match="not SGD: a rank that has run out"):
+            Join([model, optim.SGD(model.parameters(), lr=0.1)])
 
     on_ranks(check)
 

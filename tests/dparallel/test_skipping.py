@@ -79,6 +79,7 @@ def test_all_ranks_skip(on_ranks, where, collective):
                 raise error
         assert step.skipped and model.skipped_steps == 1, step
         assert ("not finite" if where == "nan" else f"rank {comm.size - 1}: MemoryError: planted") in step.reason
+        assert len(set(comm.allgather_object([step.reason]))) == 1
         assert all(p.grad is None for p in model.parameters())
         for name, value in model.state_dict().items():
             np.testing.assert_array_equal(value.numpy(), before[name])

@@ -136,3 +136,41 @@ def test_messages_are_refused(on_ranks):
                     ag.trace(sending, ag.ones(3))
 
     on_ranks(program)
+
+
+def test_replays_that_add_up(on_ranks):
+    """With other weights in each pass, and a parameter that only the loss uses: its gradient comes first."""
+    def check(comm):
+        def made():
+            net = nn.Linear(6, 4, bias=False)
+            net.weight.data = ag.tensor(np.random.default_rng(0).standard_normal((4, 6)), dtype=ag.float32)
+            net.scale = nn.Parameter(ag.tensor(1.5))
+            model = DataParallel(net, comm=comm)
+
+            def step(x, y):
+                loss = F.cross_entropy(model(x) * net.scale, y)
+                loss.backward()
+                return loss
+
+            return model, step
+
+        data = batches(comm.rank, 3)
+        (plain, slow), (traced, step) = made(), made()
+        fast = ag.trace(step, data[0])
+        if comm.size == 1:                           # no reducer has been needed yet
+            with pytest.raises(RuntimeError, match="once before trace"), traced.weighted(1):
+                pass
+            traced, step = made()
+            with traced.weighted(1):
+                pass
+            fast = ag.trace(step, data[0])
+        for model, once in ((plain, slow), (traced, fast)):
+            for _ in range(2):
+                model.zero_grad()
+                for number, batch in enumerate(data):
+                    with model.no_sync(number < 2), model.weighted(comm.rank + 2 * number + 1):
+                        once(*batch)
+        for p, q in zip(plain.parameters(), traced.parameters(), strict=True):
+            np.testing.assert_array_equal(p.grad.numpy(), q.grad.numpy())
+
+    on_ranks(check)

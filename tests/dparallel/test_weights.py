@@ -1,5 +1,6 @@
 """What ranks count: rows, tokens, nothing; over several passes; equal to one process with everything, to 1e-12."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
-from dparallel import DataParallel, unused
+from dparallel import CollectiveError, DataParallel, unused
 
 FEATURES = 5
 
@@ -210,5 +211,126 @@ def test_a_step_on_gradients_that_were_not_summed_is_named(on_ranks, monkeypatch
             optimizer.step()
         comm.barrier()
         assert len(told) == (1 if comm.kind == "mpi" else comm.size)
+
+    on_ranks(check)
+
+
+class Tempered(nn.Module):
+    """A parameter that only the loss uses: its gradient comes before backward reaches the outputs."""
+
+    def __init__(self):
+        self.layer, self.scale = nn.Linear(FEATURES, 3, bias=False), nn.Parameter(ag.tensor(1.5))
+        self.double()
+        self.layer.weight.data = ag.tensor(np.random.default_rng(0).standard_normal((3, FEATURES)))
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+@pytest.mark.parametrize("way", ["rows", "weighted", "sum", "sum twice", "graph"])
+def test_a_parameter_that_only_the_loss_uses(on_ranks, way):
+    def check(comm):
+        average = "sum" if "sum" in way else "rows"
+        model, one = DataParallel(Tempered(), comm=comm, batch="own", average=average), Tempered()
+        table = [[rank + 1, 2 * rank + 3] for rank in range(comm.size)]
+
+        def loss(net, own, x):
+            total = ((net(x) * own.scale) ** 2).sum()
+            return total if average == "sum" else total / float(len(x))
+
+        for number in range(2):
+            rows = table[comm.rank][number]
+            with model.no_sync(number == 0 and way in ("rows", "weighted", "sum")):
+                value = loss(model, model.module, piece(comm.rank, number, rows))
+                if way == "weighted":
+                    with model.weighted(rows):
+                        value.backward()
+                elif way == "rows":
+                    (value / 2).backward()
+                else:
+                    value.backward(create_graph=way == "graph" and number == 1)
+        both = [ag.cat([piece(r, n, table[r][n]) for r in range(comm.size)]) for n in range(2)]
+        if way == "graph":
+            for x in both:
+                loss(one, one, x).backward()
+        else:
+            loss(one, one, ag.cat(both)).backward()
+        for p, q in zip(model.parameters(), one.parameters(), strict=True):
+            np.testing.assert_allclose(p.grad.detach().numpy(), q.grad.numpy(), rtol=1e-12)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Using backward")
+        on_ranks(check)
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_micro_batches_whose_gradient_is_zero_count(on_ranks, first):
+    """A hinge that is satisfied on all rows: zeros that wait for their sum are no gradients that the user dropped."""
+    def hinge(net, x, satisfied):
+        return ag.relu(1 - net(x) - 1000.0 * satisfied).sum()
+
+    def check(comm):
+        model, one = DataParallel(make(), comm=comm, batch="own"), make()
+        table = [[rank + 1, 2 * rank + 3, 2] for rank in range(comm.size)]
+        for number, rows in enumerate(table[comm.rank]):
+            with model.no_sync(number < 2), model.weighted(rows):
+                (hinge(model, piece(comm.rank, number, rows), number == first) / rows).backward()
+        total = sum(hinge(one, piece(r, n, rows), n == first) for r in range(comm.size) for n, rows in enumerate(table[r]))
+        (total / sum(map(sum, table))).backward()
+        expect(model, one)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("set_to_none", [True, False])
+def test_no_warning_of_a_step_after_dropped_or_empty_gradients(on_ranks, set_to_none):
+    def check(comm):
+        model = DataParallel(make(), comm=comm, batch="own")
+        optimizer = optim.SGD(model.parameters(), lr=0.1)
+        for rows in (2, 0 if comm.rank == 0 else 2):
+            with model.no_sync():
+                model(piece(comm.rank, 0, rows)).sum().backward()
+            if rows == 2:
+                optimizer.zero_grad(set_to_none=set_to_none)
+            model(piece(comm.rank, 1, rows)).sum().backward()
+            assert model._reducer.unused._steps is None              # the hook that warns
+            optimizer.zero_grad(set_to_none=set_to_none)
+
+    on_ranks(check)
+
+
+class Complex(nn.Module):
+    """Complex and real parameters, which lie in buckets of their own, whose flags and weights are real."""
+
+    def __init__(self):
+        rng = np.random.default_rng(0)
+        self.w = nn.Parameter(ag.from_numpy(rng.standard_normal((FEATURES, 3)) + 1j * rng.standard_normal((FEATURES, 3))))
+        self.b = nn.Parameter(ag.from_numpy(rng.standard_normal(3)))
+
+    def forward(self, x):
+        return ((x.to(ag.complex128) @ self.w).abs() ** 2).sum(1, keepdim=True) * self.b
+
+
+@pytest.mark.parametrize("cap", [25, 1e-6])
+def test_complex_parameters(on_ranks, cap):
+    def check(comm):
+        model, one = DataParallel(Complex(), comm=comm, batch="own", bucket_cap_mb=cap), Complex()
+        x, everything = piece(comm.rank, 0, comm.rank), ag.cat([piece(r, 0, r) for r in range(comm.size)])
+        if comm.size == 1:
+            x = everything = piece(0, 0, 2)
+        for _ in range(2):                           # also after buckets were filled anew
+            model.zero_grad()
+            mean_loss(model, x).backward()
+        mean_loss(one, everything).backward()
+        expect(model, one)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = ag.grad(mean_loss(model, x), list(model.parameters()))
+        for g, q in zip(found, one.parameters(), strict=True):
+            np.testing.assert_allclose(g.numpy(), q.grad.numpy(), rtol=1e-12)
+        if comm.size > 1:
+            narrow = DataParallel(Complex(), comm=comm, batch="own", mixed_precision="float16")
+            with pytest.raises((NotImplementedError, CollectiveError), match="gradients of w are complex"):
+                mean_loss(narrow, x).backward()
 
     on_ranks(check)
