@@ -106,7 +106,7 @@ class CrossEntropy(Operation):
         weights, total = ctx.given
         n = len(target)
         share = x.dtype.type(1) if weights is None else weights
-        share = share if total is None else (share / total).astype(x.dtype)
+        share = share if total is None else (share / (total or math.inf)).astype(x.dtype)    # nothing counts: no gradient
         if isinstance(g, Tensor):
             one_hot = PutRows.apply(np.ones(n, x.dtype), target, shape=x.shape)
             return (softmax(x, 1) - one_hot) * reshape(g * np.broadcast_to(share, n), (n, 1)), None
@@ -134,7 +134,10 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = No
     if reduction == "none":
         return reshape(losses, target.shape)
     total = sum(losses)
-    return total if reduction == "sum" else total / _total(weights, t)      # nan where nothing counts, as PyTorch
+    if reduction == "sum":
+        return total
+    over = _total(weights, t)
+    return total / over if over else total * 0.0 + math.nan      # where nothing counts nan, without a gradient, as PyTorch
 
 
 def _total(weights: Any, t: Any) -> Any:
