@@ -165,7 +165,8 @@ def _rows(input: Any, target: Any) -> Any:
 
 
 def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: Any) -> tuple[Any, Any]:
-    """The targets as a vector, ignored ones as 0, and what each counts; None for 1."""
+    """The targets as a vector, ignored ones as 0, and what each counts; None for 1. As they are they stay a Tensor: a write
+    to them before backward is noticed."""
     t = target.array.reshape(-1)
     if t.dtype not in (np.int64, np.uint8):
         raise RuntimeError(f"expected targets (class numbers) of dtype int64 or uint8, but got {t.dtype}; use target.long()")
@@ -190,7 +191,9 @@ def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: A
         weights = counted.astype(dtype)
     if weight is not None:
         weights = weight.array[t].astype(dtype) if weights is None else weights * weight.array[t].astype(dtype)
-    return t, weights
+    if t.base is None:                               # a copy
+        return t, weights
+    return target if target.ndim == 1 else reshape(target, t.shape), weights
 
 
 def _unusual(t: Any, classes: int, ignore_index: int) -> bool:
