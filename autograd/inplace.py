@@ -54,9 +54,9 @@ def write(x: Tensor, value: Tensor, name: str, old: Tensor | None = None) -> Ten
     check_writable(x, kind)
     if kind and not value.tracked & kind:
         value = Written.apply(x if old is None else old, value)
-    np.copyto(x.array, value.array)
-    if tracers and here.tracer is not None:
+    if tracers and here.tracer is not None:          # before: a trace looks at what was there
         here.tracer.wrote(x.array, value.array)
+    np.copyto(x.array, value.array)
     written(x, value if kind else None)
     return x
 
@@ -112,9 +112,10 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     if basic and (kind or 0 in x.array.strides):
         copy_(look(x, index), value)
     elif not kind:
-        assign(x.array, index, value.array if isinstance(value, Tensor) else value)
+        source = value.array if isinstance(value, Tensor) else value
         if tracers and here.tracer is not None:
-            here.tracer.assigned(x.array, index, value.array if isinstance(value, Tensor) else value)
+            here.tracer.assigned(x.array, index, source)
+        assign(x.array, index, source)
         written(x, None)
     else:
         value = value if isinstance(value, Tensor) else np.asarray(value, x.array.dtype)
@@ -134,9 +135,9 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     source = cast(source, self.array.dtype)
     kind = modes.recording & (self.tracked | source.tracked)
     if not kind:
-        np.copyto(self.array, source.array)
         if tracers and here.tracer is not None:
             here.tracer.wrote(self.array, source.array)
+        np.copyto(self.array, source.array)
         written(self, None)
         return self
     return write(self, Written.apply(stand_in(self), source), "copy_")

@@ -12,6 +12,7 @@ to the others (a mistake, a step that it could not finish) travels in the place 
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -180,6 +181,8 @@ class Reducer:
         if weights.passes or (self._set_aside or not self.enabled or weights.average == "sum"):
             self._prepare(walk, [(p, g) for p, g in self._held() if p is not arrived])
         if not self.enabled:
+            if type(self) is not Reducer and any(isinstance(node, SimpleNamespace) for node in walk.order):
+                raise NotImplementedError("no_sync() around a replay of a trace, with shard=: call the step itself there")
             self._kind = NO
             queue_callback(self._end_unsummed)
             return

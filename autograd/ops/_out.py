@@ -41,9 +41,9 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
             warnings.warn(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which "
                           f"does not match the required output shape {list(array.shape)}.", UserWarning, stacklevel=3)
         out.array = np.empty(array.shape, out.array.dtype)
-    np.copyto(out.array, array, casting="unsafe")
     if tracers and here.tracer is not None:
         here.tracer.wrote(out.array, array)
+    np.copyto(out.array, array, casting="unsafe")
     shared_counter(out).value += 1
     return out
 

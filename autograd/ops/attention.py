@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..complaints import check_broadcast
 from ..kernels import attention as kernel
 from ..random import default_generator
 from ..tensor import Tensor
@@ -113,6 +114,7 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     _check(query, key, value, attn_mask, dropout_p, is_causal)
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
+    check_broadcast(*[x.shape[:-2] for x in (query, key, value)])
     allowed = bias = None
     if attn_mask is not None:
         allowed, bias = (attn_mask.array, None) if attn_mask.dtype.kind == "b" else (None, attn_mask)
@@ -153,7 +155,7 @@ def _check(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, i
             raise RuntimeError("Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask.dtype: "
                                f"{attn_mask.dtype} and query.dtype: {query.dtype} instead.")
     if not 0 <= dropout_p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
 
 
 def _shared_heads(query: Any, x: Any) -> Any:

@@ -122,7 +122,7 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
     index = _checked(input, weight, "embedding")
     if max_norm is not None:
         renorm_rows(weight, index, max_norm, norm_type)
-    return Embedding.apply(weight, index, again(_shares, index, weight.shape[0], padding_idx, scale_grad_by_freq))
+    return Embedding.apply(weight, input, again(_shares, index, weight.shape[0], padding_idx, scale_grad_by_freq))
 
 
 # --- bags --------------------------------------------------------------------------------------------------------------
@@ -170,7 +170,8 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
         keep = np.flatnonzero(index != padding_idx)
         index, groups = index[keep], groups[keep]
         weights = None if weights is None else getitem(weights, keep)
-    rows = Embedding.apply(weight, index, again(_shares, index, weight.shape[0], None, scale_grad_by_freq))
+    used = reshape(input, (index.size,)) if padding_idx is None else index         # a Tensor: writes to it are noticed
+    rows = Embedding.apply(weight, used, again(_shares, index, weight.shape[0], None, scale_grad_by_freq))
     if weights is not None:
         rows = rows * reshape(cast(weights, weight.dtype), (index.size, 1))
     if mode == "max":

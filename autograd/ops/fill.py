@@ -9,6 +9,7 @@ import numpy as np
 from .. import dtypes
 from ..devices import check, check_format, in_format, preserve_format
 from ..tensor import Tensor
+from ..traced import tracers
 from ._made import extent, fitting, kind, made, number, shape_of
 
 
@@ -33,8 +34,15 @@ def empty(*sizes: Any, size: Any = None, out: Any = None, dtype: Any = None, lay
     shape = extent("empty", sizes, size)
     if memory_format is not None:
         check_format(memory_format)
-        return made(in_format(shape, dtype, memory_format), requires_grad, out)
-    return made(np.empty(shape, dtype), requires_grad, out)
+        return made(_found(in_format(shape, dtype, memory_format)), requires_grad, out)
+    return made(_found(np.empty(shape, dtype)), requires_grad, out)
+
+
+def _found(array: Any) -> Any:
+    """Memory as it is found; while a trace records, zeros: it records twice, and compares."""
+    if tracers:
+        array.fill(0)
+    return array
 
 
 def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
@@ -89,9 +97,9 @@ def like(input: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: bool, 
     if layout is not None or device is not None or pin_memory:
         check(device, layout, pin_memory)
     if memory_format is None or memory_format is preserve_format:
-        return np.empty_like(input.array, dtype, "K")
+        return _found(np.empty_like(input.array, dtype, "K"))
     check_format(memory_format)
-    return in_format(input.array.shape, dtype, memory_format)
+    return _found(in_format(input.array.shape, dtype, memory_format))
 
 
 def zeros_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,

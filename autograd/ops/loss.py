@@ -106,7 +106,7 @@ class CrossEntropy(Operation):
         weights, total = ctx.given
         n = len(target)
         share = x.dtype.type(1) if weights is None else weights
-        share = share if total is None else (share / total).astype(x.dtype)
+        share = share if total is None else (share / (total or math.inf)).astype(x.dtype)    # nothing counts: no gradient
         if isinstance(g, Tensor):
             one_hot = PutRows.apply(np.ones(n, x.dtype), target, shape=x.shape)
             return (softmax(x, 1) - one_hot) * reshape(g * np.broadcast_to(share, n), (n, 1)), None
@@ -134,7 +134,10 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = No
     if reduction == "none":
         return reshape(losses, target.shape)
     total = sum(losses)
-    return total if reduction == "sum" else total / _total(weights, t)      # nan where nothing counts, as PyTorch
+    if reduction == "sum":
+        return total
+    over = _total(weights, t)
+    return total / over if over else total * 0.0 + math.nan      # where nothing counts nan, without a gradient, as PyTorch
 
 
 def _total(weights: Any, t: Any) -> Any:
@@ -162,7 +165,8 @@ def _rows(input: Any, target: Any) -> Any:
 
 
 def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: Any) -> tuple[Any, Any]:
-    """The targets as a vector, ignored ones as 0, and what each counts; None for 1."""
+    """The targets as a vector, ignored ones as 0, and what each counts; None for 1. As they are they stay a Tensor: a write
+    to them before backward is noticed."""
     t = target.array.reshape(-1)
     if t.dtype not in (np.int64, np.uint8):
         raise RuntimeError(f"expected targets (class numbers) of dtype int64 or uint8, but got {t.dtype}; use target.long()")
@@ -187,7 +191,9 @@ def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: A
         weights = counted.astype(dtype)
     if weight is not None:
         weights = weight.array[t].astype(dtype) if weights is None else weights * weight.array[t].astype(dtype)
-    return t, weights
+    if t.base is None:                               # a copy
+        return t, weights
+    return target if target.ndim == 1 else reshape(target, t.shape), weights
 
 
 def _unusual(t: Any, classes: int, ignore_index: int) -> bool:

@@ -127,7 +127,7 @@ def _rows(input: Any, target: Any, name: str) -> tuple[Any, Any]:
                            f"{list(input.shape)}")
     if target.ndim > 1 or target.array.size != expected or (input.ndim == 2 and target.ndim != 1):
         raise RuntimeError(f"{name}: inconsistent target size, expected {[expected]} but got {list(target.shape)}")
-    t = target.array.reshape(-1)
+    t = target.array.flatten()                       # a copy: a write to the target before backward does not reach it
     if t.dtype.kind not in "iu":
         raise RuntimeError(f"{name}: targets are class numbers of an integer dtype, not {t.dtype}")
     if t.size and (t.min() < 0 or t.max() >= rows.shape[1]):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..complaints import unsupported
+from ..complaints import check_broadcast, unsupported
 from ..dtypes import promote
 from ..kernels.products import affine, column_sums, product
 from ..operation import fit
@@ -107,6 +107,8 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     if dtype.kind == "b":
         raise NotImplementedError("matmul of Bool tensors is not implemented: cast them to integers first")
     if nx > 1 and ny > 1:
+        if nx > 2 and ny > 2 and x.shape[:-2] != y.shape[:-2]:
+            check_broadcast(x.shape[:-2], y.shape[:-2])
         return matrices(x, y)
     if nx == 1:
         if ny == 1:
@@ -258,6 +260,8 @@ class Linear(Operation, name="Addmm"):
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """input @ weight^T + bias: input (..., k), weight (m, k), bias (m,) -> (..., m)."""
     x = input
+    if weight.ndim > 2:
+        raise RuntimeError(f"linear: weight must be a matrix (m, k), or a vector, but it is of shape {list(weight.shape)}")
     if x.ndim == 0 or x.shape[-1] != weight.shape[-1]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({size_text(x)} and "
                            f"{'x'.join(map(str, weight.shape[::-1]))})")

@@ -13,6 +13,7 @@ import numpy as np
 from .. import dtypes
 from ..random import Generator, drawing
 from ..tensor import Tensor
+from ..traced import again
 from . import draw
 from .draw import Draw, chances, integers, normal_numbers, uniform_numbers
 
@@ -60,25 +61,31 @@ def uniform(x: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Genera
     dtype = _checked("uniform", x)
     if from_ > to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
-    values = uniform_numbers(drawing(generator), x.array.shape, dtype) * dtype.type(to - from_) + dtype.type(from_)
-    if to > from_:                                   # rounding must not reach `to`
-        values = np.minimum(values, np.nextafter(dtype.type(to), dtype.type(from_)))
-    return Uniform.apply(x, values=np.asarray(values, dtype))
+    low, width = dtype.type(from_), dtype.type(to - from_)
+    most = np.nextafter(dtype.type(to), low)         # rounding must not reach `to`; `to` itself where the range is empty
+    return Uniform.apply(x, values=again(lambda: np.asarray(np.minimum(
+        uniform_numbers(drawing(generator), x.array.shape, dtype) * width + low, most), dtype)))
 
 
 def normal(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Any:
     """Normal with this mean and standard deviation."""
     dtype = x.array.dtype if x.array.dtype.kind == "c" else _checked("normal", x)
     draw.check_std("normal", std)
-    values = normal_numbers(drawing(generator), x.array.shape, dtype) * dtype.type(std) + dtype.type(mean)
-    return Draw.apply(x, values=np.asarray(values, dtype))
+    return Draw.apply(x, values=again(lambda: np.asarray(
+        normal_numbers(drawing(generator), x.array.shape, dtype) * dtype.type(std) + dtype.type(mean), dtype)))
 
 
 def bernoulli(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Any:
     """1 with probability p (a number, or a tensor that broadcasts to this one), else 0."""
     odds = chances("bernoulli_", p.array if isinstance(p, Tensor) else p, x.array.shape)
-    parameters = (x, p) if isinstance(p, Tensor) else (x,)
-    return Bernoulli.apply(*parameters, values=(drawing(generator).random(x.array.shape) < odds).astype(x.array.dtype))
+    if isinstance(p, Tensor):
+        return Bernoulli.apply(x, p, values=_below(generator, odds, x))
+    return Bernoulli.apply(x, values=again(_below, generator, odds, x))
+
+
+def _below(generator: Generator | None, odds: Any, x: Tensor) -> Any:
+    """1 with these odds, else 0."""
+    return np.asarray(drawing(generator).random(x.array.shape) < odds).astype(x.array.dtype)
 
 
 def exponential(x: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Any:
@@ -88,15 +95,16 @@ def exponential(x: Tensor, lambd: float = 1.0, *, generator: Generator | None = 
                            f"point but you specified {x.array.dtype}")
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-    values = drawing(generator).standard_exponential(x.array.shape) / lambd
-    return Exponential.apply(x, values=np.asarray(values).astype(x.array.dtype))
+    return Exponential.apply(x, values=again(lambda: np.asarray(
+        drawing(generator).standard_exponential(x.array.shape) / lambd).astype(x.array.dtype)))
 
 
 def geometric(x: Tensor, p: float, *, generator: Generator | None = None) -> Any:
     """The number of the first success, from 1 on, of trials that succeed with probability p."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    return Geometric.apply(x, values=np.asarray(drawing(generator).geometric(p, x.array.shape)).astype(x.array.dtype))
+    return Geometric.apply(x, values=again(lambda: np.asarray(
+        drawing(generator).geometric(p, x.array.shape)).astype(x.array.dtype)))
 
 
 def cauchy(x: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Any:
@@ -106,8 +114,8 @@ def cauchy(x: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Gen
                            f"but you specified {x.array.dtype}")
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
-    values = drawing(generator).standard_cauchy(x.array.shape) * sigma + median
-    return Cauchy.apply(x, values=np.asarray(values).astype(x.array.dtype))
+    return Cauchy.apply(x, values=again(lambda: np.asarray(
+        drawing(generator).standard_cauchy(x.array.shape) * sigma + median).astype(x.array.dtype)))
 
 
 def log_normal(x: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Any:
@@ -115,7 +123,8 @@ def log_normal(x: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Gen
     dtype = _checked("log_normal", x)
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
-    return LogNormal.apply(x, values=np.asarray(drawing(generator).lognormal(mean, std, x.array.shape)).astype(dtype))
+    return LogNormal.apply(x, values=again(lambda: np.asarray(
+        drawing(generator).lognormal(mean, std, x.array.shape)).astype(dtype)))
 
 
 def random(x: Tensor, *args: Any, to: Any = None, generator: Generator | None = None, **named: Any) -> Any:
@@ -131,7 +140,7 @@ def random(x: Tensor, *args: Any, to: Any = None, generator: Generator | None = 
     if to is None:
         exact = {"b": 1, "i": 2 ** (8 * dtype.itemsize - 1) - 1, "u": 2 ** (8 * dtype.itemsize) - 1}
         to = min(1 + exact[dtype.kind] if dtype.kind in exact else 2 ** (np.finfo(dtype).nmant + 1) + 1, 2**63 - 1)
-    return Random.apply(x, values=integers("random_", drawing(generator), low, to, x.array.shape, dtype))
+    return Random.apply(x, values=again(lambda: integers("random_", drawing(generator), low, to, x.array.shape, dtype)))
 
 
 __all__: list[str] = []

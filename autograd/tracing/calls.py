@@ -65,7 +65,7 @@ def user_line() -> str:
     """`file:line` of the innermost frame that is not ours."""
     frame: Any = sys._getframe(1)
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in OURS:
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in (*OURS, "contextlib"):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
     return "?"

@@ -18,9 +18,11 @@ def compare(one: Tracer, two: Tracer) -> set[int]:
     if len(one.calls) != len(two.calls):
         number = next((n for n, (a, b) in enumerate(zip(one.calls, two.calls)) if a.label != b.label),     # noqa: B905
                       min(len(one.calls), len(two.calls)) - 1)
-        where = two.calls[number]
-        raise TraceError(f"trace: {where.line}: the step makes other calls when it runs again ({one.calls[number].label}, "
-                         f"then {where.label}): it depends on values or on Python's state")
+        first, where = one.calls[number].label, two.calls[number]
+        what = (f"{first}, then {where.label}" if first != where.label
+                else f"{len(one.calls)} of them, then {len(two.calls)}, the same up to here")
+        raise TraceError(f"trace: {where.line}: the step makes other calls when it runs again ({what}): it depends on "
+                         "values or on Python's state")
     outside = {id(value): first for value, first in [*one.outside, *two.outside]}
     for a, b in zip(one.calls, two.calls, strict=True):
         if a.label != b.label or len(a.args) != len(b.args):

@@ -28,6 +28,7 @@ class Effects(Values):
         target = self.fixed(array)
         self._note_write(array)
         self.calls.append(Call(np.copyto, (self.operand(target), self.argument(source)), label="copyto"))
+        self.gradients.wrote(array)
 
     def assigned(self, array: Array, index: Any, source: Any) -> None:
         """array[index] = source."""
@@ -35,6 +36,7 @@ class Effects(Values):
         self._note_write(array)
         self.calls.append(Call(np.ndarray.__setitem__, (self.operand(array), *self.index(index), self.argument(source)),
                                label="setitem"))
+        self.gradients.wrote(array)
 
     def _note_write(self, array: Array) -> None:
         for value in self._owners.get(id(owner_of(array)), ()):
@@ -57,6 +59,8 @@ class Effects(Values):
                 self.fixed(x.array if isinstance(x, Tensor) else x)
         with unseen():
             out = function(*args, **kwargs)
+        if isinstance(out, np.generic):              # argmax of a vector: an array of no dimensions, to be known by
+            out = np.asarray(out)
         call = Call(function, args, kwargs)
         call.settings = {key: Held(a) for key, a in kwargs.items()}
         call.args = tuple(Held(a) if isinstance(a, (np.ndarray, Tensor)) else a for a in args)

@@ -75,6 +75,7 @@ class Forward(Values):
             self._new(outs)
             return
         values = tuple(self.argument(a) for a in arrays)
+        settings = {name: self.argument(v) if isinstance(v, np.ndarray) else v for name, v in settings.items()}
         call = Call(runner.forward, values, settings, label=f"{cls.__name__}")
         call.single = not isinstance(out, tuple)
         self.calls.append(call)

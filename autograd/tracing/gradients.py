@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..tensor import Tensor, result
-from .calls import Call
+from .calls import Call, owner_of
 
 
 class Gradients:
@@ -38,22 +38,28 @@ class Gradients:
         self._fetch(leaf)
 
     def _fetch(self, leaf: Tensor) -> None:
-        """Let the trace know the array of .grad by the leaf."""
+        """Let the trace know the array of .grad by the leaf: what it was before, unseen code may have written to."""
         assert leaf._grad is not None
         self.bound[leaf] = leaf._grad
-        array = leaf._grad.array
-        if self.tracer.find(array) is None:
-            call = Call(gradient, (leaf,), label="grad")
-            call.optional = True
-            self.tracer.add(call, array)
+        call = Call(gradient, (leaf,), label="grad")
+        call.optional = True
+        self.tracer.calls.append(call)
+        call.outs = [self.tracer.value(leaf._grad.array, call)]
 
     def look(self) -> None:
-        """Code that replays call again may have bound other gradients: they will be there too."""
-        for leaf, before in self.bound.items():
-            if leaf._grad is not before:
-                self.bound[leaf] = leaf._grad
-                if leaf._grad is not None:
-                    self._fetch(leaf)
+        """Code that replays call again may have bound other gradients, or written to them: they will be there too."""
+        for leaf in list(self.bound):
+            if leaf._grad is None:
+                self.bound[leaf] = None
+            else:
+                self._fetch(leaf)
+
+    def wrote(self, array: Any) -> None:
+        """The step has written to an array: what is some leaf's .grad, or a part of it, replays write there as well."""
+        for leaf, bound in self.bound.items():
+            if leaf._grad is bound is not None and owner_of(bound.array) is owner_of(array) and (
+                    np.may_share_memory(bound.array, array)):
+                self.tracer.calls.append(Call(put, (leaf, self.tracer.operand(bound.array)), label="grad ="))
 
     def settle(self, only: Tensor | None = None) -> None:
         """Before somebody reads .grad unseen: replays bind what the step's own code has bound since."""
@@ -87,6 +93,12 @@ def accumulate(leaf: Tensor, g: Any) -> None:
         leaf._grad = result(np.array(g, leaf.array.dtype))
     else:
         leaf.accumulate_grad(g, False)
+
+
+def put(leaf: Tensor, g: Any) -> None:
+    """Write to .grad, where it is."""
+    assert leaf._grad is not None
+    leaf._grad.array[...] = g
 
 
 def gradient(leaf: Tensor) -> Any:

@@ -126,7 +126,7 @@ class Program:
 def used_only(calls: list[Call], results: list[Value]) -> list[Call]:
     """The calls without those that only read what nobody uses, and passes in which nothing runs unseen."""
     used = {id(a) for call in calls for a in call.args if isinstance(a, Value)} | {id(v) for v in results}
-    kept = [c for c in calls if not c.optional or any(id(v) in used for v in c.outs if v is not None)]
+    kept = [c for c in calls if not c.optional or any(v.fixed or id(v) in used for v in c.outs if v is not None)]
     if any(c.label == "arrived" or c.label.endswith("Backward") for c in kept):
         return kept
     return [c for c in kept if c.label not in ("begin_pass", "end_of_pass")]

@@ -11,6 +11,7 @@ import numpy as np
 from ..tensor import Tensor, result
 from ..traced import TraceError, here, tracers
 from .compare import compare, same
+from .guards import Guards
 from .nests import Nest
 from .program import Program
 from .state import Snapshot
@@ -18,7 +19,6 @@ from .tracer import Tracer
 
 MSG_SHAPE = ("replay: tensor {number} of the arguments has shape {got} and dtype {dtype}, but the step was recorded with "
              "{shape} and {wanted}: trace it again for others")
-MSG_CHANGED = ("replay: a {what} of the step is not what it was when the step was recorded ({detail}): trace it again")
 
 
 def trace(step: Callable[..., Any], example_inputs: Any = (), *, check: bool = True) -> Traced:
@@ -32,9 +32,9 @@ def trace(step: Callable[..., Any], example_inputs: Any = (), *, check: bool = T
     examples a few times; tensors, gradients, optimisers, schedulers and random streams that it reaches are put back.
     check: compare the first replay with the step itself, bitwise. Under DataParallel all ranks trace together.
 
-    - Python's own effects (print, counters) happen while tracing only; Python's numbers, NumPy's arrays, hooks and layers'
-      settings are those of then. optimizer.step(), scheduler.step(), zero_grad() and Functions of your own are called again
-      each time. What the step writes to its arguments goes to copies of them.
+    - Python's own effects (print, counters) happen while tracing only; Python's numbers, NumPy's arrays and layers' settings
+      are those of then. optimizer.step(), scheduler.step(), zero_grad() and your own Functions are called again each time.
+      A hook added or removed, or a layer replaced since is an error. What the step writes to its arguments goes to copies.
     - Values can't be read inside (item(), float(), `if loss > 1`): TraceError with your line. Nor can there be lanes,
       create_graph=True, checkpoint(), or a parameter that is replaced; modules must stay in training or evaluation mode.
 
@@ -73,10 +73,9 @@ class Traced:
         finally:
             before.restore()
         kept = {key for key, (tensor, array, _) in two.guards.items() if one.guards.get(key, (0, 0))[1] is array}
-        self._guards = [guard for key, guard in two.guards.items() if key in kept]
-        self._modes = [(m, m.training) for m in before.modules]
+        self._guards = Guards([guard for key, guard in two.guards.items() if key in kept], before.modules)
         self._program = Program(two, arrays, fresh)
-        self._text = [(call.label, call.line) for call in two.calls]
+        self._text = [(call.label, call.line) for call in two.calls if not call.optional]
         if check:
             self._check()
 
@@ -105,18 +104,8 @@ class Traced:
                 raise TraceError(MSG_SHAPE.format(number=number, got=list(x.shape), dtype=x.dtype, shape=list(array.shape),
                                                   wanted=array.dtype))
             np.copyto(array, x)
-        for tensor, array, tracked in self._guards:
-            if tensor.array is not array or tensor.tracked != tracked:
-                self._changed(tensor, array)
-        for module, training in self._modes:
-            if module.training is not training:
-                raise TraceError(MSG_CHANGED.format(what=f"module ({type(module).__name__})",
-                                                    detail=f"training was {training}"))
+        self._guards.check()
         return self._results.filled([result(np.array(a)) for a in self._program.run()])
-
-    def _changed(self, tensor: Tensor, array: Any) -> None:
-        detail = "its memory was replaced" if tensor.array is not array else "requires_grad was changed"
-        raise TraceError(MSG_CHANGED.format(what=f"tensor of shape {list(array.shape)}", detail=detail))
 
     def program(self) -> str:
         """The calls, one a line, with the lines of the user's file that they come from."""
@@ -132,10 +121,13 @@ class Traced:
             before.restore()
             got = Nest(self(*self._arguments.filled(examples))).tensors
             pairs = [(f"result {n}", e.array, g.array) for n, (e, g) in enumerate(zip(expected, got, strict=True))]
-            pairs += [(f"a tensor of shape {list(t.shape)}", values, t.array) for t, values, _, _ in after.tensors
-                      if t in self._watched(before)]
+            for t, values, _, gradient in after.tensors:
+                if t in self._watched(before):
+                    pairs.append((f"a tensor of shape {list(t.shape)}", values, t.array))
+                    pairs.append((f"the gradient of a tensor of shape {list(t.shape)}", gradient,
+                                  None if t._grad is None else t._grad.array))
             for name, e, g in pairs:
-                if not same(e, g):
+                if not (e is g is None or (e is not None and g is not None and same(e, g))):
                     raise TraceError(f"trace: {name} differs between the step and its replay: the step does something that "
                                      "was not recorded, on plain arrays or in Python")
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from ..graph import AccumulateGrad, Node
@@ -11,9 +12,11 @@ from ..walk import Walk, running
 from .calls import Call, Held
 
 
-def begin_pass() -> None:
-    """In a replay: a pass that tallies find themselves in."""
-    running.walks.append(Walk(False, False, {}))
+def begin_pass(always: list[Any]) -> None:
+    """In a replay: a pass that tallies find themselves in, and the collectives in it, which reducers look for."""
+    walk = Walk(False, False, {})
+    walk.order = always
+    running.walks.append(walk)
 
 
 def count(leaf: Any) -> None:
@@ -32,10 +35,13 @@ class TracedWalk(Walk):
     def __init__(self, tracer: Any, *given: Any) -> None:
         super().__init__(*given)
         self.tracer, self.met = tracer, set[Any]()   # tallies that know of the pass
-        tracer.calls.append(Call(begin_pass, (), label="begin_pass"))
+        self._always: list[Any] = []
+        tracer.calls.append(Call(begin_pass, (Held(self._always),), label="begin_pass"))
 
     def run(self, order: Sequence[Node]) -> None:
         """Run the nodes in order, then the callbacks."""
+        self._always += [SimpleNamespace(**vars(node), always_runs=True, reenters=node.reenters)     # without the graph
+                         for node in order if node.always_runs]
         for node in order:
             if node.lane is not None:
                 self.tracer.refuse("lanes (parallel_apply, local devices) can't be recorded")

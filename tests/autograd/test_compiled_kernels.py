@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -216,6 +217,7 @@ def test_sums_of_columns():
 
 SCRIPT = """
 import sys
+
 import autograd as ag
 import autograd.nn.functional as F
 y = F.gelu(ag.ones(100, 100))
@@ -254,6 +256,19 @@ def test_a_file_that_others_can_write_is_refused(tmp_path):
     file.chmod(0o666)
     with pytest.raises(OSError, match="another user"):
         loading.mapped(file)
+
+
+@pytest.mark.parametrize("left", [0, 100, 30_000])
+def test_a_file_that_is_cut_off_is_made_anew(tmp_path, left):
+    """As a full disk leaves it: running what is there would end the process."""
+    made = next(folder / f"kernels-{loading.key(metadata.version('numba'))}" for folder in loading.folders())
+    (tmp_path / "autograd").mkdir(mode=0o700)
+    cut = tmp_path / "autograd" / made.name
+    cut.write_bytes(made.read_bytes()[:left])
+    cut.chmod(0o600)
+    out, error = started(XDG_CACHE_HOME=str(tmp_path)).communicate()
+    assert out.split() == ["in", "use", "False", "0.841345"], error
+    assert cut.stat().st_size == made.stat().st_size
 
 
 def test_a_broken_compiler_is_no_error(tmp_path):

@@ -351,6 +351,28 @@ def test_ctc_of_impossible_labels():
             np.testing.assert_array_equal(values[0][1], values[1][1])
 
 
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss"])
+@pytest.mark.parametrize("smoothing", [{}, {"label_smoothing": 0.1}])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_mean_over_nothing_gives_no_gradient(name, smoothing, create_graph):
+    """As PyTorch: the loss is nan, but a batch of ignored targets does not spoil the weights."""
+    if smoothing and name == "nll_loss":
+        return
+    x = ag.tensor(rand(4, 3), requires_grad=True)
+    loss = getattr(F, name)(x, ag.full((4,), -100), **smoothing)
+    assert np.isnan(loss.item())
+    (g,) = ag.grad(loss, [x], create_graph=create_graph)
+    assert g.tolist() == [[0.0] * 3] * 4
+
+
+@pytest.mark.parametrize("call", [
+    lambda x, y: ag.matmul(x, y.mT), lambda x, y: F.scaled_dot_product_attention(x, y, y),
+    lambda x, y: F.linear(x, y), lambda x, y: F.scaled_dot_product_attention(x, x, x, dropout_p=1.5)])
+def test_shapes_that_do_not_fit_are_runtime_errors(call):
+    with pytest.raises(RuntimeError, match="must match the size|must be a matrix|between 0 and 1"):
+        call(ag.zeros(2, 3, 4), ag.zeros(3, 3, 4))
+
+
 def test_ctc_refuses_a_second_derivative():
     x = ag.tensor(rand(4, 1, 3), requires_grad=True)
     loss = F.ctc_loss(ag.log_softmax(x, 2), ag.tensor([[1]]), (4,), (1,))

@@ -13,17 +13,27 @@ def net(w, x):
     return ag.tanh(x @ w) @ w
 
 
+def assigned(out, x):
+    out[ag.arange(len(x))] = x
+    out[0] = x.mean()
+    return out
+
+
 # each: (weights, rows, labels) -> loss, or (loss, more)
 COMPUTED = {
     "sort": lambda w, x, y: ag.sort(net(w, x))[0][:, 0].sum(),
     "topk": lambda w, x, y: ag.topk(net(w, x), 2)[0].sum(),
     "accuracy": lambda w, x, y: (F.cross_entropy(net(w, x), y), (net(w, x).argmax(1) == y).float().mean()),
     "max": lambda w, x, y: net(w, x).max(dim=1)[0].sum(),
+    "one index": lambda w, x, y: (net(w, x)[0].max(0)[0], net(w, x).argmax(), x[:, 0].argmin(0)),
+    "written": lambda w, x, y: net(w, ag.zeros(len(x), 4).copy_(x) + ag.empty(len(x), 4).normal_()).sum(),
+    "written in part": lambda w, x, y: (net(w, assigned(ag.empty(len(x), 4), x)) * ag.empty(4).bernoulli_(0.5)).sum(),
     "any": lambda w, x, y: (net(w, x).sum(), (x > 0).any(), ag.count_nonzero(x > 0)),
     "one_hot": lambda w, x, y: (net(w, x) * F.one_hot(y, 4).float()).sum(),
     "nanmean": lambda w, x, y: net(w, x).nanmean(),
     "where": lambda w, x, y: ag.where((y != 0).unsqueeze(1), net(w, x), 0.0).sum(),
     "masked_fill": lambda w, x, y: net(w, x).masked_fill((y == 0).unsqueeze(1), 0.0).sum(),
+    "uniform_": lambda w, x, y: (net(w, x) * ag.empty_like(x).uniform_()).sum(),
     "rrelu": lambda w, x, y: F.rrelu(net(w, x), training=True).sum(),
     "dropout": lambda w, x, y: F.dropout(net(w, x)).sum(),
     "noise": lambda w, x, y: (net(w, x) * ag.randn_like(x)).sum(),
@@ -48,7 +58,6 @@ REFUSED = {
     "weights": (lambda w, x, y: F.cross_entropy(net(w, x), y, weight=ag.ones(4)), "weights of classes"),
     "ignored": (lambda w, x, y: F.cross_entropy(net(w, x), y, ignore_index=2), "targets that are ignored"),
     "bernoulli": (lambda w, x, y: (net(w, x) * ag.bernoulli(x.sigmoid())).sum(), "bernoulli"),
-    "uniform_": (lambda w, x, y: (net(w, x) * ag.empty(5, 4).uniform_()).sum(), "other values the second time"),
     "repeats": (lambda w, x, y: ag.repeat_interleave(net(w, x), y, 0).sum(), "repeat_interleave"),
     "max_norm": (lambda w, x, y: F.embedding(y, w, max_norm=1.0).sum() + net(w, x).sum(), "max_norm"),
 }

@@ -48,7 +48,10 @@ def main() -> int:
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
     options = parser.parse_args()
-    old, new = (json.loads(path.read_text()) for path in (options.old, options.new))
+    try:
+        old, new = (json.loads(path.read_text()) for path in (options.old, options.new))
+    except (OSError, ValueError) as error:
+        parser.error(f"not a file of run.py or scaling.py (--json): {error}")
     for part in ("processor", "python", "torch"):
         if old["machine"][part] != new["machine"][part]:
             print(f"note: {part} was {old['machine'][part]}, is {new['machine'][part]}")

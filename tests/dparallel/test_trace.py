@@ -67,6 +67,51 @@ def test_replays_are_the_steps(on_ranks, options):
     on_ranks(program)
 
 
+@pytest.mark.parametrize("options", [{}, {"average": "ranks"}])
+def test_replays_inside_no_sync(on_ranks, options):
+    """no_sync() stands around calls of a recorded step: the sum then has to know what the passes in it count."""
+    def program(comm):
+        results = []
+        for traced in (False, True):
+            with SEED:
+                ag.manual_seed(3)
+                net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 4))
+            model = DataParallel(net, comm=comm, **options)
+            optimizer = optim.SGD(model.parameters(), lr=0.1)
+
+            def passed(x, y, model=model):
+                loss = F.cross_entropy(model(x), y)
+                loss.backward()
+                return loss
+
+            data = batches(comm.rank, 12)
+            run = ag.trace(passed, data[0]) if traced else passed
+            for number, (x, y) in enumerate(data):
+                with model.no_sync(number % 3 < 2):
+                    run(x, y)
+                if number % 3 == 2:
+                    optimizer.step()
+                    optimizer.zero_grad()
+            results.append([np.array(t.detach().numpy()) for t in model.state_dict().values()])
+        for a, b in zip(*results, strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+
+    on_ranks(program)
+
+
+@pytest.mark.parametrize("shard", ["optimizer", "gradients"])
+def test_replays_inside_no_sync_are_refused_with_shards(on_ranks, shard):
+    def program(comm):
+        model, _ = training(comm, shard=shard)
+        x, y = batches(comm.rank)[0]
+        fast = ag.trace(lambda *batch: F.cross_entropy(model(batch[0]), batch[1]).backward(), (x, y))
+        if comm.size > 1:
+            with model.no_sync(), pytest.raises(NotImplementedError, match="with shard="):
+                fast(x, y)
+
+    on_ranks(program)
+
+
 def test_users_collectives(on_ranks):
     def program(comm):
         def extra(loss):

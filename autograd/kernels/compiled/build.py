@@ -4,6 +4,7 @@ its own: numba and LLVM take 130 MB and half a second, of which the training pro
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -79,12 +80,13 @@ def build() -> tuple[bytes, dict[str, int]]:
 
 
 def main() -> None:
-    """Write the file: a line of JSON (where each kernel begins), then the code from the next page on."""
+    """Write the file: a line of JSON (where each kernel begins), the code from the next page on, a checksum of all that."""
     image, places = build()
     head = json.dumps(places).encode() + b"\n"
     path = sys.argv[1]
     with open(f"{path}.part", "wb") as file:
-        file.write(head + b"\0" * (-len(head) % 4096) + image)
+        content = head + b"\0" * (-len(head) % 4096) + image
+        file.write(content + hashlib.sha256(content).digest())
         os.fchmod(file.fileno(), 0o600)
     os.replace(f"{path}.part", path)
 

@@ -64,7 +64,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Take note of the metric of an epoch."""
         current = float(metrics)
         if epoch is not None:
-            warnings.warn(MSG_EPOCH, UserWarning, stacklevel=2)
+            warnings.warn(MSG_EPOCH, UserWarning, stacklevel=3)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0

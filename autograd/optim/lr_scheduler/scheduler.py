@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...tensor import Tensor
-from ...traced import again, here, tracers
+from ...traced import again, here, rerun, tracers
 from ..arguments import number
 from ..optimizer import Optimizer
 
@@ -62,6 +62,11 @@ class LRScheduler:
 
     _get_lr_called_within_step = False
     _is_initial = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "step" in vars(cls):                      # its epochs count on in replays of a trace
+            cls.step = rerun(cls.step)               # type: ignore[method-assign]
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
         self.optimizer = checked(optimizer)

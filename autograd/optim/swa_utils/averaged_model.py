@@ -10,6 +10,7 @@ from ...dtypes import int64
 from ...mode import no_grad
 from ...nn import Module
 from ...ops.create import tensor
+from ...traced import rerun
 from .averages import get_swa_avg_fn
 
 
@@ -37,6 +38,7 @@ class AveragedModel(Module):
         """The averaged model's output."""
         return self.module(*args, **kwargs)
 
+    @rerun
     @no_grad()
     def update_parameters(self, model: Any) -> None:
         """Take in the present parameters of the model."""
