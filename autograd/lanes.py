@@ -39,11 +39,8 @@ class Lane(int):
 
 
 @contextlib.contextmanager
-def bound_to(cores: frozenset[int] | None) -> Iterator[None]:
+def bound_to(cores: frozenset[int]) -> Iterator[None]:
     """This thread on these cores only; afterwards on those from before."""
-    if cores is None:
-        yield
-        return
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)
     try:
@@ -139,8 +136,12 @@ class _Job:
         before = dict(modes.__dict__)
         modes.__dict__.update(self.modes)
         try:
-            with bound_to(getattr(self.modes.get("lane"), "cores", None)):
+            cores = getattr(self.modes.get("lane"), "cores", None)
+            if cores is None:
                 self.value = self.thunk()
+            else:
+                with bound_to(cores):
+                    self.value = self.thunk()
         except BaseException as error:      # raised again in the caller's thread, by run_lanes or on_fresh_stack
             self.error = error
         finally:

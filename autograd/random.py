@@ -145,14 +145,17 @@ def use_generator(generator: Generator) -> None:
     _own.set(generator)
 
 
-@contextlib.contextmanager
-def using_generator(generator: Generator) -> Iterator[None]:
+class using_generator:
     """A block in which this thread draws from `generator` where none is passed."""
-    token = _own.set(generator)
-    try:
-        yield
-    finally:
-        _own.reset(token)
+
+    def __init__(self, generator: Generator) -> None:
+        self._generator = generator
+
+    def __enter__(self) -> None:
+        self._token = _own.set(self._generator)
+
+    def __exit__(self, *exception: object) -> None:
+        _own.reset(self._token)
 
 
 def drawing(generator: Generator | None) -> np.random.Generator:

@@ -21,7 +21,7 @@ from .local import on_devices
 from .model_state import ModelWatch, broadcast_state, broadcast_tensors
 from .parallel_apply import parallel_apply
 from .reducer import Reducer
-from .replicate import replicate
+from .replicate import ModuleTree, replicate
 from .scatter_gather import gather, scatter
 from .sharding import ShardedModel, ShardedReducer, check_sharding, stage_of
 from .sink import Sink
@@ -110,6 +110,7 @@ class DataParallel(ShardedModel, Module, Joinable):
             raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
                                "gradient.")
         self._reducer: Reducer | None = None
+        self._tree: ModuleTree | None = None         # of the last call on local devices
         self._watch = ModelWatch(module, self.ignored)
         self._wire = wire = wire_dtype(mixed_precision)
         if comm.size > 1 and not local:
@@ -226,7 +227,9 @@ class DataParallel(ShardedModel, Module, Joinable):
                 return self.module(*args, **kwargs)
         if self.devices is None or self.devices.size == 1:
             return self.module(*args, **kwargs)
-        return on_devices(self.module, args, kwargs, self.devices, self.output_place, self.dim)
+        if self._tree is None or not self._tree.fits():
+            self._tree = ModuleTree(self.module)
+        return on_devices(self.module, args, kwargs, self.devices, self.output_place, self.dim, self._tree)
 
     def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rows = self._rows((args, kwargs)) if reducer.weights.inside is None else 0.0

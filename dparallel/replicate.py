@@ -70,50 +70,82 @@ def replicate(module: Module, comm: Places = None, detach: bool = False, root: i
     "read-only", for the others); the first one also shares its buffers with the module, so what forward writes to them
     there is kept.
     """
-    comm = places_of(comm if devices is None else devices)
-    sources = [(id(p), p.detach() if detach else p) for p in module.parameters()]
-    if not isinstance(comm, Devices):
-        copies = {key: as_tuple(Broadcast.apply(source, comm=comm, root=root)) for key, source in sources}
-        return replicas(module, copies, comm, root)
-    copies = {}
-    for trained in (True, False):                    # apart, or the outputs for frozen ones would require grad, too
-        chosen = [(key, source) for key, source in sources if source.requires_grad == trained]
-        if chosen:
-            views = iter(SharedBroadcast.apply(*[source for _, source in chosen], places=comm.size, root=root))
-            copies.update((key, tuple(itertools.islice(views, comm.size))) for key, _ in chosen)
-    return replicas(module, copies, comm, root)
+    return ModuleTree(module).replicate(places_of(comm if devices is None else devices), detach, root)
 
 
-def replicas(module: Module, copies: dict[int, tuple[Any, ...]], comm: Communicator, root: int = 0) -> list[Module]:
-    """Replicas whose parameters are the `copies` (by id of the original: one for each place); buffers are root's."""
-    for buffer in module.buffers():
-        copied = comm.broadcast(buffer.array, root)
-        copies[id(buffer)] = tuple(buffer if place == 0 else as_tensor(array)
-                                   for place, array in zip(comm.held, copied, strict=True))
-    return [_replica(module, {key: value[i] for key, value in copies.items()}, {}) for i in range(len(comm.held))]
+class ModuleTree:
+    """A module and those below it, as they were when this was made: what replicas are made of. To find them takes 0.1 ms of
+    a step; it serves again while it fits()."""
 
+    def __init__(self, module: Module) -> None:
+        self.parameters, self.buffers = list(module.parameters()), list(module.buffers())
+        self._modules: list[Module] = []
+        self._paths: list[tuple[str, ...]] = []      # how they are reached from the first
+        self._numbers: dict[int, int] = {}           # a module used twice is one replica, too
+        self._find(module, ())
+        self._dicts = [vars(m) for m in self._modules]
+        self._sizes = list(map(len, self._dicts))
+        held = [(number, name, value) for number, d in enumerate(self._dicts) for name, value in d.items()]
+        self._tensors = [(number, name, value) for number, name, value in held if isinstance(value, Tensor)]
+        self._below = [(number, name, value) for number, name, value in held if isinstance(value, Module)]
+        self._named_buffers = [(number, name) for number, d in enumerate(self._dicts) for name in d.get("_buffer_names", ())]
 
-def keep_buffers(module: Module, replica: Module) -> None:
-    """Buffers that a replica has replaced (self.n = self.n + 1) where it could have written to them."""
-    for own, other in zip(module.modules(), replica.modules(), strict=False):
-        for key in vars(own).get("_buffer_names", ()):
-            if vars(other).get(key) is not vars(own)[key]:
-                setattr(own, key, vars(other)[key])
+    def _find(self, module: Module, path: tuple[str, ...]) -> None:
+        self._numbers[id(module)] = len(self._modules)
+        self._modules.append(module)
+        self._paths.append(path)
+        for name, value in vars(module).items():
+            if isinstance(value, Module) and id(value) not in self._numbers:
+                self._find(value, (*path, name))
 
+    def fits(self) -> bool:
+        """Whether the modules still hold the same tensors and modules."""
+        dicts = self._dicts
+        return (all(dicts[number].get(name) is value for number, name, value in self._tensors)
+                and all(dicts[number].get(name) is value for number, name, value in self._below)
+                and list(map(len, dicts)) == self._sizes)
 
-def _replica(module: Module, copies: dict[int, Any], made: dict[int, Module]) -> Module:
-    """A shallow copy of the tree under `module`, with copies for its parameters and buffers."""
-    if id(module) in made:                           # a module used twice is one replica, too
-        return made[id(module)]
-    replica = made[id(module)] = object.__new__(type(module))
-    replaced = []
-    for name, value in module.__dict__.items():
-        if isinstance(value, Tensor) and id(value) in copies:
-            replaced.append(name)
-            value = copies[id(value)]
-        elif isinstance(value, Module):
-            value = _replica(value, copies, made)
-        replica.__dict__[name] = value
-    replica.__dict__["_replica_parameters"] = tuple(
-        name for name in replaced if name not in module.__dict__.get("_buffer_names", {}))
-    return replica
+    def replicate(self, comm: Communicator, detach: bool = False, root: int = 0) -> list[Module]:
+        """What replicate() gives."""
+        sources = [(id(p), p.detach() if detach else p) for p in self.parameters]
+        if not isinstance(comm, Devices):
+            return self.replicas({key: as_tuple(Broadcast.apply(source, comm=comm, root=root)) for key, source in sources},
+                                 comm, root)
+        copies: dict[int, tuple[Any, ...]] = {}
+        for trained in (True, False):                # apart, or the outputs for frozen ones would require grad, too
+            chosen = [(key, source) for key, source in sources if source.requires_grad == trained]
+            if chosen:
+                views = iter(SharedBroadcast.apply(*[source for _, source in chosen], places=comm.size, root=root))
+                copies.update((key, tuple(itertools.islice(views, comm.size))) for key, _ in chosen)
+        return self.replicas(copies, comm, root)
+
+    def replicas(self, copies: dict[int, tuple[Any, ...]], comm: Communicator, root: int = 0) -> list[Module]:
+        """Replicas whose parameters are the `copies` (by id of the original: one for each place); buffers are root's."""
+        for buffer in self.buffers:
+            copied = comm.broadcast(buffer.array, root)
+            copies[id(buffer)] = tuple(buffer if place == 0 else as_tensor(array)
+                                       for place, array in zip(comm.held, copied, strict=True))
+        return [self._replica(copies, i) for i in range(len(comm.held))]
+
+    def _replica(self, copies: dict[int, tuple[Any, ...]], place: int) -> Module:
+        """Shallow copies of the modules, with copies for their parameters and buffers."""
+        made = [object.__new__(type(module)) for module in self._modules]
+        for replica, original in zip(made, self._dicts, strict=True):
+            replica.__dict__.update(original, _replica_parameters=())
+        for number, name, below in self._below:
+            made[number].__dict__[name] = made[self._numbers[id(below)]]
+        for number, name, tensor in self._tensors:
+            found = copies.get(id(tensor))
+            if found is not None:
+                attributes = made[number].__dict__
+                attributes[name] = found[place]
+                if name not in attributes.get("_buffer_names", ()):
+                    attributes["_replica_parameters"] += (name,)
+        return made[0]
+
+    def keep_buffers(self, replica: Module) -> None:
+        """Buffers that a replica has replaced (self.n = self.n + 1) where it could have written to them."""
+        for number, name in self._named_buffers:
+            found = vars(functools.reduce(lambda module, part: vars(module)[part], self._paths[number], replica))
+            if found.get(name) is not self._dicts[number].get(name):
+                setattr(self._modules[number], name, found.get(name))

@@ -40,7 +40,7 @@ def scatter(inputs: Any, comm: Places = None, dim: int = 0, *, root: int = 0, si
     >>> (mine,) = scatter({"x": x, "y": y}, comm)            # on every rank; None but for root
     """
     comm = places_of(comm if target_gpus is None else target_gpus)
-    problem = _unequal(inputs, dim) if root in comm.held else ""
+    problem = unequal(inputs, dim) if root in comm.held else ""
     return _spread("scatter", inputs, comm, root, problem, lambda given, cut: as_tuple(
         Scatter.apply(given, comm=comm, root=root, dim=dim, sizes=sizes) if cut else
         Broadcast.apply(given, comm=comm, root=root)))
@@ -106,7 +106,7 @@ def _check_alike(layouts: Sequence[dict[str, str]]) -> None:
                                 f"dicts and dataclasses, not {first}" + (f" and {other}" if first != other else "") + at)
 
 
-def _unequal(nest: Any, dim: int) -> str:
+def unequal(nest: Any, dim: int) -> str:
     """What is wrong with the rows of a nest that is to be cut."""
     first: tuple[str, int] | None = None
     for path, value in leaves(nest):

@@ -24,7 +24,7 @@ from autograd.random import default_generator, using_generator
 from .comm import CollectiveError, Communicator, Devices, even_split
 from .functions.collective import row_counts
 from .parallel_apply import parallel_apply
-from .replicate import looking_into, replicas
+from .replicate import ModuleTree, looking_into
 from .scatter_gather import gather, scatter
 from .tree import leaves
 from .tree_reduce import VirtualBroadcast, check_fresh, tree_allreduce_all, tree_sum
@@ -67,7 +67,7 @@ class VirtualShards:
         views: Any = VirtualBroadcast.apply(*params, comm=self.ranks, share=self.share, scale=scale)
         views = views if isinstance(views, tuple) else (views,)
         copies = {id(p): views[i * self.share:(i + 1) * self.share] for i, p in enumerate(params)}
-        return replicas(self.module, copies, Devices(self.share))
+        return ModuleTree(self.module).replicas(copies, Devices(self.share))
 
     def _run(self, shards: list[Module], parts: list[Any]) -> list[Any]:
         """Each shard with random numbers of its own; device d runs shards d, d + size, ..."""
@@ -107,7 +107,7 @@ class VirtualShards:
         check_fresh(params, self.ranks)
         copies = {id(p): tuple(looking_into(p).requires_grad_() if p.requires_grad else p for _ in range(self.share))
                   for p in self.module.parameters()}
-        shards = replicas(self.module, copies, Devices(self.share))
+        shards = ModuleTree(self.module).replicas(copies, Devices(self.share))
         mine = sizes[self.ranks.rank * self.share:][:self.share]
         seed = self._seed()
         try:

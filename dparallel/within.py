@@ -31,10 +31,11 @@ def around() -> Around:
 
 
 class inside:
-    """with inside(...): run the block in other surroundings: fields of Around."""
+    """with inside(...): run the block in other surroundings: fields of Around, which replicas leave as they are."""
 
-    def __init__(self, **changes: Any) -> None:
-        self._new = around()._replace(**changes)
+    def __init__(self, comm: Any = None, weight: Any = None, replicas: Any = None) -> None:
+        old = around()
+        self._new = Around(comm, weight, old.replicas) if replicas is None else Around(old.comm, old.weight, replicas)
 
     def __enter__(self) -> None:
         """From here on."""

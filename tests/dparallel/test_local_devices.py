@@ -363,3 +363,61 @@ def test_a_replica_may_start_a_stream_of_its_own():
     for first in (False, True):
         for _, drawn, seed in parallel_apply([draw, draw], [(first,), (first,)]):
             assert (drawn == expected).all() and seed == 3
+
+
+class Seen(nn.Module):
+    """Keeps what it was given, and what it is made of, in each replica."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.factor, self.calls = nn.Linear(3, 3), 1.0, []
+
+    def forward(self, x):
+        self.calls.append((x.array, self.factor, self.inner))
+        return self.inner(x) * self.factor
+
+
+def test_a_batch_without_gradients_is_looked_into_and_one_with_them_copied():
+    net, x = Seen(), ag.randn(5, 3)
+    model = DataParallel(net, devices=2)
+    y = model(x)
+    assert sorted(len(a) for a, *_ in net.calls) == [2, 3] and all(np.shares_memory(a, x.array) for a, *_ in net.calls)
+    np.testing.assert_allclose(y.tolist(), net.inner(x).tolist(), rtol=1e-5)
+    net.calls.clear()
+    x.requires_grad_()
+    model(x).sum().backward()
+    assert not any(np.shares_memory(a, x.array) for a, *_ in net.calls)
+    np.testing.assert_allclose(x.grad.tolist(), np.tile(net.inner.weight.array.sum(0), (5, 1)), rtol=1e-5)
+
+
+def test_a_batch_that_is_overwritten_before_backward_is_noticed():
+    x = ag.randn(4, 3)
+    y = data_parallel(nn.Linear(3, 2), x, 2)
+    x.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_a_module_may_change_between_calls():
+    """Replicas are made of what the module is now, though how it is made up is remembered."""
+    net, x = Seen(), ag.randn(4, 3)
+    model = DataParallel(net, devices=2)
+
+    def check():
+        np.testing.assert_allclose(model(x).tolist(), (net.inner(x) * net.factor).tolist(), rtol=1e-5)
+
+    check()
+    net.factor = 3.0                                 # an attribute
+    check()
+    net.inner.weight = nn.Parameter(ag.randn(3, 3))  # a parameter, here and in a new layer
+    check()
+    net.inner = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+    check()
+    net.inner[0].bias = None
+    check()
+    net.inner.append(nn.Linear(3, 3))
+    check()
+    net.inner.register_buffer("count", ag.zeros(1))
+    check()
+    model(x).sum().backward()
+    assert all(p.grad is not None for p in net.parameters())
