@@ -70,6 +70,10 @@ class Walk:
             self._members = {*self.order, *(self.uses if self.targets is None else self.targets)}
         return node in self._members
 
+    def marked(self) -> list[Node]:
+        """The nodes that always run, or whose backward runs a pass of its own: few, and those that reducers ask for."""
+        return [node for node in self.order if node.always_runs or node.reenters]
+
     def run(self, order: Sequence[Node]) -> None:
         """Run the nodes in order; sections that lanes recorded run in parallel."""
         position = 0

@@ -237,8 +237,10 @@ class DataParallel(ShardedModel, Module, Joinable):
         with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
             output = self._here(args, kwargs)
         again(reducer.log.forward_ends)
-        if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
-            return output
+        if not (reducer.named[0][1].tracked or any(p.tracked for _, p in reducer.named)):    # all frozen, as a discriminator
+            return output                                                                    # is in turns
+        if type(output) is Tensor:
+            return Sink.apply(output, reducer=reducer, call=call) if output.requires_grad else output
         return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
 
@@ -253,7 +255,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         weights.problem = weights.problem or self._watch.look()
         call = weights.inside if weights.inside is not None else ForwardCall(rows)
         buffers = self.synchronised_buffers() if self.forward_sync_buffers else []
-        if self.training:
+        if buffers and self.training:
             broadcast_tensors(buffers, self.comm, root)
         call.evaluated = (not self.training and bool(buffers)) or self._watch.evaluates()
         return call

@@ -35,7 +35,7 @@ class GraphPasses:
 
     def calls_in(self, walk: Any) -> set[ForwardCall]:
         """The calls of the module that a pass comes from, before they are reached."""
-        return calls_in(walk, self.reducer)
+        return calls_in(walk.marked(), self.reducer)
 
     # --- autograd.grad() ----------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from .buckets import Bucket, assign_all
 from .comm import Communicator
 from .graph_passes import GraphPasses
 from .logbook import Logbook
-from .sink import reenters
+from .sink import calls_in, reenters
 from .transport import Hooked, Summed
 from .unused import Unused
 from .weights import ForwardCall, Weights
@@ -187,11 +187,12 @@ class Reducer:
             queue_callback(self._end_unsummed)
             return
         self._kind = RECORDED if walk.create else SUMMED
-        self._more = reenters(walk) or self.transport.unsure
+        marked = walk.marked()
+        self._more = reenters(marked) or self.transport.unsure
         looked_at = walk.create or self._more or self._arrived is not None
         for bucket in self.buckets:
             bucket.begin(None if looked_at else walk)
-        weights.calls |= self.graph_passes.calls_in(walk)    # a parameter's gradient may come before it passes an output
+        weights.calls |= calls_in(marked, self)      # a parameter's gradient may come before it passes an output
         self.meet_training(weights.calls)
         if self.log.sampling:
             self.log.backward_begins()

@@ -41,12 +41,11 @@ class Sink(Function):
         return tangent
 
 
-def calls_in(walk: Any, reducer: Any) -> set[ForwardCall]:
-    """The calls of the reducer's module that a backward pass comes from, before they are reached."""
-    return {call for node in walk.order if node.always_runs and getattr(node, "reducer", None) is reducer
-            for call in node.calls}
+def calls_in(nodes: list[Any], reducer: Any) -> set[ForwardCall]:
+    """The calls of the reducer's module that a backward pass comes from, before they are reached. nodes: walk.marked()."""
+    return {call for node in nodes if node.always_runs and getattr(node, "reducer", None) is reducer for call in node.calls}
 
 
-def reenters(walk: Any) -> bool:
+def reenters(nodes: list[Any]) -> bool:
     """Whether a backward pass has passes inside it (reentrant checkpoints), so that leaves may get more gradients yet."""
-    return any(node.reenters for node in walk.order)
+    return any(node.reenters for node in nodes)
