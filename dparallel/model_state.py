@@ -37,7 +37,7 @@ class ModelWatch:
         self.module, self.ignored = module, ignored
         self.wrapped = {name: p for name, p in module.named_parameters() if name not in ignored}
         self._frozen = [(name, p) for name, p in self.wrapped.items() if not p.requires_grad]
-        self._dtypes = [p.array.dtype for p in self.wrapped.values()]
+        self._dtypes = [p.dtype for p in self.wrapped.values()]
         self._remember()
 
     def _remember(self) -> None:
@@ -72,7 +72,7 @@ class ModelWatch:
             if p.requires_grad:
                 return (f"{name} requires a gradient now and did not when the model was wrapped, so its gradient would stay "
                         "on this rank; wrap the model again")
-        dtypes = [p.array.dtype for p in self.wrapped.values()]
+        dtypes = [p.dtype for p in self.wrapped.values()]
         if dtypes != self._dtypes:
             name, now, before = next(found for found in zip(self.wrapped, dtypes, self._dtypes, strict=True)
                                      if found[1] != found[2])
