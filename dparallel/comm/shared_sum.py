@@ -59,7 +59,7 @@ class SharedSums:
 
     def start(self, vector: SharedSum) -> None:
         """Begin a sum."""
-        self.comm.enter_sum(vector.array)
+        self.comm.enter_sum(vector.array, compared=True)
         self.started += 1
         self.comm.waiting, vector.number, vector.turns[self.rank][0] = None, self.comm.entered, self.started
         self._queue.append(vector)
