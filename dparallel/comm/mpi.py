@@ -388,7 +388,7 @@ class MpiComm(MpiMessages, Communicator):
     # --- for the watchdog, and in check mode --------------------------------------------------------------------------
 
     def enter_sum(self, array: Array, compared: bool = False) -> None:
-        """Enter a sum in place; compared with the other ranks' calls in check mode only, and if that is not done elsewhere."""
+        """Enter a sum in place; compared with the other ranks' calls in check mode only, if it is not elsewhere."""
         if self.check and not compared:
             self._agree(Call("sum_in_place", self.size, array))
         else:
