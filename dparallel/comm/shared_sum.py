@@ -58,7 +58,8 @@ class SharedSums:
         return None if memory is None else SharedSum(self, memory, np.dtype(dtype))
 
     def start(self, vector: SharedSum) -> None:
-        """Begin a sum."""
+        """Begin a sum, and go on with those before it."""
+        self.progress()
         self.comm.enter_sum(vector.array, compared=True)
         self.started += 1
         self.comm.waiting, vector.number, vector.turns[self.rank][0] = None, self.comm.entered, self.started

@@ -419,3 +419,20 @@ def test_bad_arguments_on_one_rank_are_told_to_all(on_ranks, wrong, error):
         comm.barrier()
 
     on_ranks(check)
+
+
+def test_one_process_finds_what_many_would_when_it_is_asked_to():
+    net = nn.ModuleDict({"used": nn.Linear(3, 3), "unused": nn.Linear(3, 3)})
+    net.forward = lambda x: net["used"](x)
+    model = DataParallel(net, comm=Devices(1), find_unused_parameters="error")
+    with pytest.raises(RuntimeError, match="2 of 4 parameters got no gradient on any rank.*unused.weight, unused.bias"):
+        model(ag.ones(2, 3)).sum().backward()
+    model = DataParallel(net, comm=Devices(1), static_graph=True)
+    with pytest.warns(UserWarning, match="2 of 4 parameters got no gradient"):
+        model(ag.ones(2, 3)).sum().backward()
+    net.forward = lambda x: net["unused"](x)
+    with pytest.raises(RuntimeError, match="static_graph"):
+        model(ag.ones(2, 3)).sum().backward()
+    for wanted in ({"find_unused_parameters": "error"}, {"static_graph": True}):
+        with pytest.raises(NotImplementedError, match="find_unused_parameters='error' and static_graph=True"):
+            DataParallel(net, comm=Devices(2), **wanted)
