@@ -286,9 +286,9 @@ class Module(Hooked, Stateful):
         if device is not None and str(device).split(":")[0] != "cpu":
             raise NotImplementedError(f"to(device={str(device)!r}): modules live in the CPU's memory")
         if dtype is not None:
-            if np.dtype(dtype).kind not in "fc":
+            if np.dtype(dtype).kind not in "fcV":
                 raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
-            self._apply(lambda t: cast(t, dtype) if t.array.dtype.kind in "fc" else t)
+            self._apply(lambda t: cast(t, dtype) if t.array.dtype.kind in "fcV" else t)
         return self
 
     def type(self, dst_type: Any) -> Any:

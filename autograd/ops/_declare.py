@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import mode
+from .. import arrays, mode
 from ..complaints import explain, unsupported
 from ..dtypes import category, default, float32, for_number, result_type
 from ..frames import framed
 from ..graph import FREED, MSG_FREED, join_views, next_number, raise_changed
 from ..mode import modes
-from ..operation import Conj, Operation, OperationNode, fit
+from ..operation import Conj, Operation, OperationNode, fit, in_float32
 from ..recorded import finish
 from ..saved import Output, output_value
 from ..tensor import Tensor, TensorBase, edge_of, result, start
@@ -113,6 +113,8 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
         if out is not None:
             return into(out, op(x.detach()), x)
         a = x.array
+        if arrays.is_bfloat16(a):
+            return in_float32(op, (x,), {})
         if floats and a.dtype.kind not in "fc":
             a = a.astype(default)
         try:
@@ -204,6 +206,8 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             if x is None:
                 return right
             y = right
+        if arrays.is_bfloat16(a) or arrays.is_bfloat16(b):
+            return in_float32(op, (input, other), {})
         if check is not None and not plain:
             check(input, other)
         if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fc":
@@ -376,9 +380,11 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
     node_class = node_type(name, LinearNode, adjoint=adjoint)
 
     def op(x: Any, *settings: Any) -> Any:
+        a = x.array if isinstance(x, Tensor) else x
+        if not view and arrays.is_bfloat16(a):
+            return in_float32(op, (x, *settings), {})
         if not isinstance(x, Tensor):
             return forward(x, *settings)
-        a = x.array
         out = result(forward(a, *settings))
         if view and (always or np.may_share_memory(out.array, a)):
             join_views(out, x)
@@ -406,6 +412,9 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
     def one(input: Any, *, out: Any = None) -> Any:
         if not isinstance(input, Tensor):
             return forward(input)
+        if arrays.is_bfloat16(input.array):
+            made = in_float32(one, (input,), {})
+            return made if out is None else into(out, made, input)
         made = result(forward(input.array))
         made = made if not tracers else told(forward, (input.array,), (input,), made)
         return made if out is None else into(out, made, input)
@@ -422,6 +431,8 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
             x, y, a, b, _ = operands(x, y, two.__name__, forward)
             if x is None:
                 return y
+        if arrays.is_bfloat16(a) or arrays.is_bfloat16(b):
+            return in_float32(two, (input, other), {})
         try:
             made = result(forward(a, b))
         except (TypeError, ValueError, OverflowError) as error:

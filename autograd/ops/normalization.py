@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from ..dtypes import finfo, float32
 from ..graph import shared_counter
 from ..kernels.order import channels_last
 from ._out import takes_out
@@ -118,7 +117,7 @@ def _trailing(name: str, input: Any, normalized_shape: Sequence[int], weight: An
         if vector is not None and vector.shape != shape:
             raise RuntimeError(f"Expected {what} to be of same shape as normalized_shape, but got {what} of shape "
                                f"{list(vector.shape)} and normalized_shape = {list(shape)}")
-    if input.dtype.kind not in "fc":
+    if input.dtype.kind not in "fcV":
         raise NotImplementedError(f'"{name}" not implemented for {input.dtype}; cast the input to floating point first')
     return {"dims": tuple(range(input.ndim - len(shape), input.ndim)), "form": shape}
 
@@ -132,7 +131,7 @@ def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, 
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
     """The last dimensions over the square root of their mean square; times weight. eps: the dtype's own if None."""
     settings = _trailing("rms_norm", input, normalized_shape, weight, None)
-    eps = float(np.finfo(input.dtype).eps) if eps is None else eps
+    eps = finfo(input.dtype if input.dtype.itemsize > 2 else float32).eps if eps is None else eps
     return RmsNorm.apply(input, weight, None, eps=eps, centre=False, **settings)
 
 

@@ -84,7 +84,7 @@ class Memory:
 
 def require_grad(tensor: Tensor, flag: Any) -> None:
     """Set requires_grad; not of bfloat16, which takes no gradients here."""
-    tensor.requires_grad = bool(flag) and tensor.array.dtype.kind in "fc"
+    tensor.requires_grad = bool(flag) and tensor.array.dtype.kind in "fcV"
 
 
 def _dense(shape: tuple[int, ...], strides: tuple[int, ...] | None, step: int) -> bool:
