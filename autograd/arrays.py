@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from numpy import ndarray
 
 
 def alike(a: Any, b: Any) -> bool:
@@ -14,7 +14,7 @@ def alike(a: Any, b: Any) -> bool:
 
 def is_bfloat16(a: Any) -> bool:
     """Whether a is an array of bfloat16, the only dtype here that NumPy does not number itself."""
-    return isinstance(a, np.ndarray) and a.dtype.num > 255
+    return isinstance(a, ndarray) and a.dtype.num > 255
 
 
 __all__ = ["alike", "is_bfloat16"]

@@ -117,6 +117,8 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             return in_float32(op, (x,), {})
         if floats and a.dtype.kind not in "fc":
             a = a.astype(default)
+            if arrays.is_bfloat16(a):
+                return in_float32(op, (result(a),), {})
         try:
             out = result(forward(a))
         except TypeError as error:
@@ -206,12 +208,14 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             if x is None:
                 return right
             y = right
-        if arrays.is_bfloat16(a) or arrays.is_bfloat16(b):
-            return in_float32(op, (input, other), {})
+        if arrays.is_bfloat16(a) or (plain is None and arrays.is_bfloat16(b)):
+            return in_float32(op, (a if type(x) is Number else x, b if type(y) is Number else y), {})
         if check is not None and not plain:
             check(input, other)
         if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fc":
             a, b, plain = np.asarray(a).astype(default), np.asarray(b).astype(default), False
+            if arrays.is_bfloat16(a):
+                return in_float32(op, (result(a), result(b)), {})
         try:
             z = forward(a, b)
         except (TypeError, ValueError, OverflowError) as error:
@@ -424,15 +428,15 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
             return into(out, two(input, other), input, other)
         x, y = input, other
         if isinstance(x, Tensor) and isinstance(y, Tensor):
-            a, b = x.array, y.array
+            a, b, plain = x.array, y.array, True
             if a.dtype is not b.dtype:
                 a, b = matched(a, b)
         else:
-            x, y, a, b, _ = operands(x, y, two.__name__, forward)
+            x, y, a, b, plain = operands(x, y, two.__name__, forward)
             if x is None:
                 return y
-        if arrays.is_bfloat16(a) or arrays.is_bfloat16(b):
-            return in_float32(two, (input, other), {})
+        if arrays.is_bfloat16(a) or (plain is None and arrays.is_bfloat16(b)):
+            return in_float32(two, (a if type(x) is Number else x, b if type(y) is Number else y), {})
         try:
             made = result(forward(a, b))
         except (TypeError, ValueError, OverflowError) as error:

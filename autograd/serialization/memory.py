@@ -83,7 +83,7 @@ class Memory:
 
 
 def require_grad(tensor: Tensor, flag: Any) -> None:
-    """Set requires_grad; not of bfloat16, which takes no gradients here."""
+    """Set requires_grad, where the numbers have gradients."""
     tensor.requires_grad = bool(flag) and tensor.array.dtype.kind in "fcV"
 
 
