@@ -98,7 +98,7 @@ class Operation:
     node: Any = OperationNode
     mixes = False
     view = False                      # the output shares memory with the first input
-    any_float = False                 # takes bfloat16 as it is; else its arrays come as float32, as to a view's they don't
+    any_float = False                 # forward takes bfloat16 as it is, as a view's does; else in_float32() stands between
     real = False                      # its backward is right for real numbers only: complex ones are not recorded
 
     @staticmethod

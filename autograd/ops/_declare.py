@@ -22,7 +22,7 @@ from ..dtypes import category, default, float32, for_number, result_type
 from ..frames import framed
 from ..graph import FREED, MSG_FREED, join_views, next_number, raise_changed
 from ..mode import modes
-from ..operation import Conj, Operation, OperationNode, fit, in_float32
+from ..operation import Cast, Conj, Operation, OperationNode, fit, in_float32
 from ..recorded import finish
 from ..saved import Output, output_value
 from ..tensor import Tensor, TensorBase, edge_of, result, start
@@ -113,12 +113,10 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
         if out is not None:
             return into(out, op(x.detach()), x)
         a = x.array
-        if arrays.is_bfloat16(a):
-            return in_float32(op, (x,), {})
-        if floats and a.dtype.kind not in "fc":
+        if floats and a.dtype.kind not in "fcV":
             a = a.astype(default)
-            if arrays.is_bfloat16(a):
-                return in_float32(op, (result(a),), {})
+        if arrays.is_bfloat16(a):
+            return in_float32(op, (narrowed(x, a),), {})
         try:
             out = result(forward(a))
         except TypeError as error:
@@ -208,14 +206,12 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             if x is None:
                 return right
             y = right
-        if arrays.is_bfloat16(a) or (plain is None and arrays.is_bfloat16(b)):
-            return in_float32(op, (a if type(x) is Number else x, b if type(y) is Number else y), {})
         if check is not None and not plain:
             check(input, other)
-        if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fc":
+        if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fcV":
             a, b, plain = np.asarray(a).astype(default), np.asarray(b).astype(default), False
-            if arrays.is_bfloat16(a):
-                return in_float32(op, (result(a), result(b)), {})
+        if arrays.is_bfloat16(a) or (plain is None and arrays.is_bfloat16(b)):
+            return in_float32(op, (narrowed(x, a), narrowed(y, b)), {})
         try:
             z = forward(a, b)
         except (TypeError, ValueError, OverflowError) as error:
@@ -226,11 +222,9 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
         if (x_tracked or y_tracked) and (x_tracked | y_tracked) & (on := (state := mode.state())["recording"]):
             node: OperationNode = (node_class if (plain and dtype is float32) or answer.array.dtype.kind != "c" or real(a, b)
                                    else conjugated(node_class))()
-            node.seq = next_number()
-            node.lane = state["lane"]
-            node.outputs, node.hooks = 1, None
+            node.seq, node.lane = next_number(), state["lane"]
+            node.outputs, node.hooks, node.saved = 1, None, None
             node.edges = (edge_of(x) if x_tracked else None, edge_of(y) if y_tracked else None)
-            node.saved = None
             if x_reads or y_reads:
                 keep_x = (x_tracked and x_for_x) or (y_tracked and x_for_y)
                 keep_y = (x_tracked and y_for_x) or (y_tracked and y_for_y)
@@ -278,6 +272,11 @@ def matched(a: Any, b: Any) -> tuple[Any, Any]:
     """Two arrays in the dtype of their result."""
     dtype = result_type(a, b)
     return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+
+
+def narrowed(x: TensorBase, a: Any) -> Any:
+    """The operand x of an operation in bfloat16, whose array there is a: integers are rounded first."""
+    return a if type(x) is Number else x if x.array.dtype.kind in "fV" else Cast.apply(x, dtype=a.dtype)
 
 
 limits_of = functools.cache(np.iinfo)
@@ -436,7 +435,7 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
             if x is None:
                 return y
         if arrays.is_bfloat16(a) or (plain is None and arrays.is_bfloat16(b)):
-            return in_float32(two, (a if type(x) is Number else x, b if type(y) is Number else y), {})
+            return in_float32(two, (narrowed(x, a), narrowed(y, b)), {})
         try:
             made = result(forward(a, b))
         except (TypeError, ValueError, OverflowError) as error:
