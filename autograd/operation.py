@@ -99,6 +99,7 @@ class Operation:
     mixes = False
     view = False                      # the output shares memory with the first input
     any_float = False                 # forward takes bfloat16 as it is, as a view's does; else in_float32() stands between
+    like_first = False                # the result has the first input's dtype, whatever the others'
     real = False                      # its backward is right for real numbers only: complex ones are not recorded
 
     @staticmethod
@@ -132,7 +133,7 @@ class Operation:
             if of_arrays.is_bfloat16(array):
                 half = True
         if half and not cls.view and not cls.any_float:
-            return in_float32(cls.apply, args, settings)
+            return in_float32(cls.apply, args, settings, cls.like_first)
         node: OperationNode = cls.node()
         node.saved = None
         try:
@@ -264,13 +265,14 @@ class Cast(Operation, name="ToCopy"):
         return Cast.apply(g, dtype=ctx.dtype)
 
 
-def in_float32(call: Any, args: Sequence[Any], settings: dict[str, Any]) -> Any:
+def in_float32(call: Any, args: Sequence[Any], settings: dict[str, Any], like_first: bool = False) -> Any:
     """call(*args, **settings) of bfloat16 operands as PyTorch has it: in float32, and rounded once. So are its gradients,
-    of any order, for which nobody else has to know this dtype. A wider float among the operands makes the result wider.
+    of any order, for which nobody else has to know this dtype. A wider float among the operands makes the result wider,
+    unless it is `like_first`.
     """
     given = [a for a in args if isinstance(a, (Tensor, np.ndarray)) and category(a.dtype) > 1]
     bfloat16 = next(a.dtype for a in given if a.dtype.kind == "V")
-    narrow = all(a.dtype.kind == "V" for a in [a for a in given if a.ndim] or given)
+    narrow = all(a.dtype.kind == "V" for a in (given[:1] if like_first else [a for a in given if a.ndim] or given))
     out = call(*[Cast.apply(a, dtype=float32) if isinstance(a, (Tensor, np.ndarray)) and a.dtype.kind == "V" else a
                  for a in args], **settings)
 

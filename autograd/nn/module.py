@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import bfloat16
 from ..mode import no_grad
 from ..ops.cast import cast
 from ..ops.fill import zeros_like
@@ -306,6 +307,10 @@ class Module(Hooked, Stateful):
     def half(self) -> Any:
         """to(float16)."""
         return self.to(dtype=np.float16)
+
+    def bfloat16(self) -> Any:
+        """to(bfloat16)."""
+        return self.to(dtype=bfloat16())
 
     def cpu(self) -> Any:
         """This module, which is on the CPU already."""

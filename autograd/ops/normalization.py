@@ -11,6 +11,7 @@ from ..graph import shared_counter
 from ..kernels.order import channels_last
 from ._out import takes_out
 from .batch_norm import ChannelNorm
+from .cast import cast
 from .distance import p_norm
 from .powers import pow, rsqrt
 from .shape import contiguous, pad_constant, reshape, wrap_dim
@@ -63,7 +64,8 @@ def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bi
     shift = -running_mean * scale
     shift = shift if bias is None else shift + bias
     laid = input if channels_last(input.array) else contiguous(input)
-    return laid * reshape(scale, form) + reshape(shift, form)
+    out = laid * reshape(scale, form) + reshape(shift, form)
+    return cast(out, input.dtype) if input.dtype.itemsize == 2 else out          # with float32 statistics, as PyTorch
 
 
 def _check_channels(channels: int, **vectors: Any) -> None:

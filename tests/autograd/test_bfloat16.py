@@ -187,7 +187,7 @@ def test_default_dtype():
 def test_modules(make):
     ours, theirs = make(nn), make(torch.nn)
     theirs.load_state_dict({k: torch.tensor(v.numpy(force=True)) for k, v in ours.state_dict().items()})
-    ours, theirs = ours.to(BF), theirs.bfloat16()
+    ours, theirs = ours.bfloat16(), theirs.bfloat16()
     x, u = draw((40, 8), (40, 8))
     out = [m(t.tensor(x).to(t.bfloat16)) for t, m in ((ag, ours), (torch, theirs))]
     y, z = (o[0] if isinstance(o, tuple) else o for o in out)
@@ -197,6 +197,25 @@ def test_modules(make):
              *((p, q) for p, q in zip(ours.buffers(), theirs.buffers(), strict=True) if q.is_floating_point())]
     for a, b in pairs:
         assert a.dtype == BF and np.allclose(wide(a), wide(b), rtol=8 * EPS, atol=8 * EPS * np.abs(wide(b)).max())
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("make", [lambda n: n.BatchNorm1d(8), lambda n: n.LayerNorm(8), lambda n: n.GroupNorm(2, 8),
+                                  lambda n: n.RMSNorm(8)], ids=["batch", "layer", "group", "rms"])
+def test_norms_in_float32(make, training):
+    """PyTorch gives the dtype of the input, where the weights are wider; so here, also of float16."""
+    for half in ("bfloat16", "float16"):
+        found = []
+        for t in (ag, torch):
+            module = make(t.nn).train(training)
+            x = t.tensor(draw((20, 8))[0]).to(getattr(t, half)).requires_grad_()
+            y = module(x)
+            (y * y.detach() ** 2).sum().backward()
+            found.append([y, x.grad, module.weight.grad])
+        (mine, theirs), dtypes = found, [half, half, "float32"]
+        assert [str(a.dtype) for a in mine] == dtypes
+        for a, b in zip(mine, theirs, strict=True):
+            assert np.allclose(wide(a), wide(b), rtol=4 * EPS, atol=4 * EPS * np.abs(wide(b)).max())
 
 
 OPTIMISERS = {"SGD": {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.01}, "Adam": {"lr": 0.01}, "AdamW": {"lr": 0.01},

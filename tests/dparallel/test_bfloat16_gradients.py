@@ -254,3 +254,20 @@ def test_local_devices():
         assert len(x) == 16
         ((model(x) - x[:, :1]) ** 2).mean().backward()
         alike([p.grad.float().numpy() for p in model.parameters()], exact)
+
+
+def test_trees_are_rounded_once(on_ranks):
+    def check(comm):
+        if comm.size > 2:
+            return
+        model = DataParallel(nn.Linear(1, 1, bias=False).to(BF), comm=comm, reproducible=4, average="sum")
+        rows = ag.tensor([[1.0], [2.0 ** -8], [2.0 ** -8], [0.0]], dtype=BF).chunk(comm.size)[comm.rank]
+        model(rows).sum().backward()
+        (p,) = model.parameters()
+        assert p.grad.dtype == BF and p.grad.item() == 1 + 2.0 ** -7
+        model.zero_grad()
+        for x in model.shards(rows):
+            model(x).sum().backward()
+        assert p.grad.dtype == BF and p.grad.item() == 1 + 2.0 ** -7
+
+    on_ranks(check)
