@@ -1,5 +1,8 @@
-# alike() of arrays.py without its tuples: NumPy's macros that read an array's fields, and no function of NumPy's API
-from numpy cimport PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, ndarray, npy_intp
+# arrays.py, without tuples and lookups: NumPy's macros that read an array's fields, and no function of NumPy's API
+from numpy cimport PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp
+
+cdef inline bint is_bfloat16(object x):
+    return isinstance(x, ndarray) and PyArray_TYPE(x) > 255
 
 cdef inline bint alike(object x, object y):
     cdef ndarray a, b

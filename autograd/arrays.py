@@ -1,8 +1,10 @@
-"""What the core asks of two arrays at every call: in a compiled core two comparisons in C, see arrays.pxd."""
+"""What the core asks of arrays at every call: in a compiled core a comparison or two in C, see arrays.pxd."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from numpy import ndarray
 
 
 def alike(a: Any, b: Any) -> bool:
@@ -10,4 +12,9 @@ def alike(a: Any, b: Any) -> bool:
     return a.dtype is b.dtype and a.shape == b.shape
 
 
-__all__ = ["alike"]
+def is_bfloat16(a: Any) -> bool:
+    """Whether a is an array of bfloat16, the only dtype here that NumPy does not number itself."""
+    return isinstance(a, ndarray) and a.dtype.num > 255
+
+
+__all__ = ["alike", "is_bfloat16"]

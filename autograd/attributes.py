@@ -204,8 +204,6 @@ def converted(x: Tensor, dtype: np.dtype[Any], copy: bool, memory_format: Any) -
     """x as dtype in a memory format; x itself if it is so already, unless `copy`."""
     out = x
     if x.array.dtype != dtype:
-        if dtype.kind == "V" and x.tracked:
-            raise NotImplementedError("gradients do not pass through bfloat16, which is for storing: detach() first")
         out = Cast.apply(x, dtype=dtype)
     if memory_format is not preserve_format:
         check_format(memory_format)

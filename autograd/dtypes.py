@@ -78,7 +78,7 @@ def known(dtype: Any) -> np.dtype[Any]:
 
 
 def bfloat16() -> np.dtype[Any]:
-    """The 16-bit float with float32's range: to store and convert. ModuleNotFoundError without the package ml_dtypes."""
+    """The 16-bit float with float32's range; NumPy's kind "V". ModuleNotFoundError without the package ml_dtypes."""
     try:
         return np.dtype(importlib.import_module("ml_dtypes").bfloat16)
     except ModuleNotFoundError:

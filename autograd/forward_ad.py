@@ -68,7 +68,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     for value, name in ((tensor, "primal"), (tangent, "tangent")):
         if not isinstance(value, Tensor):
             raise TypeError(f"make_dual: {name} must be a Tensor, not {type(value).__name__}")
-        if value.dtype.kind not in "fc":
+        if value.dtype.kind not in "fcV":
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
     if tangent_of(tensor) is not None:
         raise RuntimeError("Setting a forward grad on a Tensor that already has a forward gradient is not supported: "

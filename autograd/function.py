@@ -337,7 +337,7 @@ def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, lane:
     """attach(), for the ordinary call: one new Tensor came out, and nothing but backward is on."""
     tensor: TensorBase
     array = out.array
-    if out.tracked or array.dtype.kind not in "fc":
+    if out.tracked or array.dtype.kind not in "fcV":
         return attach(node, args, out, GRAD)
     node.meta = None
     for a in args:
@@ -424,7 +424,7 @@ def own_output(node: FunctionNode, out: Any, number: int, args: tuple[Any, ...])
         value.edge, value.tracked = (node, number), GRAD
         written(out, value)
         return out
-    if any(out is x for x in node.non_differentiable) or out.array.dtype.kind not in "fc":
+    if any(out is x for x in node.non_differentiable) or out.array.dtype.kind not in "fcV":
         return out.detach() if any(out is a for a in args) else out
     if out.tracked or any(out is a for a in args):
         out = out.detach()

@@ -23,7 +23,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 
 
 def _differentiable(outputs: Any) -> list[Tensor]:
-    return [y for y in _as_tuple(outputs) if isinstance(y, Tensor) and y.dtype.kind == "f" and y.requires_grad]
+    return [y for y in _as_tuple(outputs) if isinstance(y, Tensor) and y.dtype.kind in "fV" and y.requires_grad]
 
 
 def gradcheck(func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
@@ -109,7 +109,7 @@ def _check_forward(func: Any, inputs: Any, sources: list[Tensor], eps: float, at
             direction[i] = 1
             with dual_level():
                 duals = [make_dual(x, result(direction.reshape(x.shape))) if y is x else y for y in inputs]
-                outputs = [y for y in _as_tuple(func(*duals)) if isinstance(y, Tensor) and y.dtype.kind == "f"]
+                outputs = [y for y in _as_tuple(func(*duals)) if isinstance(y, Tensor) and y.dtype.kind in "fV"]
                 rows.append([(unpack_dual(y).tangent, y.shape) for y in outputs])
         for number in range(len(rows[0]) if rows else 0):
             a = np.array([np.zeros(shape).reshape(-1) if t is None else t.detach().numpy().reshape(-1)
@@ -122,7 +122,7 @@ def _check_forward(func: Any, inputs: Any, sources: list[Tensor], eps: float, at
 
 def _check_independent(func: Any, inputs: Any, sources: list[Tensor], eps: float, atol: float) -> None:
     """No output requires grad: then no output may change with the inputs."""
-    outputs = [y for y in _as_tuple(func(*inputs)) if isinstance(y, Tensor) and y.dtype.kind == "f"]
+    outputs = [y for y in _as_tuple(func(*inputs)) if isinstance(y, Tensor) and y.dtype.kind in "fV"]
     for number in range(len(outputs)):
         for x in sources:
             n = _numerical(func, inputs, x, number, eps, None, None)
@@ -158,7 +158,7 @@ def _moved(func: Any, inputs: Any, x: Tensor, number: int, change: Any) -> Any:
     np.copyto(x.array, before + change)
     try:
         with no_grad():
-            outputs = [y for y in _as_tuple(func(*inputs)) if isinstance(y, Tensor) and y.dtype.kind == "f"]
+            outputs = [y for y in _as_tuple(func(*inputs)) if isinstance(y, Tensor) and y.dtype.kind in "fV"]
         return outputs[number].array.astype(np.float64)      # a copy: the output may share x's memory
     finally:
         np.copyto(x.array, before)

@@ -1,4 +1,5 @@
 cimport cython
+from . cimport arrays as of_arrays
 from .graph cimport Node
 from .tensor cimport TensorBase, edge_of, result
 

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from . import arrays as of_arrays
 from .complaints import explain
+from .dtypes import category, float32
 from .graph import Node, join_views, next_number
 from .mode import modes
 from .recorded import finish
@@ -96,6 +98,8 @@ class Operation:
     node: Any = OperationNode
     mixes = False
     view = False                      # the output shares memory with the first input
+    any_float = False                 # forward takes bfloat16 as it is, as a view's does; else in_float32() stands between
+    like_first = False                # the result has the first input's dtype, whatever the others'
     real = False                      # its backward is right for real numbers only: complex ones are not recorded
 
     @staticmethod
@@ -116,15 +120,20 @@ class Operation:
     def apply(cls, *args: Any, **settings: Any) -> Any:
         """Run forward on the arrays of the arguments; record if recording is on and one is tracked."""
         kind = 0
-        seen = False
+        seen = half = False
         arrays = []
         for a in args:
             if isinstance(a, Tensor):
-                arrays.append(a.array)
+                array = a.array
                 seen = True
                 kind |= a.tracked
             else:
-                arrays.append(a)
+                array = a
+            arrays.append(array)
+            if of_arrays.is_bfloat16(array):
+                half = True
+        if half and not cls.view and not cls.any_float:
+            return in_float32(cls.apply, args, settings, cls.like_first)
         node: OperationNode = cls.node()
         node.saved = None
         try:
@@ -167,7 +176,7 @@ class Operation:
             node.outputs = 1
             outs = (result(output),)
         for number, out in enumerate(outs):
-            if out.array.dtype.kind in "fc":
+            if out.array.dtype.kind in "fcV":
                 out.edge, out.tracked = (node, number), True
         if cls.view:
             join_views(outs[0], args[0])
@@ -183,7 +192,7 @@ def keep(node: OperationNode, args: tuple[Any, ...], arrays: list[Any], outs: tu
         owner = next((a for a, array in zip(args, arrays, strict=True) if array is saved), None)
         if owner is None:
             owner = next((o for o in outs if o.array is saved), None)
-        if owner is None and isinstance(saved, np.ndarray) and saved.dtype.kind in "fc":
+        if owner is None and isinstance(saved, np.ndarray) and saved.dtype.kind in "fcV":
             raise TypeError(f"{node.name()}: ctx.save() takes inputs and outputs of forward only; a {saved.dtype} array "
                             f"of shape {saved.shape} is neither, and its derivative would be lost")
         values.append(saved if owner is None else owner)
@@ -241,6 +250,8 @@ class Expand(Operation):
 class Cast(Operation, name="ToCopy"):
     """x in another dtype."""
 
+    any_float = True
+
     @staticmethod
     def forward(ctx: Any, x: Any, *, dtype: Any) -> Any:
         """NumPy's astype, always a copy."""
@@ -252,6 +263,26 @@ class Cast(Operation, name="ToCopy"):
     def backward(ctx: Any, g: Any) -> Any:
         """Cast back."""
         return Cast.apply(g, dtype=ctx.dtype)
+
+
+def in_float32(call: Any, args: Sequence[Any], settings: dict[str, Any], like_first: bool = False) -> Any:
+    """call(*args, **settings) of bfloat16 operands as PyTorch has it: in float32, and rounded once. So are its gradients,
+    of any order, for which nobody else has to know this dtype. A wider float among the operands makes the result wider,
+    unless it is `like_first`.
+    """
+    given = [a for a in args if isinstance(a, (Tensor, np.ndarray)) and category(a.dtype) > 1]
+    bfloat16 = next(a.dtype for a in given if a.dtype.kind == "V")
+    narrow = all(a.dtype.kind == "V" for a in (given[:1] if like_first else [a for a in given if a.ndim] or given))
+    out = call(*[Cast.apply(a, dtype=float32) if isinstance(a, (Tensor, np.ndarray)) and a.dtype.kind == "V" else a
+                 for a in args], **settings)
+
+    def rounded(z: Any) -> Any:
+        if z is not None and z.dtype.kind == "c" and all(a.dtype.kind == "V" for a in given):
+            raise NotImplementedError(f"{getattr(call, '__self__', call).__name__} of bfloat16: no complex dtype has such "
+                                      "parts; convert the tensor first, as in x.float()")
+        return Cast.apply(z, dtype=bfloat16) if narrow and z is not None and z.dtype is float32 else z
+
+    return tuple([rounded(z) for z in out]) if type(out) is tuple else rounded(out)
 
 
 class Conj(Operation):

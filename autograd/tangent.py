@@ -84,7 +84,7 @@ def push(node: Node, outs: tuple[Any, ...], tangents: list[Any], create: bool) -
 
 def seed(out: Any) -> Tensor | None:
     """A leaf that stands for the gradient of an output; None for one that has no derivative."""
-    if not isinstance(out, Tensor) or out.array.dtype.kind not in "fc":
+    if not isinstance(out, Tensor) or out.array.dtype.kind not in "fcV":
         return None
     leaf = result(np.zeros_like(out.array))
     leaf.tracked = GRAD
@@ -93,7 +93,7 @@ def seed(out: Any) -> Tensor | None:
 
 def zeros_like(value: Any) -> Any:
     """The tangent of an input that has none where others have some; None for what has no derivative."""
-    if not isinstance(value, Tensor) or value.array.dtype.kind not in "fc":
+    if not isinstance(value, Tensor) or value.array.dtype.kind not in "fcV":
         return None
     return result(np.zeros_like(value.array))
 

@@ -103,7 +103,7 @@ class TensorBase:
             if not flag:
                 raise RuntimeError(MSG_FLAG_NON_LEAF)
             return
-        if flag and self.array.dtype.kind not in "fc":
+        if flag and self.array.dtype.kind not in "fcV":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients, "
                                f"this one is {self.array.dtype}")
         self.tracked = (self.tracked & DUAL) | bool(flag)

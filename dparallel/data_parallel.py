@@ -130,7 +130,7 @@ class DataParallel(ShardedModel, Module, Joinable):
             self._reducer = self._make_reducer()
         elif (static_graph or find_unused_parameters == "error") and self._trained():
             if comm.size > 1:
-                raise NotImplementedError("find_unused_parameters='error' and static_graph=True look at gradients in buckets; "
+                raise NotImplementedError("find_unused_parameters='error' and static_graph=True look at buckets; "
                                           "local devices and batch='root' have none: they need batch='own'")
             self._reducer = self._make_reducer()     # one process is to find what many would
         if wire and comm.size > 1 and self._virtual is None and not self.shard:

@@ -48,7 +48,7 @@ def entries(obj: Any, rank: int, structure: bool = False) -> list[Entry]:
 
 def _array(path: str, array: Any, more: str = "") -> Entry:
     array = np.asarray(array)
-    if array.dtype.kind in "OV":
+    if array.dtype.kind in "OV" and array.dtype.name != "bfloat16":
         raise Unknown(f"{path or 'the object'} is an array of dtype {array.dtype}, which can't be compared over ranks")
     about = f"{array.dtype} {list(array.shape)}{more}"
     contiguous = np.ascontiguousarray(array)

@@ -24,6 +24,7 @@ from autograd.walk import running
 
 from .buckets import Bucket, assign_all
 from .comm import Communicator
+from .comm.definition import is_half
 from .graph_passes import GraphPasses
 from .logbook import Logbook
 from .sink import calls_in, reenters
@@ -93,7 +94,7 @@ class Reducer:
         return assign_all(self.named, self.cap, self.delayed, self.comm)
 
     def _make_transport(self) -> Any:
-        narrow = any(bucket.buffer.dtype.char == "e" for bucket in self.buckets)
+        narrow = any(is_half(bucket.buffer.dtype) for bucket in self.buckets)
         return Hooked(self.users_comm, self.comm, None) if narrow else Summed(self.comm, self.weights.average == "rows")
 
     def _settle(self) -> None:

@@ -161,7 +161,7 @@ class SyncBatchNorm(nn.SyncBatchNorm, working=True):
             return f"SyncBatchNorm({self.num_features}): the input has {input.shape[1]} channels, shape {list(input.shape)}"
         if input.shape[1] == 0:
             return "SyncBatchNorm number of input channels should be non-zero"
-        return "" if input.dtype.kind == "f" else f"SyncBatchNorm: the input is {input.dtype}; cast it to floating point"
+        return "" if input.dtype.kind in "fV" else f"SyncBatchNorm: the input is {input.dtype}; cast it to floating point"
 
     def _check_input_dim(self, input: Any) -> None:
         """Nothing yet: normalize() knows whether other ranks have to be told."""
@@ -182,7 +182,7 @@ class SyncBatchNorm(nn.SyncBatchNorm, working=True):
             update_running(running_mean, mean, factor)
             update_running(running_var, variance * (count / (count - 1)), factor)
 
-        wide = input.float() if input.dtype == np.float16 else input
+        wide = input.float() if input.dtype.itemsize == 2 else input
         settings: dict[str, Any] = {"comm": comm, "weight": where.weight, "eps": self.eps}
         if where.replicas is None:
             z = as_tuple(Standardized.apply(wide, observe=observe, **settings))[0]

@@ -11,6 +11,7 @@ from autograd import Tensor, as_tensor
 from autograd.engine import current_pass
 
 from .comm import Communicator, even_split
+from .comm.definition import is_half
 from .functions import AllReduce, Collective
 from .replicate import looking_into
 from .vectors import exchanged
@@ -25,6 +26,11 @@ def tree_sum(arrays: Sequence[Any]) -> Any:
     half = len(arrays) // 2
     left, right = tree_sum(arrays[:half]), tree_sum(arrays[half:])
     return right if left is None else left if right is None else left + right
+
+
+def widened(x: Array) -> Array:
+    """Half precision as single: it is rounded once, when all is added up."""
+    return x.astype(np.float32) if is_half(x.dtype) else x
 
 
 def tree_allreduce(x: Array, comm: Communicator) -> Array:
@@ -76,8 +82,9 @@ class VirtualReduce(Collective):
     def forward(ctx: Any, *gs: Tensor, comm: Communicator, share: int, scale: float) -> Any:
         """The tree's sum: this rank's branch for each parameter, then all of them at once over ranks, one dtype a time."""
         ctx.settings, ctx.share, ctx.scale = {"comm": comm}, share, scale
-        branches = [tree_sum([g.array for g in gs[start:start + share]]) for start in range(0, len(gs), share)]
-        sums = tuple(as_tensor(total) for total in tree_allreduce_all(branches, comm, scale))
+        branches = [tree_sum([widened(g.array) for g in gs[start:start + share]]) for start in range(0, len(gs), share)]
+        sums = tuple(as_tensor(total.astype(g.array.dtype, copy=False)) for total, g in zip(
+            tree_allreduce_all(branches, comm, scale), gs[::share], strict=True))
         return sums if len(sums) > 1 else sums[0]
 
     @staticmethod

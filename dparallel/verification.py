@@ -16,7 +16,7 @@ from autograd.nn import Module
 from .comm import CollectiveError, Communicator, communicator
 from .entries import Entry, Unknown, entries
 
-COMPARABLE = "biufc"                 # kinds of dtypes whose elements are shown
+COMPARABLE = "biufcV"                # kinds of dtypes whose elements are shown
 
 
 def assert_same_everywhere(obj: Any, comm: Communicator | None = None) -> None:

@@ -27,7 +27,7 @@ from .parallel_apply import parallel_apply
 from .replicate import ModuleTree, looking_into
 from .scatter_gather import gather, scatter
 from .tree import leaves
-from .tree_reduce import VirtualBroadcast, check_fresh, tree_allreduce_all, tree_sum
+from .tree_reduce import VirtualBroadcast, check_fresh, tree_allreduce_all, tree_sum, widened
 
 
 class VirtualShards:
@@ -126,13 +126,14 @@ class VirtualShards:
         weigh = self.average != "sum"
         branches = []
         for p in params:
-            grads = [None if leaf.grad is None else leaf.grad.array * p.array.dtype.type(n if weigh else 1)
+            wide = widened(p.array[:0]).dtype
+            grads = [None if leaf.grad is None else widened(leaf.grad.array) * wide.type(n if weigh else 1)
                      for leaf, n in zip(copies[id(p)], rows, strict=True)]
             branch = tree_sum(grads)
-            branches.append(np.zeros_like(p.array) if branch is None else branch)
+            branches.append(np.zeros(p.array.shape, wide) if branch is None else branch)
         sums = tree_allreduce_all(branches, self.ranks, 1.0)
         for p, g in zip(params, sums, strict=True):
-            p.grad = as_tensor(np.divide(g, p.array.dtype.type(total if weigh else 1)))
+            p.grad = as_tensor(np.divide(g, g.dtype.type(total if weigh else 1)).astype(p.array.dtype, copy=False))
 
     def _rows(self, inputs: Any) -> list[int]:
         """Every rank's number of rows: those of its first tensor. Collective."""

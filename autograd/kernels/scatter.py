@@ -108,7 +108,7 @@ def reduce_at(x: Any, dim: int, index: Any, src: Any, reduce: str, include_self:
     if reduce == "mean":
         count = np.bincount(at, minlength=flat.size) + include_self
         count[count == 0] = 1
-        if out.dtype.kind in "fc":
+        if out.dtype.kind in "fcV":
             flat /= count.astype(out.dtype)
         else:
             flat[...] = flat // count

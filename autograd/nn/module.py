@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import bfloat16
 from ..mode import no_grad
 from ..ops.cast import cast
 from ..ops.fill import zeros_like
@@ -286,9 +287,9 @@ class Module(Hooked, Stateful):
         if device is not None and str(device).split(":")[0] != "cpu":
             raise NotImplementedError(f"to(device={str(device)!r}): modules live in the CPU's memory")
         if dtype is not None:
-            if np.dtype(dtype).kind not in "fc":
+            if np.dtype(dtype).kind not in "fcV":
                 raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
-            self._apply(lambda t: cast(t, dtype) if t.array.dtype.kind in "fc" else t)
+            self._apply(lambda t: cast(t, dtype) if t.array.dtype.kind in "fcV" else t)
         return self
 
     def type(self, dst_type: Any) -> Any:
@@ -306,6 +307,10 @@ class Module(Hooked, Stateful):
     def half(self) -> Any:
         """to(float16)."""
         return self.to(dtype=np.float16)
+
+    def bfloat16(self) -> Any:
+        """to(bfloat16)."""
+        return self.to(dtype=bfloat16())
 
     def cpu(self) -> Any:
         """This module, which is on the CPU already."""

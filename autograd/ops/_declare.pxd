@@ -1,4 +1,4 @@
-from .. cimport mode
+from .. cimport arrays, mode
 from ..graph cimport Node
 from ..operation cimport OperationNode
 from ..tensor cimport TensorBase, edge_of, result, start

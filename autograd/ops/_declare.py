@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from .. import mode
+from .. import arrays, mode
 from ..complaints import explain, unsupported
 from ..dtypes import category, default, float32, for_number, result_type
 from ..frames import framed
 from ..graph import FREED, MSG_FREED, join_views, next_number, raise_changed
 from ..mode import modes
-from ..operation import Conj, Operation, OperationNode, fit
+from ..operation import Cast, Conj, Operation, OperationNode, fit, in_float32
 from ..recorded import finish
 from ..saved import Output, output_value
 from ..tensor import Tensor, TensorBase, edge_of, result, start
@@ -113,8 +113,10 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
         if out is not None:
             return into(out, op(x.detach()), x)
         a = x.array
-        if floats and a.dtype.kind not in "fc":
+        if floats and a.dtype.kind not in "fcV":
             a = a.astype(default)
+        if arrays.is_bfloat16(a):
+            return in_float32(op, (narrowed(x, a),), {})
         try:
             out = result(forward(a))
         except TypeError as error:
@@ -206,8 +208,10 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             y = right
         if check is not None and not plain:
             check(input, other)
-        if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fc":
+        if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fcV":
             a, b, plain = np.asarray(a).astype(default), np.asarray(b).astype(default), False
+        if arrays.is_bfloat16(a) or (plain is None and arrays.is_bfloat16(b)):
+            return in_float32(op, (narrowed(x, a), narrowed(y, b)), {})
         try:
             z = forward(a, b)
         except (TypeError, ValueError, OverflowError) as error:
@@ -218,11 +222,9 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
         if (x_tracked or y_tracked) and (x_tracked | y_tracked) & (on := (state := mode.state())["recording"]):
             node: OperationNode = (node_class if (plain and dtype is float32) or answer.array.dtype.kind != "c" or real(a, b)
                                    else conjugated(node_class))()
-            node.seq = next_number()
-            node.lane = state["lane"]
-            node.outputs, node.hooks = 1, None
+            node.seq, node.lane = next_number(), state["lane"]
+            node.outputs, node.hooks, node.saved = 1, None, None
             node.edges = (edge_of(x) if x_tracked else None, edge_of(y) if y_tracked else None)
-            node.saved = None
             if x_reads or y_reads:
                 keep_x = (x_tracked and x_for_x) or (y_tracked and x_for_y)
                 keep_y = (x_tracked and y_for_x) or (y_tracked and y_for_y)
@@ -270,6 +272,11 @@ def matched(a: Any, b: Any) -> tuple[Any, Any]:
     """Two arrays in the dtype of their result."""
     dtype = result_type(a, b)
     return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+
+
+def narrowed(x: TensorBase, a: Any) -> Any:
+    """The operand x of an operation in bfloat16, whose array there is a: integers are rounded first."""
+    return a if type(x) is Number else x if x.array.dtype.kind in "fV" else Cast.apply(x, dtype=a.dtype)
 
 
 limits_of = functools.cache(np.iinfo)
@@ -376,9 +383,11 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
     node_class = node_type(name, LinearNode, adjoint=adjoint)
 
     def op(x: Any, *settings: Any) -> Any:
+        a = x.array if isinstance(x, Tensor) else x
+        if not view and arrays.is_bfloat16(a):
+            return in_float32(op, (x, *settings), {})
         if not isinstance(x, Tensor):
             return forward(x, *settings)
-        a = x.array
         out = result(forward(a, *settings))
         if view and (always or np.may_share_memory(out.array, a)):
             join_views(out, x)
@@ -406,6 +415,9 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
     def one(input: Any, *, out: Any = None) -> Any:
         if not isinstance(input, Tensor):
             return forward(input)
+        if arrays.is_bfloat16(input.array):
+            made = in_float32(one, (input,), {})
+            return made if out is None else into(out, made, input)
         made = result(forward(input.array))
         made = made if not tracers else told(forward, (input.array,), (input,), made)
         return made if out is None else into(out, made, input)
@@ -415,13 +427,15 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
             return into(out, two(input, other), input, other)
         x, y = input, other
         if isinstance(x, Tensor) and isinstance(y, Tensor):
-            a, b = x.array, y.array
+            a, b, plain = x.array, y.array, True
             if a.dtype is not b.dtype:
                 a, b = matched(a, b)
         else:
-            x, y, a, b, _ = operands(x, y, two.__name__, forward)
+            x, y, a, b, plain = operands(x, y, two.__name__, forward)
             if x is None:
                 return y
+        if arrays.is_bfloat16(a) or (plain is None and arrays.is_bfloat16(b)):
+            return in_float32(two, (narrowed(x, a), narrowed(y, b)), {})
         try:
             made = result(forward(a, b))
         except (TypeError, ValueError, OverflowError) as error:

@@ -32,7 +32,7 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
             return rule(g, ctx.values[0], *ctx.settings)
 
     apply = Pointwise.apply
-    kinds = "fciu" if integers else "fc"
+    kinds = "fcViu" if integers else "fcV"
 
     def op(x: Any, *settings: Any) -> Any:
         if x.dtype.kind not in kinds:

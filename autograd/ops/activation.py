@@ -68,7 +68,7 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     """input * P(standard normal < input); approximate "tanh" takes a formula with tanh for it."""
     if approximate not in ("none", "tanh"):
         raise RuntimeError(f"approximate argument must be either none or tanh, not {approximate!r}")
-    if input.dtype.kind != "f":
+    if input.dtype.kind not in "fV":
         raise NotImplementedError(f'"gelu" not implemented for {input.dtype}; cast the input to floating point first')
     return (Gelu if approximate == "none" else GeluTanh).apply(input)
 
@@ -187,7 +187,7 @@ def glu(input: Any, dim: int = -1) -> Any:
     size = input.shape[dim]
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
-    if input.dtype.kind not in "fc":
+    if input.dtype.kind not in "fcV":
         raise NotImplementedError(f'"glu" not implemented for {input.dtype}; cast the input to floating point first')
     return narrow(input, dim, 0, size // 2) * sigmoid(narrow(input, dim, size // 2, size // 2))
 

@@ -170,7 +170,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
 @takes_out
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """input + value * tensor1 / tensor2, for floating tensors."""
-    if tensor1.dtype.kind not in "fc" and tensor2.dtype.kind not in "fc":
+    if tensor1.dtype.kind not in "fcV" and tensor2.dtype.kind not in "fcV":
         raise RuntimeError("Integer division with addcdiv is no longer supported; use input + value * torch.div(tensor1, "
                            "tensor2, rounding_mode=...), or convert the tensors to floating point.")
     return AddCDiv.apply(*alike(input, tensor1, tensor2), value=value)
@@ -204,7 +204,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     for name, value in (("end", end), ("weight", weight)):
         if isinstance(value, Tensor) and value.dtype != input.dtype and not (name == "weight" and value.ndim == 0):
             raise RuntimeError(f"expected dtype {input.dtype} for `{name}` but got dtype {value.dtype}")
-    only("fc", "lerp", np.asarray)(input.array if isinstance(input, Tensor) else input)
+    only("fcV", "lerp", np.asarray)(input.array if isinstance(input, Tensor) else input)
     return Lerp.apply(input, end, weight)
 
 

@@ -141,7 +141,7 @@ def _check(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, i
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError("Expected query, key, and value to have the same dtype, but got query.dtype: "
                            f"{query.dtype} key.dtype: {key.dtype} and value.dtype: {value.dtype} instead.")
-    if query.dtype.kind != "f":
+    if query.dtype.kind not in "fV":
         raise NotImplementedError(f"scaled_dot_product_attention is not implemented for {query.dtype}")
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise RuntimeError("Expected query, key, and value to all be  at least 2 dimensional, but got " + shapes)

@@ -111,7 +111,7 @@ def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 def adaptive_avg_pool(name: str, dims: int, input: Any, output_size: Any) -> Any:
     """adaptive_avg_pool1d, 2d, 3d: they differ in `dims`."""
     outs = full_sizes(name, input, output_size, dims)
-    if input.dtype.kind != "f":
+    if input.dtype.kind not in "fV":
         raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
     plane = tuple(input.shape[-dims:])
     maps = tuple([kernels.span_sums(n, o) for n, o in zip(plane, outs, strict=True)])

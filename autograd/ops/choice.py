@@ -162,7 +162,7 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     tensors = [isinstance(limit, Tensor) for limit in (min, max) if limit is not None]
     if not tensors[0] and not tensors[-1]:
         kind = input.dtype.kind
-        if kind != "f":
+        if kind not in "fV":
             input = cast(input, common_dtype(input, *(v for v in (min, max) if v is not None)))
             _check_order(input, min, max)
         return Clamp.apply(input, low=min, high=max)

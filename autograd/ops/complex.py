@@ -93,7 +93,7 @@ def polar(abs: Any, angle: Any) -> Any:
     for name, part in (("abs", abs), ("angle", angle)):
         if not isinstance(part, Tensor):
             raise TypeError(f"polar(): argument '{name}' must be Tensor, not {type(part).__name__}")
-    if abs.dtype.kind != "f" or abs.dtype != angle.dtype:
+    if abs.dtype.kind not in "fV" or abs.dtype != angle.dtype:
         raise RuntimeError(f"polar expects two floating point tensors of one dtype, not {abs.dtype} and {angle.dtype}")
     return complex(mul(abs, cos(angle)), mul(abs, sin(angle)))
 

@@ -39,7 +39,7 @@ def copied(data: Any, dtype: np.dtype[Any] | None) -> Any:
     array = arranged(data)
     if array.dtype.kind not in "biufc":
         _refuse(data, array)
-    if array.dtype.kind in "fc" or array.size == 0:
+    if array.dtype.kind in "fcV" or array.size == 0:
         dtype = dtype or _inferred(data, array.dtype)
     if dtype is None:
         dtype = _inferred(data, array.dtype)

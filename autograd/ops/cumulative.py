@@ -62,7 +62,7 @@ def _running(x: Any, dim: int, ufunc: Any) -> ValuesIndices:
         return ValuesIndices(x.clone(), result(np.zeros((), int64)))
     a = x.array
     reached = a == ufunc.accumulate(a, axis=dim)
-    if a.dtype.kind == "f":
+    if a.dtype.kind in "fV":
         reached |= np.isnan(a)
     places = np.arange(a.shape[dim]).reshape((-1,) + (1,) * (a.ndim - 1 - dim))
     indices = in_rows(np.maximum.accumulate(np.where(reached, places, 0), axis=dim))
@@ -115,7 +115,7 @@ class LogCumSumExp(Operation, name="Logcumsumexp"):
 @takes_out
 def logcumsumexp(input: Any, dim: int) -> Any:
     """log of the running sum of exp(input) along `dim`, without overflow."""
-    if input.dtype.kind not in "fc":
+    if input.dtype.kind not in "fcV":
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype}'; use .float() first")
     dim = one_dim(dim, input.ndim)
     if input.ndim == 0:

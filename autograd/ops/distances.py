@@ -49,7 +49,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = MODES[0]) -> Any
     if compute_mode not in MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode; it is one of {', '.join(MODES)}")
     for name, x in (("X1", x1), ("X2", x2)):
-        if x.dtype.kind != "f":
+        if x.dtype.kind not in "fV":
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {x.dtype}")
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
@@ -77,7 +77,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     """The p-norm distances of all pairs of rows of a matrix, (0, 1), (0, 2), ..., (1, 2), ...: a vector."""
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
-    if input.dtype.kind != "f":
+    if input.dtype.kind not in "fV":
         raise RuntimeError(f"pdist only supports floating-point dtypes, got {input.dtype}")
     if p < 0:
         raise RuntimeError(f"pdist only supports non-negative p values, got {p}")

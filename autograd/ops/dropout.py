@@ -51,7 +51,7 @@ def _dropped(input: Any, p: float, training: bool, inplace: bool, shape: tuple[i
     """The mask has `shape`, which broadcasts to the input's."""
     if not training or p == 0:
         return input
-    if input.dtype.kind not in "fc":
+    if input.dtype.kind not in "fcV":
         raise RuntimeError(f"result type float32 can't be cast to {input.dtype}: dropout is for floating point")
     keep = np.zeros(shape, bool) if p == 1 else again(_mask, shape, p)
     scale = 1 / (1 - p) if p < 1 else 0.0

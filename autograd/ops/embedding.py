@@ -152,7 +152,7 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
     its bag; the result for an empty bag is 0. per_sample_weights (as input) weigh the rows of a sum.
     """
     _refuse_sparse(sparse, "embedding_bag")
-    if weight.dtype.kind in "iu" and input.dtype.kind == "f":
+    if weight.dtype.kind in "iu" and input.dtype.kind in "fV":
         warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` "
                       "is deprecated, and should now be `embedding_bag(input, weight, ...)`.", UserWarning, stacklevel=2)
         input, weight = weight, input

@@ -97,7 +97,7 @@ def _input(x: Any, real: bool = False) -> Any:
         raise RuntimeError(f"Unsupported dtype {x.dtype}: Fourier transforms take float32, float64 and complex numbers")
     if real and x.dtype.kind == "c":
         raise RuntimeError(f"Expected a real input tensor to the transform, got {x.dtype}. Use fft() for complex input")
-    x = x if x.dtype.kind in "fc" else cast(x, default)
+    x = x if x.dtype.kind in "fcV" else cast(x, default)
     return x if real else as_complex(x)
 
 

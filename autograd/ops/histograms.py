@@ -34,7 +34,7 @@ def _value(value: Any, dtype: Any) -> Any:
     """What is searched for, as an array that can be compared with the edges."""
     if isinstance(value, Tensor):
         return value.array
-    return np.asarray(value, float32 if isinstance(value, float) and dtype.kind != "f" else dtype)
+    return np.asarray(value, float32 if isinstance(value, float) and dtype.kind not in "fV" else dtype)
 
 
 @rerun
@@ -116,7 +116,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
 def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     """How many elements fall in each of `bins` equal bins from min to max, by default those of the elements."""
     a = input.array
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fV":
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{a.dtype}'; convert with .float()")
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
@@ -170,7 +170,7 @@ def _edges(a: Any, bins: Any, limits: Any, dim: int) -> Any:
 
 def _binned(points: Any, bins: Sequence[Any], limits: Any, weight: Any, density: bool) -> tuple[Any, list[Any]]:
     """The histogram of points (n, d), and the edges of each coordinate; the last bin owns its right edge."""
-    if points.dtype.kind != "f" or points.dtype.itemsize < 4:
+    if points.dtype.kind not in "fV" or points.dtype.itemsize < 4:
         raise NotImplementedError(f"\"histogramdd\" not implemented for '{points.dtype}'; convert with .float()")
     if limits is not None and len(limits) != 2 * len(bins):
         raise RuntimeError(f"torch.histogramdd: for a {len(bins)}-dimensional histogram range should have "

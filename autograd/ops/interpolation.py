@@ -88,7 +88,7 @@ def resized(input: Any, plane: tuple[int, ...], outs: tuple[int, ...], scales: S
                            f"{list(outs)}")
     if input.shape[1] == 0:
         raise RuntimeError(f"Non-empty {input.ndim}D data tensor expected but got a tensor with sizes {list(input.shape)}")
-    if input.dtype.kind != "f" and not (input.dtype == np.uint8 and mode not in ("linear", "trilinear")):
+    if input.dtype.kind not in "fV" and not (input.dtype == np.uint8 and mode not in ("linear", "trilinear")):
         raise NotImplementedError(f"interpolate: mode {mode!r} is not implemented for {input.dtype}; use floating point")
     numbers = list(zip(plane, outs, scales, strict=True))
     if mode in ("nearest", "nearest-exact"):

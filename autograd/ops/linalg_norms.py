@@ -97,12 +97,12 @@ def direction(x: Any) -> Any:
 
 def _norm_dtype(name: str, x: Any, dtype: Any) -> Any:
     """x in `dtype`, checked."""
-    if x.dtype.kind not in "fc":
+    if x.dtype.kind not in "fcV":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype}")
     if dtype is None:
         return x
     dtype = np.dtype(dtype)
-    if dtype.kind not in "fc" or (dtype.kind != x.dtype.kind):
+    if dtype.kind not in "fcV" or (dtype.kind != x.dtype.kind):
         raise RuntimeError(f"{name}: dtype should be {'complex' if x.dtype.kind == 'c' else 'floating point'} for an "
                            "input of "
                            f"{x.dtype}, but got {dtype}")

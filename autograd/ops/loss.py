@@ -213,7 +213,7 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any
     reduction = chosen(reduction, size_average, reduce)
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(MSG_SMOOTHING.format(label_smoothing))
-    if input.dtype.kind != "f":
+    if input.dtype.kind not in "fV":
         raise NotImplementedError(f'"cross_entropy" not implemented for {input.dtype}; cast the input to floating point')
     if target.shape == input.shape and input.ndim:
         return _soft_cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
@@ -247,7 +247,7 @@ def _smooth(rows: Any, target: Any, weight: Any, ignore_index: int, total: Any) 
 def _soft_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str,
                         label_smoothing: float) -> Any:
     """Cross entropy against probabilities."""
-    if target.dtype.kind != "f":
+    if target.dtype.kind not in "fV":
         raise RuntimeError(f"Expected floating point type for target with class probabilities, got {target.dtype}")
     if ignore_index >= 0:
         raise RuntimeError(f"ignore_index is not supported for floating point target: {ignore_index}")

@@ -95,7 +95,7 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
     if pos_weight is not None:
         missed = softplus(-input, 1, np.inf)         # -log(sigmoid(input))
         losses = (1 - target) * input + missed * ((pos_weight - 1) * target + 1)
-    elif input.dtype == target.dtype and input.dtype.kind == "f":
+    elif input.dtype == target.dtype and input.dtype.kind in "fV":
         losses = BinaryCrossEntropyWithLogits.apply(input, target)
     else:
         losses = (1 - target) * input + softplus(-input, 1, np.inf)

@@ -72,7 +72,7 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
     The mean is over samples, each divided by its target's length. zero_infinity: 0, with no gradient, for impossible ones.
     """
     reduction = chosen(reduction)
-    if log_probs.dtype.kind != "f":
+    if log_probs.dtype.kind not in "fV":
         raise NotImplementedError(f'"ctc_loss" not implemented for {log_probs.dtype}')
     if targets.dtype.kind not in "iu":
         raise RuntimeError(f"ctc_loss: targets are class numbers of an integer dtype, not {targets.dtype}")

@@ -60,7 +60,7 @@ def mse_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = No
 
 
 def _floating(name: str, x: Any) -> None:
-    if x.dtype.kind not in "fc":
+    if x.dtype.kind not in "fcV":
         raise NotImplementedError(f'"{name}" not implemented for {x.dtype}; cast to floating point first')
 
 

@@ -30,7 +30,7 @@ def demand_matrices(name: str, x: Any, argument: str = "A") -> None:
 
 def demand_precision(name: str, x: Any) -> None:
     """RuntimeError unless x has single or double precision."""
-    if x.dtype.kind not in "fc":
+    if x.dtype.kind not in "fcV":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype}")
     if x.dtype == np.float16:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {x.dtype}; convert to float32 first")

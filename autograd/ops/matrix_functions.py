@@ -39,7 +39,7 @@ class MatrixExp(Operation, name="LinalgMatrixExp"):
 def matrix_exp(input: Any) -> Any:
     """The exponential of each square matrix."""
     _square("linalg.matrix_exp", input)
-    if input.dtype.kind not in "fc":
+    if input.dtype.kind not in "fcV":
         raise RuntimeError(f"linalg.matrix_exp: Expected a floating point or complex tensor as input. Got {input.dtype}")
     return MatrixExp.apply(input)
 

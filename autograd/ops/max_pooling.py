@@ -181,7 +181,7 @@ def adaptive_max_pool(name: str, dims: int, input: Any, output_size: Any, indice
     if input.shape[-dims - 1] == 0:
         raise RuntimeError(f"{name}: Expected input to have non-zero size for non-batch dimensions, but input has sizes "
                            f"{list(input.shape)}")
-    if input.dtype.kind != "f":
+    if input.dtype.kind not in "fV":
         raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
     return found(input, dims, kernels.max_spans, (kernels.adaptive_tables(input.shape[-dims:], outs),), indices)
 
@@ -222,7 +222,7 @@ def fractional_max_pool(name: str, dims: int, input: Any, kernel_size: Any, outp
     outs = fractional_outs(name, dims, plane, output_size, output_ratio)
     check_pool_input(name, input, dims)
     kernel = ints(kernel_size, dims, "kernel_size")
-    if input.dtype.kind != "f":
+    if input.dtype.kind not in "fV":
         raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
     if min(kernel) < 1 or min(outs) < 1:
         raise RuntimeError(f"{name}: kernel_size and output_size must be greater than zero, but got kernel_size="

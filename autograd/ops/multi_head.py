@@ -118,7 +118,7 @@ def _added(mask: Any, name: str, dtype: Any) -> Any:
     """A mask as numbers to add to the scores."""
     if mask is None:
         return None
-    if mask.dtype.kind == "f":
+    if mask.dtype.kind in "fV":
         return mask
     if mask.dtype.kind != "b":
         raise AssertionError(f"only bool and floating types of {name} are supported, not {mask.dtype}")

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from ..dtypes import finfo, float32
 from ..graph import shared_counter
 from ..kernels.order import channels_last
 from ._out import takes_out
 from .batch_norm import ChannelNorm
+from .cast import cast
 from .distance import p_norm
 from .powers import pow, rsqrt
 from .shape import contiguous, pad_constant, reshape, wrap_dim
@@ -64,7 +64,8 @@ def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bi
     shift = -running_mean * scale
     shift = shift if bias is None else shift + bias
     laid = input if channels_last(input.array) else contiguous(input)
-    return laid * reshape(scale, form) + reshape(shift, form)
+    out = laid * reshape(scale, form) + reshape(shift, form)
+    return cast(out, input.dtype) if input.dtype.itemsize == 2 else out          # with float32 statistics, as PyTorch
 
 
 def _check_channels(channels: int, **vectors: Any) -> None:
@@ -118,7 +119,7 @@ def _trailing(name: str, input: Any, normalized_shape: Sequence[int], weight: An
         if vector is not None and vector.shape != shape:
             raise RuntimeError(f"Expected {what} to be of same shape as normalized_shape, but got {what} of shape "
                                f"{list(vector.shape)} and normalized_shape = {list(shape)}")
-    if input.dtype.kind not in "fc":
+    if input.dtype.kind not in "fcV":
         raise NotImplementedError(f'"{name}" not implemented for {input.dtype}; cast the input to floating point first')
     return {"dims": tuple(range(input.ndim - len(shape), input.ndim)), "form": shape}
 
@@ -132,7 +133,7 @@ def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, 
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
     """The last dimensions over the square root of their mean square; times weight. eps: the dtype's own if None."""
     settings = _trailing("rms_norm", input, normalized_shape, weight, None)
-    eps = float(np.finfo(input.dtype).eps) if eps is None else eps
+    eps = finfo(input.dtype if input.dtype.itemsize > 2 else float32).eps if eps is None else eps
     return RmsNorm.apply(input, weight, None, eps=eps, centre=False, **settings)
 
 

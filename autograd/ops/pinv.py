@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..dtypes import finfo
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import takes_out
@@ -34,7 +35,7 @@ def tolerance(name: str, x: Any, largest: Any, atol: Any, rtol: Any) -> Any:
     given = atol is not None
     atol = array_of(0.0 if atol is None else atol)
     if rtol is None:
-        default = np.finfo(x.dtype).eps * max(x.shape[-2:])
+        default = finfo(x.dtype).eps * max(x.shape[-2:])
         rtol = np.where(np.asarray(atol) > 0, 0.0, default) if given else default
     return np.maximum(atol, np.asarray(array_of(rtol)) * largest)
 

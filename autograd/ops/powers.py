@@ -27,7 +27,7 @@ hypot = elementwise("Hypot", tensors("hypot", only("f", "hypot", np.hypot)), lam
 def _power(a: Any, b: Any) -> Any:
     """a ** b. Small exponents by multiplication, as NumPy's operator has it but not its ufunc."""
     if a.__class__ is np.ndarray and (b.__class__ is int or b.__class__ is float):
-        if a.dtype.kind in "fc":
+        if a.dtype.kind in "fcV":
             if b == 2:
                 return np.square(a)
             if b == 3:
@@ -40,7 +40,7 @@ def _power(a: Any, b: Any) -> Any:
         if b < 0:
             raise RuntimeError(f"Integers to negative integer powers are not allowed, as {b}. Convert to float first.")
     a, b = both_arrays(a, b)
-    if a.dtype.kind in "fc":
+    if a.dtype.kind in "fcV":
         return np.power(a, b)
     if a.dtype.kind == "b":
         refuse("pow", a.dtype)
@@ -92,9 +92,9 @@ def ldexp(input: Any, other: Any, *, out: Any = None) -> Any:
     """input * 2**other; other may be fractional."""
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
         raise TypeError(f"ldexp() takes two Tensors, not {type(input).__name__} and {type(other).__name__}")
-    if other.dtype.kind == "b" and input.dtype.kind == "f":
+    if other.dtype.kind == "b" and input.dtype.kind in "fV":
         refuse("ldexp", other.dtype)
-    if other.dtype.kind in "iu" and input.dtype.kind in "fc":        # else a 0-d input would be taken for less than 2**other
+    if other.dtype.kind in "iu" and input.dtype.kind in "fcV":       # else a 0-d input would be taken for less than 2**other
         other = cast(other, np.abs(np.empty(0, input.dtype)).dtype)
     return mul(input, pow(2.0, other), out=out)
 
@@ -127,7 +127,7 @@ class Frexp(Operation):
 @takes_out
 def frexp(input: Any) -> Any:
     """(mantissa, exponent) with input = mantissa * 2**exponent and 0.5 <= |mantissa| < 1."""
-    if input.dtype.kind != "f":
+    if input.dtype.kind not in "fV":
         raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, not {input.dtype}")
     return MantissaExponent(*Frexp.apply(input))
 

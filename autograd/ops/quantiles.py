@@ -28,13 +28,13 @@ class MedianOfAll(Operation, name="Median"):
     def forward(ctx: Any, x: Any, *, skip_nan: bool) -> Any:
         """By partition; nan if there is one, or only if all are."""
         flat = x.reshape(-1)
-        if x.dtype.kind == "f" and (skip_nan or np.isnan(flat).any()):
+        if x.dtype.kind in "fV" and (skip_nan or np.isnan(flat).any()):
             flat = flat[~np.isnan(flat)] if skip_nan else flat[:0]
         if flat.size:
             middle = (flat.size - 1) // 2
             out = np.asarray(np.partition(flat, middle)[middle])
         else:
-            out = np.array(np.nan if x.dtype.kind == "f" else np.iinfo(x.dtype).min, x.dtype)
+            out = np.array(np.nan if x.dtype.kind in "fV" else np.iinfo(x.dtype).min, x.dtype)
         ctx.save(x, out)
         return out
 
@@ -61,7 +61,7 @@ def _median(x: Any, dim: Any, keepdim: bool, skip_nan: bool, name: str) -> Any:
         refuse(f"{name}() along a dimension can't be recorded")
     a = x.array
     places, n = order(a, dim), a.shape[dim]
-    nans = np.count_nonzero(np.isnan(a), axis=dim, keepdims=True) if a.dtype.kind == "f" else np.zeros((1,) * a.ndim, int64)
+    nans = np.count_nonzero(np.isnan(a), axis=dim, keepdims=True) if a.dtype.kind in "fV" else np.zeros((1,) * a.ndim, int64)
     middle = np.maximum(n - nans - 1, 0) // 2 if skip_nan else np.where(nans, n - nans, (n - 1) // 2)
     middle = np.broadcast_to(middle, (*a.shape[:dim], 1, *a.shape[dim + 1:]))
     return selected(x, in_rows(np.take_along_axis(places, middle, dim)), dim, keepdim)

@@ -139,7 +139,7 @@ def random(x: Tensor, *args: Any, to: Any = None, generator: Generator | None = 
         low, to = (low, args[0]) if to is None else (args[0], to)
     if to is None:
         exact = {"b": 1, "i": 2 ** (8 * dtype.itemsize - 1) - 1, "u": 2 ** (8 * dtype.itemsize) - 1}
-        to = min(1 + exact[dtype.kind] if dtype.kind in exact else 2 ** (np.finfo(dtype).nmant + 1) + 1, 2**63 - 1)
+        to = min(1 + exact[dtype.kind] if dtype.kind in exact else int(2 / dtypes.finfo(dtype).eps) + 1, 2**63 - 1)
     return Random.apply(x, values=again(lambda: integers("random_", drawing(generator), low, to, x.array.shape, dtype)))
 
 

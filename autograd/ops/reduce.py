@@ -90,7 +90,7 @@ def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = No
         return into(out, mean(input.detach(), dim, keepdim or keepdims, dtype=dtype), input)
     if dtype is not None:
         input = cast(input, dtype)
-    if input.dtype.kind not in "fc":
+    if input.dtype.kind not in "fcV":
         raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
                            f"complex dtype. Got: {input.dtype}. Pass dtype=, or convert with .float()")
     return Mean.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim or keepdims)
@@ -119,10 +119,10 @@ class NanSum(Operation, name="Nansum"):
 @reduction
 def nansum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of the elements that are not nan."""
-    if input.dtype.kind != "f":
+    if input.dtype.kind not in "fV":
         return sum(input, dim, keepdim, dtype=dtype)
     x = input if dtype is None else cast(input, dtype)
-    if x.dtype.kind != "f":
+    if x.dtype.kind not in "fV":
         return sum(x, dim, keepdim, dtype=dtype)
     return NanSum.apply(x, dims=dims_of(dim, x.ndim), keepdim=keepdim)
 
@@ -139,7 +139,7 @@ def _count(a: Any, dims: tuple[int, ...]) -> Any:
 @reduction
 def nanmean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean of the elements that are not nan; nan where there are none."""
-    if input.dtype.kind not in "fc":
+    if input.dtype.kind not in "fcV":
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
     total = nansum(input, dim, keepdim, dtype=dtype)
     present = sum(result(again(_present, input.array)), dim, keepdim)

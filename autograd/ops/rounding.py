@@ -15,7 +15,7 @@ zero: Any = elementwise("Zero", np.zeros_like, lambda g: zero(g))          # the
 
 def _kept(kinds: str, name: str, forward: Any) -> Any:
     """`forward` of floats; integers are integers already."""
-    return only(kinds, name, lambda x: forward(x) if np.asarray(x).dtype.kind in "fc" else np.copy(x))
+    return only(kinds, name, lambda x: forward(x) if np.asarray(x).dtype.kind in "fcV" else np.copy(x))
 
 
 floor: Any = elementwise("Floor", _kept("fiu", "floor", np.floor), lambda g: zero(g))
@@ -46,7 +46,7 @@ def round(input: Any, *, decimals: int = 0) -> Any:
     """The nearest integer, the even one of two; with `decimals`, the nearest multiple of 10**-decimals."""
     if decimals == 0:
         return nearest(input)
-    if input.dtype.kind != "f":
+    if input.dtype.kind not in "fV":
         refuse("round with decimals", input.dtype)
     return RoundTo.apply(input, decimals=decimals)
 

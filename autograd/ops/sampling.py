@@ -121,7 +121,7 @@ def check_grid(input: Any, grid: Any, mode: str) -> None:
     if input.dtype != grid.dtype:
         raise RuntimeError(f"grid_sampler(): expected input and grid to have same dtype, but input has {input.dtype} and "
                            f"grid has {grid.dtype}")
-    if input.dtype.kind != "f":
+    if input.dtype.kind not in "fV":
         raise NotImplementedError(f"grid_sampler(): not implemented for {input.dtype}")
     if input.ndim not in (4, 5) or grid.ndim != input.ndim:
         raise RuntimeError(f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got "
@@ -162,7 +162,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
         warnings.warn("affine_grid: align_corners is False where it is not given (it was True before PyTorch 1.3)",
                       stacklevel=2)
         align_corners = False
-    if theta.dtype.kind != "f":
+    if theta.dtype.kind not in "fV":
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     if len(size) not in (4, 5):
         raise NotImplementedError(f"affine_grid: size must have 4 or 5 numbers (n, c and a plane or volume), got "

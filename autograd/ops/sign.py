@@ -19,7 +19,7 @@ absolute, negative = abs, neg
 
 def _sign(x: Any) -> Any:
     dtype = np.asarray(x).dtype
-    if dtype.kind == "f":
+    if dtype.kind in "fV":
         return np.subtract(x > 0, x < 0, dtype=dtype)     # 0 for nan, where NumPy's sign is nan
     return np.copy(x) if dtype.kind == "b" else np.sign(x)
 
@@ -35,7 +35,7 @@ def _heaviside(x: Any, y: Any) -> Any:
 
 sign: Any = elementwise("Sign", _sign, lambda g: zero(g))
 sgn = elementwise("Sgn", _sign, lambda g: zero(g))
-signbit = elementwise("Signbit", lambda x: np.signbit(x) if np.asarray(x).dtype.kind == "f" else np.less(x, 0))
+signbit = elementwise("Signbit", lambda x: np.signbit(x) if np.asarray(x).dtype.kind in "fV" else np.less(x, 0))
 copysign: Any = elementwise("Copysign", tensors("copysign", in_floats(_copysign), 1),
                             lambda g, z, x: where(x == 0, 0.0, g * sign(x) * sign_of(z)), lambda g: zero(g))
 step = elementwise("Heaviside", _heaviside, undifferentiable("heaviside"), undifferentiable("heaviside"))

@@ -124,7 +124,7 @@ class Softmax(Operation):
 def _normalised(operation: Any, x: Any, dim: int, dtype: Any) -> Any:
     if dtype is not None:
         x = cast(x, dtype)
-    if x.dtype.kind not in "fc":
+    if x.dtype.kind not in "fcV":
         raise NotImplementedError(f"\"softmax\" not implemented for '{x.dtype}'; pass dtype=, or convert with .float()")
     if x.ndim == 0:
         one_dim(dim, 0)

@@ -28,8 +28,8 @@ class Standardize(Operation):
     """
 
     real = True
-
     mixes = True
+    like_first = True
 
     @staticmethod
     def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],

@@ -61,7 +61,7 @@ def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int 
     if return_complex is None and not complex_input:
         raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further require "
                            "that return_complex=True in a future PyTorch release.")
-    _demand(input.dtype.kind in "fc", "stft", f"expected a tensor of floating point or complex values, not {input.dtype}")
+    _demand(input.dtype.kind in "fcV", "stft", f"expected a tensor of floating point or complex values, not {input.dtype}")
     _demand(input.ndim in (1, 2), "stft", f"expected a 1D or 2D tensor, not one of shape {list(input.shape)}")
     if onesided and complex_input:
         raise RuntimeError(MSG_COMPLEX)

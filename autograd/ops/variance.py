@@ -86,7 +86,7 @@ def _settings(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: An
             raise TypeError(f"{name}() takes unbiased or correction, not both (unbiased={unbiased}, "
                             f"correction={correction})")
         correction = int(unbiased)
-    if input.dtype.kind not in "fc":
+    if input.dtype.kind not in "fcV":
         raise RuntimeError(f"std and var only support floating point and complex dtypes, got {input.dtype}")
     dims = dims_of(dim, input.ndim)
     correction = 1 if correction is None else correction

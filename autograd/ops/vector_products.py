@@ -121,7 +121,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     """The sum of conj(x) * y along `dim`."""
     for v in (x, y):
-        if v.dtype.kind not in "fc":
+        if v.dtype.kind not in "fcV":
             raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {v.dtype}")
     if x.dtype != y.dtype:
         raise RuntimeError(f"linalg.vecdot: Expected vectors of one dtype, but found {x.dtype} and {y.dtype}")

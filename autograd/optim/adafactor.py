@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import finfo
 from .arguments import check_lr, number
 from .flat import Array
-from .one_by_one import OneByOne, array_in, count_step, norm
+from .one_by_one import OneByOne, array_in, count_step, mean, norm
 
 
 class Adafactor(OneByOne):
@@ -38,7 +39,7 @@ class Adafactor(OneByOne):
     def update(self, p: Array, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """The formula of the class."""
         t, lr, (eps1, eps2) = count_step(state), number(group["lr"]), group["eps"]
-        eps1 = float(np.finfo(p.dtype).eps) if eps1 is None else eps1
+        eps1 = finfo(p.dtype).eps if eps1 is None else eps1
         g = -g if group["maximize"] else g
         size = max(eps2, norm(p) / math.sqrt(p.size)) * min(lr, 1 / math.sqrt(t))
         if group["weight_decay"]:
@@ -58,7 +59,7 @@ class Adafactor(OneByOne):
             return variance.copy()
         squares = g * g
         row = array_in(state, "row_var", (*g.shape[:-1], 1), g.dtype)
-        row += weight * (squares.mean(-1, keepdims=True) - row)
+        row += weight * (mean(squares, -1) - row)
         column = array_in(state, "col_var", (*g.shape[:-2], 1, g.shape[-1]), g.dtype)
-        column += weight * (squares.mean(-2, keepdims=True) - column)
-        return row @ column / np.maximum(row.mean(-2, keepdims=True), eps)
+        column += weight * (mean(squares, -2) - column)
+        return row @ column / np.maximum(mean(row, -2), eps)

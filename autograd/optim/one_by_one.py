@@ -51,6 +51,12 @@ def count_step(state: dict[str, Any]) -> float:
     return float(state["step"].array)
 
 
+def mean(x: Array, axis: int) -> Array:
+    """The mean over an axis, which stays; half precision is added up in single."""
+    wide = np.float32 if x.dtype.itemsize == 2 else x.dtype
+    return x.mean(axis, wide, keepdims=True).astype(x.dtype, copy=False)
+
+
 def norm(x: Array) -> float:
     """The Euclidean norm of all elements."""
     return float(np.linalg.norm(x.reshape(-1)))

@@ -55,7 +55,7 @@ def fitted(param: Tensor, value: Any) -> Any:
     """
     if isinstance(value, Tensor) or hasattr(value, "__array__"):         # NumPy's and PyTorch's are welcome too
         array = value.array if isinstance(value, Tensor) else np.asarray(value)
-        casts = param.array.dtype.kind == "f" and array.dtype.kind in "fiub" and array.ndim > 0
+        casts = param.array.dtype.kind in "fV" and array.dtype.kind in "fiub" and array.ndim > 0
         return result(np.array(array, param.array.dtype if casts else array.dtype, order="C"))
     if isinstance(value, dict):
         return {k: fitted(param, v) for k, v in value.items()}

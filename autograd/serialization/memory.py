@@ -83,8 +83,8 @@ class Memory:
 
 
 def require_grad(tensor: Tensor, flag: Any) -> None:
-    """Set requires_grad; not of bfloat16, which takes no gradients here."""
-    tensor.requires_grad = bool(flag) and tensor.array.dtype.kind in "fc"
+    """Set requires_grad, where the numbers have gradients."""
+    tensor.requires_grad = bool(flag) and tensor.array.dtype.kind in "fcV"
 
 
 def _dense(shape: tuple[int, ...], strides: tuple[int, ...] | None, step: int) -> bool:

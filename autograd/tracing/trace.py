@@ -143,7 +143,7 @@ def other(array: Any) -> Any:
     turned = np.roll(array, 1)
     if array.dtype.kind in "biu" and array.size and (turned == array).all():
         turned.flat[0] = not turned.flat[0] if array.dtype.kind == "b" else 0        # all alike: 0 is always possible
-    return turned * array.dtype.type(0.97) if array.dtype.kind in "fc" else turned
+    return turned * array.dtype.type(0.97) if array.dtype.kind in "fcV" else turned
 
 
 __all__ = ["Traced", "tracers"]

@@ -411,7 +411,7 @@ def join(x: Tensor, *tokens: Any) -> Tensor:
 
     >>> loss = join(loss, token)
     """
-    if not isinstance(x, Tensor) or x.array.dtype.kind not in "fc":
+    if not isinstance(x, Tensor) or x.array.dtype.kind not in "fcV":
         raise TypeError("join(x, *tokens): x is a tensor that can have a gradient, not "
                         + (f"one of {x.dtype}" if isinstance(x, Tensor) else type(x).__name__))
     links = [t for token in tokens for t in (token if isinstance(token, (list, tuple)) else [token]) if t is not None]

@@ -103,7 +103,7 @@ def directions(ctx: Any, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
 def differentiable(tangents: Any, ctx: Any) -> Any:
     """The outputs' tangents, None for outputs of integers."""
     many = tangents if isinstance(tangents, tuple) else (tangents,)
-    return tuple(t if dtype is not None and dtype.kind in "fc" else None
+    return tuple(t if dtype is not None and dtype.kind in "fcV" else None
                  for t, (_, dtype) in zip(many, ctx.output_meta, strict=True))
 
 
@@ -136,7 +136,7 @@ class Pending:
 
 def _recorded(value: Any) -> bool:
     """False for what was waited for in no_grad; outputs of integers are never recorded."""
-    return any(t.requires_grad or t.dtype.kind not in "fc" for t in (value if isinstance(value, tuple) else (value,)))
+    return any(t.requires_grad or t.dtype.kind not in "fcV" for t in (value if isinstance(value, tuple) else (value,)))
 
 
 class Start(Collective):

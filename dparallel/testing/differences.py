@@ -82,7 +82,7 @@ class _Run:
         self.func, self.comm, self.eps, self.fast = func, comm, eps, fast
         self.args = with_empty_parts(args, comm)
         self.sources = [(path, x) for path, x in leaves(self.args)
-                        if isinstance(x, Tensor) and x.requires_grad and x.dtype.kind in "fc"]
+                        if isinstance(x, Tensor) and x.requires_grad and x.dtype.kind in "fcV"]
         self.rng = np.random.default_rng([11, comm.rank])
         self.layout = everyones(comm, [(path, x.shape, x.dtype.kind) for path, x in self.sources])
         if not any(self.layout):                     # the same on every rank

@@ -160,8 +160,8 @@ class NetworkComm(ThreadComm):
         place a number, which shows when it is written to (nan + 1 is nan)."""
         array = arrays[0]
         handle = self._later(lambda: ThreadComm.start_sum_in_place(self, arrays))
-        array[...] = NOTHING if array.dtype.kind in "fc" else ~array
-        if array.dtype.kind in "fc":
+        array[...] = NOTHING if array.dtype.kind in "fcV" else ~array
+        if array.dtype.kind in "fcV":
             array.reshape(-1)[::2] = np.nan
         return self._guarded(handle, array, array.copy(), f"sum_in_place of {array.dtype} {array.shape}: the array was "
                                                           "written to before wait()")

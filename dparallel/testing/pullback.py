@@ -31,12 +31,12 @@ def refuse(comm: Communicator, problem: str, error: type[Exception]) -> None:
 
 def floating(nest: Any) -> list[Tensor]:
     """The tensors of a nest that may have gradients: of floats or complex numbers."""
-    return [value for _, value in leaves(nest) if isinstance(value, Tensor) and value.dtype.kind in "fc"]
+    return [value for _, value in leaves(nest) if isinstance(value, Tensor) and value.dtype.kind in "fcV"]
 
 
 def is_part(x: Any) -> bool:
     """Whether x is an array or a tensor of floats or complex numbers."""
-    return isinstance(x, (Tensor, np.ndarray, np.generic)) and np.dtype(x.dtype).kind in "fc"
+    return isinstance(x, (Tensor, np.ndarray, np.generic)) and np.dtype(x.dtype).kind in "fcV"
 
 
 def with_empty_parts(xs: Sequence[Any], comm: Communicator) -> list[Any]:
@@ -44,7 +44,7 @@ def with_empty_parts(xs: Sequence[Any], comm: Communicator) -> list[Any]:
 
     Otherwise this rank's part of the backward pass would lead nowhere, and a pass over that could not begin.
     """
-    kinds = [x.dtype.str if is_part(x) else "" for x in xs]
+    kinds = [np.dtype(x.dtype) if is_part(x) else None for x in xs]
     everyone = everyones(comm, kinds)
     filled = list(xs)
     for number, x in enumerate(filled):

@@ -119,8 +119,7 @@ def test_bfloat16():
     assert half.dtype == ag.bfloat16 and half.itemsize == 2 and half.float().tolist() == [1.0, 2.125] and half.is_floating_point()
     assert repr(half) == "tensor([1.0000, 2.1250], dtype=bfloat16)" and (half + x).dtype == ag.float32 and half.type() == "torch.BFloat16Tensor"
     assert ag.promote_types(ag.bfloat16, ag.float16) == ag.float32 and ag.promote_types(ag.bfloat16, ag.int64) == ag.bfloat16
-    with pytest.raises(NotImplementedError, match="bfloat16"):
-        x.requires_grad_().bfloat16()
+    assert x.requires_grad_().bfloat16().requires_grad and half.requires_grad_().requires_grad
 
 
 def test_without_ml_dtypes(monkeypatch):

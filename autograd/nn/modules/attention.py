@@ -110,7 +110,7 @@ class MultiheadAttention(Module):
 
 def added(mask: Any, dtype: Any, name: str = "mask") -> Any:
     """A mask as numbers to add to the scores: -inf for True."""
-    if not isinstance(mask, Tensor) or mask.dtype.kind == "f":
+    if not isinstance(mask, Tensor) or mask.dtype.kind in "fV":
         return mask
     if mask.dtype.kind != "b":
         raise AssertionError(f"only bool and floating types of {name} are supported")

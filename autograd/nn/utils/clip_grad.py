@@ -29,7 +29,8 @@ def _grads(parameters: Iterable[Tensor]) -> list[Tensor]:
 
 
 def _norm(array: Any, order: float) -> Any:
-    """The norm of all elements, of the array's dtype."""
+    """The norm of all elements; half precision is added up in single."""
+    array = array.astype(np.float32) if array.dtype.itemsize == 2 else array
     if order == np.inf:
         return np.abs(array).max() if array.size else np.zeros((), array.dtype)
     if order == -np.inf:
@@ -38,8 +39,7 @@ def _norm(array: Any, order: float) -> Any:
         return np.count_nonzero(array)
     if order == 2:
         flat = array.ravel()
-        wide = flat.astype(np.float32) if array.dtype == np.float16 else flat
-        return np.sqrt(np.dot(wide, wide))
+        return np.sqrt(np.dot(flat, flat))
     return (np.abs(array) ** order).sum() ** (1 / order)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import finfo
 from ...mode import no_grad
 from ...ops.draw import randn
 from ...ops.matmul import matmul, mv, vdot
@@ -198,7 +199,7 @@ def _reflections(Q: Any) -> Any:
 
 
 def _is_orthogonal(Q: Any) -> bool:
-    eps = 10.0 * Q.shape[-2] * np.finfo(Q.dtype).eps
+    eps = 10.0 * Q.shape[-2] * finfo(Q.dtype).eps
     q = Q.array
     return bool(np.allclose(np.conj(np.swapaxes(q, -1, -2)) @ q, np.eye(q.shape[-1], dtype=q.dtype), atol=eps))
 

@@ -62,7 +62,7 @@ def part(p: Any) -> Any:
 
 def _array(p: Any) -> Any:
     dtype, ndim = p.dtype, p.ndim
-    if dtype.kind == "f" and isinstance(p, np.ndarray):
+    if dtype.kind in "fV" and isinstance(p, np.ndarray):
         return p.astype(np.int64)                    # PyTorch reads NumPy's floats so
     if dtype.kind not in "iub" or (ndim and dtype.kind == "i" and dtype.itemsize < 4):
         raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, not {dtype}")

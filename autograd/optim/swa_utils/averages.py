@@ -44,7 +44,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Sequence[Any], Seque
     """get_ema_avg_fn for lists of tensors, in place."""
     _checked(decay)
     return _in_place(lambda averaged, current, count: averaged + (current - averaged) * (1 - decay)
-                     if averaged.array.dtype.kind in "fc" else averaged * decay + current * (1 - decay))
+                     if averaged.array.dtype.kind in "fcV" else averaged * decay + current * (1 - decay))
 
 
 def _in_place(rule: Callable[[Any, Any, Any], Any]) -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
