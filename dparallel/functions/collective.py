@@ -11,6 +11,7 @@ from autograd import Function, Tensor, as_tensor
 from autograd.mode import DUAL, GRAD, modes
 
 from ..comm import CollectiveError, Communicator, communicator, world
+from .turns import overtake
 
 NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
 NO_PART.flags.writeable = False
@@ -26,6 +27,7 @@ class Collective(Function):
 
     always_runs = True
     asks = True
+    overtakes = True                                 # what was started before and is still under way, see turns.py
 
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
@@ -45,6 +47,8 @@ class Collective(Function):
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
         """Run on every rank; None as an input stands for having no part."""
+        if cls.overtakes:
+            overtake()
         return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=communicator(comm), **settings)
 
 

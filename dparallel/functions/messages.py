@@ -47,6 +47,7 @@ from autograd.walk import running
 
 from ..comm import Communicator, Handle, communicator
 from ..comm.messages import Message, call_text, check_like
+from .turns import overtake
 
 MSG_TRACED = "messages (Send, Recv, Isend, Irecv) can't be recorded: call the step itself"
 WITH_TANGENT = DUAL                  # in a message's note, beside GRAD: x and its tangent came, one on the other
@@ -228,6 +229,7 @@ def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
            *links: Tensor) -> tuple[Tensor, Sent]:
     """Send x, and its tangent if it has one; Post's tensor, and the message."""
     refuse(MSG_TRACED)
+    overtake()
     message = Sent(comm, place, dest)
     primal, tangent = unpack_dual(x) if isinstance(x, Tensor) else (x, None)
     sent, note = (x, 0.0) if tangent is None else (stack([primal, tangent]), float(WITH_TANGENT))
@@ -311,6 +313,7 @@ class Recv(Function):
                  like: Any = None, link: Any = None) -> Any:
         """Wait for the message, and record it."""
         came: Message = handle.wait()
+        overtake()
         dual = bool(int(came.note) & WITH_TANGENT)
         check_like(came.array[0] if dual else came.array, like, call_text("recv", "source", source, tag))
         if dual and modes.level is None:
