@@ -107,7 +107,7 @@ class MpiComm(MpiMessages, Communicator):
 
         CollectiveError on all ranks if a message was never received.
         """
-        if isinstance(self.comm, Freed):
+        if self.freed:
             return
         self.entered, self.waiting = self.entered + 1, "free()"
         self.free_groups()
@@ -122,6 +122,7 @@ class MpiComm(MpiMessages, Communicator):
                 comm.Free()
         self.waiting, self.comm = None, Freed()
         self.watch.part(self)
+        self.freed = True
         refuse_lost(lost)
 
     def _outlive(self) -> None:
@@ -460,7 +461,7 @@ def usable(comm: Any) -> Any:
 def adopted(comm: Any) -> MpiComm:
     """The MpiComm that stands for a user's communicator: a duplicate, made once (collectively) and freed with it."""
     found: Any = usable(comm).Get_attr(_keyval())
-    if found is None or isinstance(found.comm, Freed):
+    if found is None or found.freed:
         found = MpiComm(comm)
         comm.Set_attr(_keyval(), found)
     return cast(MpiComm, found)

@@ -11,6 +11,7 @@ from autograd import Function, Tensor, as_tensor
 from autograd.mode import DUAL, GRAD, modes
 
 from ..comm import CollectiveError, Communicator, communicator, world
+from .open_messages import tell_gone
 from .turns import overtake
 
 NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
@@ -47,6 +48,7 @@ class Collective(Function):
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
         """Run on every rank; None as an input stands for having no part."""
+        tell_gone()
         if cls.overtakes:
             overtake()
         return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=communicator(comm), **settings)
