@@ -5,7 +5,7 @@ The first time:
 - Recv: the pass that reaches y. Send: the pass that reaches the token, an empty tensor: `loss = join(loss, token)`, or
   token.sum().backward() on a rank that has no loss of its own.
 - A Send whose token is not used, and a Recv whose y is not used, take part in the next pass that this thread begins (a
-  Send in grad() only if it leads to an input that is asked for). So it is right to drop the token: no gradient is lost, and
+  Send in grad() only if it leads to an input that is asked for, or to a Recv or a collective that is reached). So it is right to drop the token: no gradient is lost, and
   nobody waits for one; a y that is not used sends back zeros. What is held and not yet used waits for its own pass if this
   one reaches another Send by its token (for a y: another message; or if it is a grad()): with several graphs at once, hold
   each one's token and join it.
@@ -149,8 +149,8 @@ class Sent(Open):
             elif partner is not None and not self.silent:
                 beginning.join(self)
         elif not self.again:
-            leads = beginning.targets is None or _leads_to(self.root, beginning.targets)
-            if leads and not self.reached(beginning.members) and self.unused(not beginning.sends):
+            mine = not self.reached(beginning.members) and self.unused(not beginning.sends)
+            if mine and beginning.wants(self.root):
                 self.taken = True
                 beginning.join(self)
         elif self.taken:
@@ -240,6 +240,14 @@ class Beginning:
         self.messages = bool(reached) or targets is not None
         self.roots: list[Any] = []
 
+    def wants(self, root: Any) -> bool:
+        """Whether gradients from there go to what is asked for; or on to other ranks, by nodes that the pass comes by."""
+        if self.targets is None:
+            return True
+        order, uses = survey([root])
+        asked = {node for node, _ in self.targets} | {node for node in self.members if node.always_runs}
+        return not asked.isdisjoint([*order, *uses])
+
     def join(self, message: Sent) -> None:
         """A Send takes part; and what its tensor was made of."""
         self.roots.append(message.root)
@@ -285,10 +293,6 @@ def thrown_away() -> Iterator[None]:
 def sends_gradients_of(tensors: Sequence[Tensor]) -> bool:
     """Whether the next pass to these tensors takes up a Send that nothing uses."""
     targets = [edge_of(t) for t in tensors if t.requires_grad]
-    return any(isinstance(m, Sent) and not m.done and m.unused(True) and _leads_to(m.root, targets)
+    beginning = Beginning([], targets, True, [])
+    return any(isinstance(m, Sent) and not m.done and m.unused(True) and beginning.wants(m.root)
                for m in waiting.messages)
-
-
-def _leads_to(root: Any, targets: list[Any]) -> bool:
-    order, uses = survey([root])
-    return not {node for node, _ in targets}.isdisjoint([*order, *uses])

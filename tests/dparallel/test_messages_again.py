@@ -200,6 +200,23 @@ def test_a_rank_whose_graph_is_gone_need_not_have_as_many_passes(on_ranks):
     on_ranks(check)
 
 
+def test_a_rank_that_passes_on_what_it_got_does_so_in_grad_too(on_ranks):
+    """What rank 1 sends leads to nothing that is asked for there, but to what it received, which the pass reaches."""
+    def check(comm):
+        if comm.size == 1 or comm.rank > 1:
+            return
+        w = ag.tensor([3.0], dtype=ag.float64, requires_grad=True)
+        if comm.rank == 0:
+            Send.apply(w * w, dest=1, comm=comm)
+            assert ag.grad((Recv.apply(source=1, comm=comm) ** 2).sum(), w)[0].item() == 4 * 4 * 27 + 6 * 3
+        else:
+            y = Recv.apply(source=0, comm=comm)
+            Send.apply(y * 2, dest=0, comm=comm)
+            assert ag.grad((y * w).sum(), w)[0].item() == 9
+
+    on_ranks(check)
+
+
 def test_graphs_of_a_communicator_that_was_given_back(on_ranks):
     def check(comm):
         group, x = comm.duplicate(), leaf(comm)
