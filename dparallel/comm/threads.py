@@ -143,6 +143,7 @@ class ThreadComm(Communicator):
         """Bring a call and an item to the next collective; functions to collect all ranks', and to test for them."""
         number, rank, meeting, ranks = (self._channel, self._number), self._me, self._meeting, self._ranks
         self._number += 1
+        call.answers = self.answers
         meeting.bring(number, rank, (call, item, here()))
 
         def collect() -> tuple[list[Call], list[Any]]:

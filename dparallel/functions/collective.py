@@ -43,6 +43,9 @@ class Collective(Function):
             if bits & DUAL and bits & NO_LEVEL:
                 raise CollectiveError(MSG_MODES.format(name=cls.__name__, have="have tangents", are="in no dual level"))
         node.agreed = bits & (GRAD | DUAL)
+        if node.agreed:
+            comm.recorded += 1
+            node.number = comm.recorded              # the same on all ranks: they met here
         return node.agreed
 
     @classmethod

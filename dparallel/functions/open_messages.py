@@ -5,10 +5,10 @@ The first time:
 - Recv: the pass that reaches y. Send: the pass that reaches the token, an empty tensor: `loss = join(loss, token)`, or
   token.sum().backward() on a rank that has no loss of its own.
 - A Send whose token is not used, and a Recv whose y is not used, take part in the next pass that this thread begins (a
-  Send in grad() only if it leads to an input that is asked for, or to a Recv or a collective that is reached). So it is right to drop the token: no gradient is lost, and
-  nobody waits for one; a y that is not used sends back zeros. What is held and not yet used waits for its own pass if this
-  one reaches another Send by its token (for a y: another message; or if it is a grad()): with several graphs at once, hold
-  each one's token and join it.
+  Send in grad() only if it leads to an input that is asked for, or to a Recv or a collective that is reached). So it is
+  right to drop the token: no gradient is lost, and nobody waits for one; a y that is not used sends back zeros. What is
+  held and not yet used waits for its own pass if this one reaches another Send by its token (for a y: another message; or
+  if it is a grad()): with several graphs at once, hold each one's token and join it.
 - A pass uses up a message that it took in this way, unless it keeps the graph (retain_graph, create_graph). Reaching one
   that is used up by its token, or by y, is a RuntimeError.
 

@@ -67,7 +67,8 @@ class Partnered(Collective):
     def backward(ctx: Any, *gs: Tensor) -> Any:
         """The partner."""
         partner, settings = ctx.function.adjoint(ctx)
-        return ctx.function.finish(ctx, partner.apply(*gs, **settings))
+        with ctx.settings["comm"].answering(ctx.number):
+            return ctx.function.finish(ctx, partner.apply(*gs, **settings))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -194,7 +195,8 @@ class Wait(Function):
         """Start the partner."""
         (start, _), = ctx.edges
         partner, settings = ctx.flight.function.adjoint(start)
-        ctx.flight.back = partner.start(*gs, **settings)
+        with start.settings["comm"].answering(start.number):
+            ctx.flight.back = partner.start(*gs, **settings)
         return as_tensor(np.zeros(()))
 
     @staticmethod

@@ -6,7 +6,7 @@ import pytest
 import autograd as ag
 from autograd import forward_ad
 from autograd.utils.checkpoint import checkpoint
-from dparallel import AllReduce, Recv, Send
+from dparallel import AllReduce, CollectiveError, Recv, Send
 
 
 def waited(handles, order):
@@ -130,5 +130,24 @@ def test_waits_in_the_order_of_starts_overlap_in_backward_too(on_ranks):
         between = x * 2
         a, b = first.wait(), second.wait()
         assert between.grad_fn._sequence_nr() < a.grad_fn._sequence_nr() < b.grad_fn._sequence_nr()
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("go", [lambda x, c: AllReduce.apply(x, comm=c), lambda x, c: AllReduce.start(x, comm=c).wait()])
+@pytest.mark.parametrize("create", [False, True])
+def test_ranks_whose_passes_come_by_different_collectives_are_told(on_ranks, go, create):
+    """They were summed with each other: the shapes are the same."""
+    def check(comm):
+        x = ag.ones(2, requires_grad=True)
+        for _ in range(2):                           # and all is well afterwards
+            ys = [go(x * (k + 1), comm) for k in range(comm.size)]
+            if comm.size > 1:
+                with pytest.raises(CollectiveError, match="backward passes come by different collectives") as caught:
+                    ag.grad(ys[comm.rank].sum(), x, create_graph=create)
+                assert "the gradient of recorded collective" in str(caught.value)
+            ys = [go(x * (k + 1), comm) for k in range(2)]
+            g, = ag.grad(sum(y.sum() for y in ys), x, create_graph=create)
+            assert g.tolist() == [3 * comm.size] * 2
 
     on_ranks(check)
