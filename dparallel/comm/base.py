@@ -12,11 +12,12 @@ with the same text, on every place.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import operator
 import pickle
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,21 @@ class Communicator(Messages, Groups):
         if now:
             handle.wait()                            # between threads mistakes are seen here
         return handle
+
+    # --- which collectives belong together in backward ----------------------------------------------------------------
+
+    recorded = 0                                     # collectives so far that a backward pass may come by
+    answers = 0                                      # the number of the one whose gradient is on its way
+
+    @contextlib.contextmanager
+    def answering(self, number: int) -> Iterator[None]:
+        """Collectives called inside are of the backward of recorded collective `number`: CollectiveError where other places
+        are in that of another one."""
+        before, self.answers = self.answers, number
+        try:
+            yield
+        finally:
+            self.answers = before
 
     # --- small exchanges --------------------------------------------------------------------------------------------
 

@@ -38,9 +38,9 @@ CUTTING = {"scatter", "reduce_scatter", "alltoall", "scatter_object"}
 ONE_RESULT = {"reduce", "gather", "gather_object"}     # root's; others give a list, an array for each place held
 WITH_DIM = CUTTING | JOINING
 MAX_DIMS = 8
-# Name, root, op, dtype, ndim, checksum of given sizes, error; a number, or dim and ties; the shape.
+# Name, root, op, dtype, ndim, checksum of given sizes, error and `answers`; a number, or dim and ties; the shape.
 HEADER = struct.Struct(f"=7qd{MAX_DIMS}q")
-VALUE_AT = 7 * 8                     # where the number is, in bytes
+ANSWERS_AT, VALUE_AT = 6 * 8, 7 * 8  # where they and the number are, in bytes
 VALUED = {"any", "total", "agree", "send"}      # the calls that bring one
 
 HINTS = {"backward_in_evaluation_mode": "; is a model in eval() on some places, in train() on others?",
@@ -57,14 +57,16 @@ class Call:
     x is None where the place brings no array. `sizes` is how the rows are cut, `given` a checksum of it if the caller
     passed it (else 0), `value` a number that travels with the call, `error` what is wrong with the call taken alone.
     The rows of x are in front; `dim` is where the caller has them. `before`, for texts: the Function that follows.
+    `answers`: in backward, the number of the recorded collective whose gradient this is; else 0.
     """
 
-    __slots__ = ("before", "dim", "dtype", "error", "given", "name", "op", "root", "shape", "sizes", "ties", "value")
+    __slots__ = ("answers", "before", "dim", "dtype", "error", "given", "name", "op", "root", "shape", "sizes", "ties",
+                 "value")
 
     def __init__(self, name: str, size: int, x: Any = None, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
                  value: Any = 0.0, error: str = "", dim: Any = 0, ties: Any = "split", before: str = "") -> None:
         self.name, self.root, self.op, self.given, self.value = name, root, op, 0, 0.0
-        self.before = before
+        self.before, self.answers = before, 0
         self.dim, self.ties = dim, ties
         if op.__class__ is str and op == "avg":      # PyTorch's word
             self.op = "mean"
@@ -143,7 +145,7 @@ class Call:
         shape = self.shape
         value = self.value if self.name in VALUED else 2 * self.dim + TIES.index(self.ties)
         HEADER.pack_into(buffer, 0, NUMBERS[self.name], self.root, OPS.index(self.op),
-                         -1 if self.dtype is None else CODES[self.dtype], len(shape), self.given, 0, value,
+                         -1 if self.dtype is None else CODES[self.dtype], len(shape), self.given, 2 * self.answers, value,
                          *shape, *(0,) * (MAX_DIMS - len(shape)))
 
     @staticmethod
@@ -153,6 +155,7 @@ class Call:
         call = Call.__new__(Call)
         call.name, call.root, call.op, call.given, call.value = NAMES[number], root, OPS[op], given, value
         call.dtype, call.shape = None if dtype < 0 else DTYPES[dtype], tuple(shape[:ndim])
+        call.answers, error = divmod(error, 2)
         call.sizes, call.error, call.before = None, "bad input" if error else "", ""
         call.dim, call.ties = divmod(int(value), 2) if not error and call.name not in VALUED else (0, 0)
         call.ties = TIES[call.ties]
@@ -169,6 +172,7 @@ class Call:
         settings += [f"ties={self.ties!r}"] if self.ties != "split" else []
         array = "" if self.dtype is None else f" of {self.dtype} {self.shape}"
         return (f"{self.name}({', '.join(settings)}){array}" + (f" before {self.before}" if self.before else "")
+                + (f", the gradient of recorded collective {self.answers}" if self.answers else "")
                 + (f": {self.error}" if self.error else ""))
 
 
@@ -199,6 +203,9 @@ def verdict(calls: Sequence[Call]) -> str:
         return "the places call different collectives" + hint
     if any(call.error for call in calls):
         return "bad input on place " + ", ".join(str(place) for place, call in enumerate(calls) if call.error)
+    if len({call.answers for call in calls if call.answers}) > 1:
+        return ("their backward passes come by different collectives; every place's loss must use what came out of each "
+                "(times zero, if need be), and passes come in the same order everywhere")
     if first.name in ROOTED and any(call.root != first.root for call in calls):
         return "the places name different roots"
     if first.name in REDUCTIONS:

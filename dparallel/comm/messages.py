@@ -38,6 +38,7 @@ class Messages(ABC):
 
     size: int
     held: tuple[int, ...]
+    freed = False                                    # whether it was given back
 
     # --- one message --------------------------------------------------------------------------------------------------
 
@@ -92,8 +93,8 @@ class Messages(ABC):
     # --- with numbers and notes, for the Functions --------------------------------------------------------------------
 
     def post(self, x: Any, dest: Any, tag: int, note: float = 0.0, place: int | None = None) -> tuple[int, Handle]:
-        """Send x, uncopied, with a note; the message's number, and a Handle. Tags below 0 are replies: -1 - the number
-        of the message that is replied to."""
+        """Send x, uncopied, with a note; the message's number, and a Handle. Tags below 0 are gradient_tag() or word_tag()
+        of another message."""
         here, there = self._held_place(place), self._place_number(dest, "dest")
         array, problem = sendable(x)
         call = Call("send", self.size, array, root=there, value=note, error=problem)
@@ -197,9 +198,25 @@ def check_like(array: Array, like: Any, what: str) -> None:
                               f"{tuple(like.shape)}; sender and receiver must agree")
 
 
+def gradient_tag(number: int) -> int:
+    """The tag of the gradient of a message."""
+    return -1 - 2 * number
+
+
+def word_tag(number: int) -> int:
+    """The tag of the words whether that comes in a pass. Who does not wait for the gradient need not receive them."""
+    return -2 - 2 * number
+
+
+def is_word(tag: int) -> bool:
+    """Whether a tag is a word_tag."""
+    return tag < 0 and tag % 2 == 0
+
+
 def call_text(name: str, end: str, place: int, tag: int) -> str:
     """A message in words."""
-    return f"{name}({end}={place}, tag={tag})" if tag >= 0 else f"{name}({end}={place}, gradient of message {-1 - tag})"
+    what = "word whether message {} gets a gradient" if is_word(tag) else "gradient of message {}"
+    return f"{name}({end}={place}, " + (f"tag={tag})" if tag >= 0 else what.format((-1 - tag) // 2) + ")")
 
 
 def sendable(x: Any) -> tuple[Array, str]:

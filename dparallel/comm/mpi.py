@@ -17,6 +17,7 @@ from mpi4py import MPI
 from . import rounds, tuning
 from .base import Array, Communicator, Handle
 from .call import (
+    ANSWERS_AT,
     DTYPES,
     FROM_ROOT,
     HEADER,
@@ -85,6 +86,7 @@ class MpiComm(MpiMessages, Communicator):
         self._mine, self._all = bytearray(HEADER.size), bytearray(HEADER.size * self.size)
         self._mine_spec, self._all_spec = [self._mine, HEADER.size, MPI.BYTE], [self._all, HEADER.size, MPI.BYTE]
         self._numbers = np.ndarray(self.size, np.float64, self._all, VALUE_AT, HEADER.size)
+        self._answers = np.ndarray(self.size, np.int64, self._all, ANSWERS_AT, HEADER.size)
         self._received: list[float] = []             # the numbers of the last any() or total()
         self._seen: dict[bytes, Agreed] = {}         # headers of all ranks that fitted
         self._pending: dict[int, Any] = {}           # what MPI is working on
@@ -107,7 +109,7 @@ class MpiComm(MpiMessages, Communicator):
 
         CollectiveError on all ranks if a message was never received.
         """
-        if isinstance(self.comm, Freed):
+        if self.freed:
             return
         self.entered, self.waiting = self.entered + 1, "free()"
         self.free_groups()
@@ -122,6 +124,7 @@ class MpiComm(MpiMessages, Communicator):
                 comm.Free()
         self.waiting, self.comm = None, Freed()
         self.watch.part(self)
+        self.freed = True
         refuse_lost(lost)
 
     def _outlive(self) -> None:
@@ -137,6 +140,7 @@ class MpiComm(MpiMessages, Communicator):
         """Let all ranks see the call; CollectiveError on all of them if the calls do not fit."""
         self.entered += 1
         self.waiting = self.watch.latest = call
+        call.answers = self.answers
         if self.check:
             self.watch.latest_site = self._history.note(self.entered, call)
         call.pack_into(self._mine)
@@ -144,6 +148,8 @@ class MpiComm(MpiMessages, Communicator):
         if call.name in VALUED:                      # their numbers change, all else repeats itself
             self._received = self._numbers.tolist()
             self._numbers.fill(0.0)
+        if call.answers and (self._answers == 2 * call.answers).all():       # likewise
+            self._answers.fill(0)
         key = bytes(self._all)
         agreed = self._seen.get(key)                 # training repeats itself: no need to think again
         if agreed is None:
@@ -460,7 +466,7 @@ def usable(comm: Any) -> Any:
 def adopted(comm: Any) -> MpiComm:
     """The MpiComm that stands for a user's communicator: a duplicate, made once (collectively) and freed with it."""
     found: Any = usable(comm).Get_attr(_keyval())
-    if found is None or isinstance(found.comm, Freed):
+    if found is None or found.freed:
         found = MpiComm(comm)
         comm.Set_attr(_keyval(), found)
     return cast(MpiComm, found)

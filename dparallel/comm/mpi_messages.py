@@ -14,7 +14,7 @@ import numpy as np
 
 from .call import HEADER, Call, CollectiveError
 from .handle import Handle
-from .messages import Array
+from .messages import Array, is_word
 
 SPINS = 2000                         # polls for a message before this rank leaves the core to others
 KINDS = ("tag", "data", "reply", "permute")
@@ -59,7 +59,7 @@ class MpiMessages:
         # Issend: complete when it is received, so that free() can tell which never was
         requests = [self.comm.Issend(self.spec(header), there, self._wire(tag))]
         requests += [self.comm.Isend(self.spec(piece), there, self._wire(call.given, "data")) for piece in self._pieces(x)]
-        what = str(call)
+        what = "" if is_word(tag) else str(call)     # words may stay unreceived
         for request in requests:
             self.keep(request, (header, x), what)
         return Handle(lambda: self._complete(requests, what), lambda: all(request.Test() for request in requests))
@@ -104,7 +104,7 @@ class MpiMessages:
         return result
 
     def _wire(self, number: int, kind: str = "tag") -> int:
-        """MPI's tag: kinds of messages never meet. A negative number is a reply to message -1 - number."""
+        """MPI's tag: kinds of messages never meet. Negative numbers are gradients and words."""
         kind, number = ("reply", -1 - number) if number < 0 else (kind, number)
         return number % (self.max_tag + 1) * len(KINDS) + KINDS.index(kind)
 

@@ -14,6 +14,7 @@ import numpy as np
 from .base import Array, Communicator, Handle
 from .call import ONE_RESULT, Call, explain, verdict
 from .definition import combined, results
+from .messages import is_word
 from .site import Site, at, here
 
 SETTLED = 3.0                        # seconds without a change after which ranks that all wait will wait for ever
@@ -107,7 +108,8 @@ class Meeting:
         """RankFailure if a message was never received; for when all ranks have ended."""
         lost = [f"rank {rank}: {call} to its group's place {number[3]}, tag {number[4]}" if number[4] >= 0 else
                 f"rank {rank}: the gradient of a message, to its group's place {number[3]}"
-                for number, brought in self.brought.items() if number[0] == MESSAGE for rank, (call, _) in brought.items()]
+                for number, brought in self.brought.items() if number[0] == MESSAGE and not is_word(number[4])
+                for rank, (call, _) in brought.items()]
         if lost:
             raise RankFailure("messages were sent and never received: " + "; ".join(lost[:8]))
 
@@ -141,6 +143,7 @@ class ThreadComm(Communicator):
         """Bring a call and an item to the next collective; functions to collect all ranks', and to test for them."""
         number, rank, meeting, ranks = (self._channel, self._number), self._me, self._meeting, self._ranks
         self._number += 1
+        call.answers = self.answers
         meeting.bring(number, rank, (call, item, here()))
 
         def collect() -> tuple[list[Call], list[Any]]:

@@ -11,6 +11,8 @@ from autograd import Function, Tensor, as_tensor
 from autograd.mode import DUAL, GRAD, modes
 
 from ..comm import CollectiveError, Communicator, communicator, world
+from .open_messages import tell_gone
+from .turns import overtake
 
 NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
 NO_PART.flags.writeable = False
@@ -26,6 +28,7 @@ class Collective(Function):
 
     always_runs = True
     asks = True
+    overtakes = True                                 # what was started before and is still under way, see turns.py
 
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
@@ -40,11 +43,17 @@ class Collective(Function):
             if bits & DUAL and bits & NO_LEVEL:
                 raise CollectiveError(MSG_MODES.format(name=cls.__name__, have="have tangents", are="in no dual level"))
         node.agreed = bits & (GRAD | DUAL)
+        if node.agreed:
+            comm.recorded += 1
+            node.number = comm.recorded              # the same on all ranks: they met here
         return node.agreed
 
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
         """Run on every rank; None as an input stands for having no part."""
+        tell_gone()
+        if cls.overtakes:
+            overtake()
         return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=communicator(comm), **settings)
 
 

@@ -6,18 +6,7 @@
 Send is recorded if x requires grad, and the message says so: Recv is recorded then, too. A gradient names the message
 that it belongs to, so tags and the order of backward's messages cannot be mixed up, and sends do not wait.
 
-Which backward pass of its rank a message takes part in:
-
-- Recv: the pass that reaches y. Send: the pass that reaches the token, an empty tensor: `loss = join(loss, token)`, or
-  token.sum().backward() on a rank that has no loss of its own.
-- A Send whose token is not used, and a Recv whose y is not used, take part in the next pass that this thread begins (a
-  Send in grad() only if it leads to an input that is asked for). So it is right to drop the token: no gradient is lost, and
-  nobody waits for one; a y that is not used sends back zeros. What is held and not yet used waits for its own pass if this
-  one reaches another Send by its token (for a y: another message; or if it is a grad()): with several graphs at once, hold
-  each one's token and join it.
-- A pass uses up a message that it took in this way, unless it keeps the graph (retain_graph, create_graph): then the next
-  pass takes it again, and must be the next on both ranks. Reaching one that is used up by its token, or by y, is a
-  RuntimeError.
+Which backward pass of its rank a message takes part in: open_messages.py.
 
 In a dual level x's tangent travels with it, and y has it (forward mode).
 
@@ -27,162 +16,23 @@ named as "gradient of message n".
 
 from __future__ import annotations
 
-import contextlib
-import sys
-import threading
-import warnings
-import weakref
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from autograd import Function, Tensor, as_tensor, stack
-from autograd.engine import survey
 from autograd.forward_ad import make_dual, unpack_dual
 from autograd.mode import DUAL, GRAD, modes
-from autograd.tensor import edge_of
 from autograd.traced import refuse
-from autograd.walk import running
 
 from ..comm import Communicator, Handle, communicator
-from ..comm.messages import Message, call_text, check_like
+from ..comm.messages import Message, call_text, check_like, gradient_tag
+from .open_messages import LAST, Received, Sent, tell_gone, waiting
+from .turns import overtake
 
 MSG_TRACED = "messages (Send, Recv, Isend, Irecv) can't be recorded: call the step itself"
 WITH_TANGENT = DUAL                  # in a message's note, beside GRAD: x and its tangent came, one on the other
-MANY = 1000                          # messages without a backward pass, at which to warn
 
-
-# --- which messages wait for a backward pass ------------------------------------------------------------------------------
-
-class Open:
-    """A recorded message whose gradient has not gone its way yet; one end of it."""
-
-    def __init__(self, comm: Communicator, place: int | None, other: int) -> None:
-        self.comm, self.place, self.other = comm, place, other
-        self.number = -1
-        self.done = self.taken = False               # its backward has run; by no path of the graph
-        self.held: Any = None                        # weak: the tensor that the user got
-        self.node: Any = None                        # weak: the node behind that
-        self.uses = 0                                # references to its edge, where nothing uses it
-
-    def opened(self, tensor: Tensor) -> None:
-        """Note the tensor that the user gets."""
-        assert tensor.edge is not None
-        self.held, self.node = weakref.ref(tensor), weakref.ref(tensor.edge[0])
-        self.uses = sys.getrefcount(tensor.edge)
-
-    def unused(self, held_too: bool) -> bool:
-        """Whether no node uses the user's tensor: it was dropped or (if `held_too`) is held, no more."""
-        if self.node is None or self.node() is None:
-            return True
-        tensor = self.held()
-        return held_too and tensor is not None and sys.getrefcount(tensor.edge) == self.uses
-
-    def run(self, keep: bool | None = None) -> None:
-        """The message's gradient goes its way in this pass, its last unless the pass keeps the graph."""
-        keep = bool(running.walks and running.walks[-1].keep) if keep is None else keep
-        self.done = not keep
-
-    def check(self, name: str, way: str) -> None:
-        """RuntimeError if a pass that nothing led from has used the message up."""
-        if self.taken and self.done:
-            raise RuntimeError(
-                f"{name}: message {self.number} {way} place {self.other} took part in an earlier backward pass, which began "
-                "while nothing used its result. Join it to the loss it belongs to before such a pass begins")
-
-
-class Sent(Open):
-    """The sender's end: it receives a gradient."""
-
-    root: Any = None                                 # the edge of what has the gradient: kept, so that it is not lost
-    coming: Handle | None = None                     # the gradient, if it is being received
-
-    def gradient(self) -> Handle:
-        """A Handle of the gradient's Message."""
-        return self.comm.fetch(self.other, -1 - self.number, self.place)
-
-
-class Received(Open):
-    """The receiver's end: it sends a gradient."""
-
-    like: Any = None                                 # (shape, dtype)
-
-    def refuse(self, keep: bool) -> None:
-        """Send zeros."""
-        self.taken = True
-        self.run(keep)
-        self.comm.post(np.zeros(*self.like), self.other, -1 - self.number, 0.0, self.place)
-
-
-class _Waiting(threading.local):
-    """The open messages of this thread, in order."""
-
-    def __init__(self) -> None:
-        self.messages: list[Any] = []
-        self.warned = False
-
-    def add(self, message: Open) -> None:
-        """Let a message wait for the next pass."""
-        running.joining = take_part
-        self.messages.append(message)
-        if len(self.messages) >= MANY and not self.warned:
-            self.messages = [m for m in self.messages if not m.done]
-            if len(self.messages) >= MANY:
-                self.warned = True
-                warnings.warn(f"{MANY} messages were sent or received with a gradient to come, and no backward pass began: "
-                              "they are kept until one does. Evaluate inside no_grad()", RuntimeWarning, stacklevel=4)
-
-
-waiting = _Waiting()
-
-
-def take_part(order: list[Any], targets: list[Any] | None, keep: bool) -> list[Any]:
-    """A backward pass over `order` begins: the edges of the Sends that take part though no path leads there. Receives that
-    nothing uses are answered with zeros."""
-    messages = waiting.messages = [m for m in waiting.messages if not m.done]
-    if not messages:
-        return []
-    members = set(order)
-    reached = {m for m in messages if m.node is not None and m.node() in members}
-    sends = any(isinstance(m, Sent) for m in reached)
-    roots = []
-    for m in messages:
-        others = sends if isinstance(m, Sent) else bool(reached) or targets is not None
-        if m in reached or not m.unused(not others):
-            continue
-        if isinstance(m, Received):
-            m.refuse(keep)
-        elif targets is None or _leads_to(m.root, targets):
-            m.taken = True
-            roots.append(m.root)
-    return roots
-
-
-@contextlib.contextmanager
-def thrown_away() -> Iterator[None]:
-    """What is recorded inside is dropped afterwards, on all ranks: its messages wait for no later pass, and passes inside
-    leave those from before alone."""
-    before, waiting.messages = waiting.messages, []
-    try:
-        yield
-    finally:
-        waiting.messages = before
-
-
-def sends_gradients_of(tensors: Sequence[Tensor]) -> bool:
-    """Whether the next pass to these tensors takes up a Send that nothing uses."""
-    targets = [edge_of(t) for t in tensors if t.requires_grad]
-    return any(isinstance(m, Sent) and not m.done and m.unused(True) and _leads_to(m.root, targets)
-               for m in waiting.messages)
-
-
-def _leads_to(root: Any, targets: list[Any]) -> bool:
-    order, uses = survey([root])
-    return not {node for node, _ in targets}.isdisjoint([*order, *uses])
-
-
-# --- the Functions --------------------------------------------------------------------------------------------------------
 
 class Post(Function):
     """x -> an empty tensor; x goes to another place. Its backward receives the gradient."""
@@ -202,18 +52,16 @@ class Post(Function):
         ctx.message = message
         array = x.array if isinstance(x, Tensor) else x
         array = array.copy(order="C") if type(array) is np.ndarray else array
-        message.number = message.comm.post(array, message.other, tag, note, message.place)[0]
+        message.number, message.like = message.comm.post(array, message.other, tag, note, message.place)[0], \
+            (array.shape, array.dtype)
         return as_tensor(np.zeros(0))
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
         """Recv."""
         message = ctx.message
-        message.run()
-        coming, message.coming = message.coming, None
-        y = Recv.complete(coming or message.gradient(), message.comm, message.other, -1 - message.number, message.place,
-                          link=link(ctx))
-        return y, *[None] * (len(ctx.edges) - 1)
+        return message.take(lambda coming: Recv.complete(coming, message.comm, message.other, gradient_tag(message.number),
+                                                         message.place, link=link(ctx))), *[None] * (len(ctx.edges) - 1)
 
 
 def link(node: Any) -> Tensor:
@@ -225,13 +73,15 @@ def link(node: Any) -> Tensor:
 
 
 def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
-           *links: Tensor) -> tuple[Tensor, Sent]:
+           *links: Tensor, note: int = 0) -> tuple[Tensor, Sent]:
     """Send x, and its tangent if it has one; Post's tensor, and the message."""
     refuse(MSG_TRACED)
-    message = Sent(comm, place, dest)
+    overtake()
+    tell_gone()
+    message = Sent(comm, place, dest, tag)
     primal, tangent = unpack_dual(x) if isinstance(x, Tensor) else (x, None)
-    sent, note = (x, 0.0) if tangent is None else (stack([primal, tangent]), float(WITH_TANGENT))
-    tensor = Post.apply(sent, *links, message=message, tag=tag, note=note)
+    sent, dual = (x, 0) if tangent is None else (stack([primal, tangent]), WITH_TANGENT)
+    tensor = Post.apply(sent, *links, message=message, tag=tag, note=float(note | dual))
     if tensor.edge is not None:
         message.root = tensor.edge
         waiting.add(message)
@@ -276,7 +126,7 @@ class Send(Function):
         """Begin to receive the gradient, for Post: what runs between the two does not wait for it."""
         message = ctx.message
         message.check("Send", "to")
-        message.coming = message.gradient()
+        message.expect()
         return g
 
 
@@ -303,6 +153,7 @@ class Recv(Function):
         """Receive."""
         comm = communicator(comm)
         refuse(MSG_TRACED)
+        tell_gone()
         number = comm.user_tag(tag)
         return cls.complete(comm.fetch(source, number, place), comm, source, number, place, like)
 
@@ -311,6 +162,7 @@ class Recv(Function):
                  like: Any = None, link: Any = None) -> Any:
         """Wait for the message, and record it."""
         came: Message = handle.wait()
+        overtake()
         dual = bool(int(came.note) & WITH_TANGENT)
         check_like(came.array[0] if dual else came.array, like, call_text("recv", "source", source, tag))
         if dual and modes.level is None:
@@ -320,7 +172,7 @@ class Recv(Function):
             raise RuntimeError(f"Recv: place {source} sent a tensor that requires grad, and waits for its gradient in "
                                "backward, but gradients are not recorded here. Use no_grad() (in backward: create_graph) on "
                                "both ranks or on none, or send x.detach()")
-        message = Received(comm, place, source)
+        message = Received(comm, place, source, tag)
         message.number, message.like = came.number, (came.array.shape, came.array.dtype)
         y: Tensor = super().apply(link, came=came, message=message)
         if y.edge is not None:
@@ -339,9 +191,9 @@ class Recv(Function):
         """Send."""
         message = ctx.message
         message.check("Recv", "from")
-        message.run()
-        posted(g, message.comm, message.other, -1 - message.number, message.place,
-               *[link(ctx)] if g.tracked else [])
+        last = message.run()
+        posted(g, message.comm, message.other, gradient_tag(message.number), message.place,
+               *[link(ctx)] if g.tracked else [], note=LAST if last else 0)
 
 
 class Isend:

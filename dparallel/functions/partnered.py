@@ -23,6 +23,7 @@ from autograd.traced import refuse
 
 from ..comm import Communicator, Handle, communicator
 from .collective import NO_PART, Collective, one_per_place, shaped, shapes_of
+from .turns import Turn, overtake, settle, started
 
 
 class Partnered(Collective):
@@ -66,7 +67,8 @@ class Partnered(Collective):
     def backward(ctx: Any, *gs: Tensor) -> Any:
         """The partner."""
         partner, settings = ctx.function.adjoint(ctx)
-        return ctx.function.finish(ctx, partner.apply(*gs, **settings))
+        with ctx.settings["comm"].answering(ctx.number):
+            return ctx.function.finish(ctx, partner.apply(*gs, **settings))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
@@ -79,8 +81,8 @@ class Partnered(Collective):
     def start(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Pending:
         """apply, not waited for: its result is what the handle's wait() returns.
 
-        What is computed between start() and wait() overlaps with the communication, also in backward. Call both on
-        every rank, in the same order. Inputs must not be written to before wait().
+        What is computed between start() and wait() overlaps with the communication, also in backward. Call start() on
+        every rank, in the same order; each rank waits when it likes. Inputs must not be written to before wait().
 
         >>> h = AllReduce.start(x, comm=comm)
         >>> y = work(z)
@@ -90,6 +92,8 @@ class Partnered(Collective):
         comm = communicator(comm)
         flight = Flight(cls)
         token = Start.apply(*args, comm=comm, flight=flight, settings=settings)
+        if token.requires_grad and not comm.alone:
+            started(flight)
         return Pending(token, flight)
 
 
@@ -107,7 +111,7 @@ def differentiable(tangents: Any, ctx: Any) -> Any:
                  for t, (_, dtype) in zip(many, ctx.output_meta, strict=True))
 
 
-class Flight:
+class Flight(Turn):
     """A collective on its way between a Start and its Wait: in forward, in backward, and in forward mode."""
 
     def __init__(self, function: type[Partnered]) -> None:
@@ -115,6 +119,16 @@ class Flight:
         self.handle: Any = None                      # of the arrays
         self.back: Any = None                        # the partner's Pending, while a backward pass is between the two
         self.tangent: Any = None                     # the Pending of the outputs' tangents
+
+    def wait(self, token: Tensor) -> Any:
+        """Wait, recorded as if it had been called at its turn."""
+        if is_grad_enabled():
+            overtake(self)
+        value = Wait.apply(token, flight=self)
+        for t in value if isinstance(value, tuple) else (value,):
+            if t.edge is not None:
+                settle(self, t.edge[0])
+        return value
 
 
 class Pending:
@@ -126,7 +140,7 @@ class Pending:
     def wait(self) -> Any:
         """What apply() would have returned, recorded here. May be called again: it is the same then."""
         if self._value is None or (is_grad_enabled() and self._token.requires_grad and not _recorded(self._value)):
-            self._value = Wait.apply(self._token, flight=self._flight)
+            self._value = self._flight.wait(self._token)
         return self._value
 
     def done(self) -> bool:
@@ -141,6 +155,8 @@ def _recorded(value: Any) -> bool:
 
 class Start(Collective):
     """The inputs -> a token, on which Wait depends."""
+
+    overtakes = False
 
     @staticmethod
     def forward(ctx: Any, *xs: Any, comm: Communicator, flight: Flight, settings: dict[str, Any]) -> Tensor:
@@ -179,7 +195,8 @@ class Wait(Function):
         """Start the partner."""
         (start, _), = ctx.edges
         partner, settings = ctx.flight.function.adjoint(start)
-        ctx.flight.back = partner.start(*gs, **settings)
+        with start.settings["comm"].answering(start.number):
+            ctx.flight.back = partner.start(*gs, **settings)
         return as_tensor(np.zeros(()))
 
     @staticmethod

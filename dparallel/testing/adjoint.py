@@ -10,7 +10,7 @@ import numpy as np
 from autograd import Tensor, grad, no_grad, tensor
 
 from ..comm import Communicator, communicator
-from ..functions.messages import thrown_away
+from ..functions.open_messages import thrown_away
 from ..tree import rebuilt
 from .factors import common_factor
 from .pullback import Traced, gradients, inner, is_part, name, nothing_of, refuse, with_empty_parts

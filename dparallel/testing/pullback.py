@@ -10,7 +10,7 @@ import numpy as np
 from autograd import Tensor, enable_grad, grad, tensor
 
 from ..comm import Communicator
-from ..functions.messages import sends_gradients_of, thrown_away
+from ..functions.open_messages import sends_gradients_of, thrown_away
 from ..tree import leaves
 
 
