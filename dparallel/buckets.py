@@ -63,6 +63,7 @@ class Bucket(Counted):
         count = sum(p.array.size for p in params)
         dtype = self.params[0].array.dtype
         count = count * 2 if dtype.kind == "c" else count        # real numbers: flags and weights are compared
+        self.elements = count                        # before flags and weight
         self.sum = comm.persistent_sum(count + len(self.params) + 1, dtype.type(0).real.dtype)
         self.buffer = self.sum.array
         self.gradients = self.buffer[:count].view(dtype)

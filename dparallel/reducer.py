@@ -25,6 +25,7 @@ from autograd.walk import running
 from .buckets import Bucket, assign_all
 from .comm import Communicator
 from .comm.definition import is_half
+from .comm.persistent import divide
 from .graph_passes import GraphPasses
 from .logbook import Logbook
 from .sink import calls_in, reenters
@@ -362,12 +363,8 @@ class Reducer:
             total = bucket.weight
             if not math.isfinite(total):
                 worst = total if not math.isnan(worst) else worst
-            elif average and total not in (0.0, 1.0):
-                gradients = bucket.gradients
-                if math.frexp(total)[0] == 0.5:      # a power of two, as it mostly is: the same bits in half the time
-                    gradients *= 1 / total
-                else:
-                    gradients /= total
+            elif average:
+                divide(bucket.gradients, total)
         if worst:
             self.refuse(worst)
 

@@ -48,7 +48,7 @@ class Summed(Transport):
     def start(self, bucket: Bucket, weight: float, index: int, last: bool) -> None:
         """Send a bucket."""
         bucket.buffer[-1] = weight / (self.unit or 1.0)
-        self._under_way.append((bucket, bucket.sum.start()))
+        self._under_way.append((bucket, bucket.sum.start(bucket.elements)))
 
     def collect(self, buckets: Sequence[Bucket]) -> bool:
         """Wait for all; whether they are still to be divided by the sum of weights."""
@@ -57,7 +57,7 @@ class Summed(Transport):
             handle.wait()
         if not self.unit and under_way and 0.0 < (total := under_way[0][0].weight) < math.inf:
             self.unit = 2.0 ** round(math.log2(total / self.comm.size))    # the same on all ranks, those that drop() too
-        return True
+        return False
 
     def drop(self) -> None:
         """Wait for what is on its way."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from .definition import Array
 from .handle import Handle
 
 
@@ -15,7 +17,20 @@ class PersistentSum:
     def __init__(self, comm: Any, size: int, dtype: Any) -> None:
         self._comm, self.array = comm, np.zeros(size, dtype)
 
-    def start(self) -> Handle:
-        """Begin a sum; all places do, in the same order. The vector is not to be touched before wait()."""
+    def start(self, divided: int = 0) -> Handle:
+        """Begin a sum; all places do, in the same order. The vector is not to be touched before wait(). The first `divided`
+        elements of the sum are divided by its last one, unless that is 0 or not finite."""
         handle: Handle = self._comm.start_sum_in_place([self.array])
-        return handle
+        if not divided:
+            return handle
+        return handle.then(lambda _: divide(self.array[:divided], float(self.array[-1])))
+
+
+def divide(x: Array, total: float) -> None:
+    """x /= total, unless that is 0 or not finite; by a power of two, as weights mostly add up to, in half the time and with
+    the same bits."""
+    if math.isfinite(total) and total not in (0.0, 1.0):
+        if math.frexp(total)[0] == 0.5:
+            x *= 1 / total
+        else:
+            x /= total

@@ -8,6 +8,7 @@ in the background: a rank does its part of a sum while it waits for that sum, or
 
 from __future__ import annotations
 
+import functools
 import mmap
 import os
 import threading
@@ -18,10 +19,10 @@ import numpy as np
 from .call import CollectiveError
 from .definition import is_half
 from .handle import Handle
-from .persistent import PersistentSum
+from .persistent import PersistentSum, divide
 from .shared_memory import shared_file
 
-BLOCK = 8192                                         # elements that are summed at once: they stay in the first cache
+BLOCK = 1 << 16                                      # elements that are summed at once: they stay in the second cache
 LINE = 64                                            # bytes that go from core to core as one
 PAGE = 4096
 
@@ -116,10 +117,12 @@ class SharedSum(PersistentSum):
     def __init__(self, sums: SharedSums, memory: list[Any], dtype: Any) -> None:
         vectors = [np.frombuffer(part, dtype, offset=LINE) for part in memory]
         self.turns = [np.frombuffer(part, np.int64, 1) for part in memory]       # which sum of the communicator this is
+        self._lasts = [np.frombuffer(part, dtype, 1, offset=LINE // 2) for part in memory]      # elements, as they started
         self._sums, self.array = sums, vectors[sums.rank]
         size, line = len(self.array), LINE // self.array.dtype.itemsize
         step = -(-size // (sums.size * line)) * line
         slices = [slice(min(rank * step, size), min((rank + 1) * step, size)) for rank in range(sums.size)]
+        self._first = slices[sums.rank].start        # of the elements that this rank adds up
         self._parts = [vector[slices[sums.rank]] for vector in vectors]
         self._others = [(self.array[s], vector[s]) for rank, (s, vector) in enumerate(zip(slices, vectors, strict=True))
                         if rank != sums.rank]
@@ -129,9 +132,11 @@ class SharedSum(PersistentSum):
     def __str__(self) -> str:
         return f"sum_in_place of {self.array.dtype} {self.array.shape}"
 
-    def start(self) -> Handle:
+    def start(self, divided: int = 0) -> Handle:
         """Begin a sum."""
-        self._problem = ""
+        self._problem, self._divided = "", divided
+        if len(self.array):
+            self._lasts[self._sums.rank][0] = self.array[-1]
         self._sums.start(self)
         return Handle(self._wait, self._done)
 
@@ -149,18 +154,16 @@ class SharedSum(PersistentSum):
         if any(turn[0] != self.turns[0][0] for turn in self.turns):
             self._problem = MSG_PARTED
             return
-        first, second, *more = self._parts
-        out = self._parts[self._sums.rank]
-        if not more:
-            np.add(first, second, out=out)
-            return
-        *middle, last = more
+        total = float(functools.reduce(np.add, self._lasts)[0]) if self._divided else 0.0
+        first, *middle, last = self._parts
+        out, divided = self._parts[self._sums.rank], self._divided - self._first
         for start in range(0, len(out), BLOCK):
             block = slice(start, start + BLOCK)
-            total = np.add(first[block], second[block])
+            before = first[block]
             for part in middle:
-                total += part[block]
-            np.add(total, last[block], out=out[block])
+                before = before + part[block]
+            np.add(before, last[block], out=out[block])
+            divide(out[start:max(start, min(start + BLOCK, divided))], total)
 
     def collect(self) -> None:
         """The other ranks' slices."""

@@ -51,6 +51,31 @@ def test_sums_are_in_rank_order_and_the_same_everywhere(on_ranks, dtype):
     on_ranks(check)
 
 
+@pytest.mark.parametrize("weights", ["equal", "powers of two", "others", "none", "not finite"])
+def test_some_elements_are_divided_by_the_sum_of_the_last(on_ranks, weights):
+    def check(comm):
+        last = {"equal": 3.0, "powers of two": 2.0 ** comm.rank, "others": 0.3 + comm.rank, "none": 0.0,
+                "not finite": float("inf")}[weights]
+        for size in (1, 5, 1000, 200_003):
+            for divided in sorted({0, min(1, size - 1), size // 2, size - 1}):
+                vector, plain = (comm.persistent_sum(size, np.float32) for _ in range(2))
+                for v in (vector, plain):
+                    v.array[...] = numbers(comm.rank, size, np.float32)
+                    v.array[-1] = last
+                handles = [vector.start(divided), plain.start()]
+                for handle in handles:
+                    handle.wait()
+                total = plain.array[-1]
+                if np.isfinite(total) and total:
+                    plain.array[:divided] /= total
+                np.testing.assert_array_equal(vector.array[divided:], plain.array[divided:])
+                np.testing.assert_allclose(vector.array[:divided], plain.array[:divided], rtol=1e-6)
+                everywhere = comm.allgather([vector.array])[0].reshape(comm.size, -1)
+                np.testing.assert_array_equal(everywhere, np.broadcast_to(vector.array, everywhere.shape))
+
+    on_ranks(check)
+
+
 def test_several_under_way_and_waited_for_in_any_order(on_ranks):
     def check(comm):
         vectors = [comm.persistent_sum(size, np.float64) for size in (3000, 10, 70_000)]
