@@ -27,10 +27,11 @@ def shared_file(comm: Any, nbytes: int) -> int | None:
             os.ftruncate(file, nbytes)
             os.pwrite(file, told[1], nbytes)
     path, token = comm.bcast(told)
-    with contextlib.suppress(OSError):
+    found = False
+    with contextlib.suppress(OSError):               # also of reading: on another host this may be the path of a pipe
         if comm.rank != 0 and path:
             file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-    found = file is not None and token != b"" and os.pread(file, TOKEN, nbytes) == token
+        found = file is not None and token != b"" and os.pread(file, TOKEN, nbytes) == token
     everywhere = all(comm.allgather(found))          # all have opened it by now
     with contextlib.suppress(OSError):
         if comm.rank == 0 and path and not path.startswith("/proc/"):

@@ -154,16 +154,17 @@ class SharedSum(PersistentSum):
         if any(turn[0] != self.turns[0][0] for turn in self.turns):
             self._problem = MSG_PARTED
             return
-        total = float(functools.reduce(np.add, self._lasts)[0]) if self._divided else 0.0
         first, *middle, last = self._parts
         out, divided = self._parts[self._sums.rank], self._divided - self._first
-        for start in range(0, len(out), BLOCK):
-            block = slice(start, start + BLOCK)
-            before = first[block]
-            for part in middle:
-                before = before + part[block]
-            np.add(before, last[block], out=out[block])
-            divide(out[start:max(start, min(start + BLOCK, divided))], total)
+        with np.errstate(all="ignore"):              # an overflow is in one rank's slice, and the others would wait for ever
+            total = float(functools.reduce(np.add, self._lasts)[0]) if self._divided else 0.0
+            for start in range(0, len(out), BLOCK):
+                block = slice(start, start + BLOCK)
+                before = first[block]
+                for part in middle:
+                    before = before + part[block]
+                np.add(before, last[block], out=out[block])
+                divide(out[start:max(start, min(start + BLOCK, divided))], total)
 
     def collect(self) -> None:
         """The other ranks' slices."""

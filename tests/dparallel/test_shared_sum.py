@@ -95,6 +95,16 @@ def test_several_under_way_and_waited_for_in_any_order(on_ranks):
 
 
 @pytest.mark.mpi
+def test_sums_that_overflow_raise_on_no_rank(comm):
+    """Whatever NumPy is to do then: an exception in one rank's slice would leave the others waiting."""
+    vector = comm.persistent_sum(1000, np.float32)
+    vector.array[...] = 3e38
+    with np.errstate(all="raise"):
+        vector.start(999).wait()
+    assert comm.size == 1 or np.isinf(vector.array[-1])
+
+
+@pytest.mark.mpi
 def test_communicators_may_be_waited_for_in_different_orders(comm):
     """As in one backward pass over two models that ranks call in different orders."""
     others = [comm, comm.duplicate(), comm.duplicate()]
@@ -169,14 +179,16 @@ def test_memory_goes_with_the_vectors(comm):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("where", ["first", "last"])
+@pytest.mark.parametrize("where", ["first", "last", "pipe"])
 def test_ranks_that_can_not_share_memory_sum_by_mpi(monkeypatch, where):
-    """As on several hosts: some rank can't open the file, or finds another one there."""
+    """As on several hosts: some rank can't open the file, or finds another one, or none that is read so, there."""
     odd = world().rank == (0 if where == "first" else world().size - 1)
     if odd and where == "first":
         monkeypatch.setattr(shared_memory, "_made", lambda: (_ for _ in ()).throw(OSError("no memory")))
     if odd and where == "last":
         monkeypatch.setattr(shared_memory.os, "pread", lambda *_: b"another host's")
+    if odd and where == "pipe":
+        monkeypatch.setattr(shared_memory.os, "pread", lambda *_: (_ for _ in ()).throw(OSError("Illegal seek")))
     comm = world().duplicate()
     vector = comm.persistent_sum(100, np.float32)
     assert type(vector) is PersistentSum
