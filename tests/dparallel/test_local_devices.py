@@ -421,3 +421,26 @@ def test_a_module_may_change_between_calls():
     check()
     model(x).sum().backward()
     assert all(p.grad is not None for p in net.parameters())
+
+
+def test_what_was_no_part_of_a_module_may_become_one():
+    """None, or a number, that a parameter, buffer or module takes the place of: replicas must not share them."""
+    class Optional(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head, self.gain = None, 1.0
+            self.register_buffer("count", None)
+
+        def forward(self, x):
+            if self.head is None:
+                return x * self.gain
+            self.count.add_(1)
+            return self.head(x) * self.gain
+
+    net, x = Optional(), ag.randn(4, 3)
+    model = DataParallel(net, devices=2)
+    model(x)
+    net.head, net.count, net.gain = nn.BatchNorm1d(3), ag.zeros(1), nn.Parameter(ag.ones(1))
+    model(x).sum().backward()
+    assert net.count.item() == 1 and net.head.num_batches_tracked.item() == 1
+    assert all(p.grad is not None for p in net.parameters())
