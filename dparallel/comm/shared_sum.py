@@ -9,7 +9,6 @@ in the background: a rank does its part of a sum while it waits for that sum, or
 from __future__ import annotations
 
 import functools
-import mmap
 import os
 import threading
 from typing import Any
@@ -175,9 +174,9 @@ class SharedSum(PersistentSum):
 def _shared(comm: Any, nbytes: int) -> list[Any] | None:
     """nbytes for each rank, on pages of its own, so that they come to lie where their rank writes them."""
     pages = -(-nbytes // PAGE) * PAGE
-    file = shared_file(comm, pages * comm.size)
-    if file is None:
+    shared = shared_file(comm, pages * comm.size)
+    if shared is None:
         return None
-    memory = memoryview(mmap.mmap(file, pages * comm.size))
-    os.close(file)
+    os.close(shared[0])
+    memory = memoryview(shared[1])
     return [memory[start:start + nbytes] for start in range(0, pages * comm.size, pages)]

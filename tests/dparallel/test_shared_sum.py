@@ -179,7 +179,7 @@ def test_memory_goes_with_the_vectors(comm):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("where", ["first", "last", "pipe"])
+@pytest.mark.parametrize("where", ["first", "last", "pipe", "full"])
 def test_ranks_that_can_not_share_memory_sum_by_mpi(monkeypatch, where):
     """As on several hosts: some rank can't open the file, or finds another one, or none that is read so, there."""
     odd = world().rank == (0 if where == "first" else world().size - 1)
@@ -189,6 +189,8 @@ def test_ranks_that_can_not_share_memory_sum_by_mpi(monkeypatch, where):
         monkeypatch.setattr(shared_memory.os, "pread", lambda *_: b"another host's")
     if odd and where == "pipe":
         monkeypatch.setattr(shared_memory.os, "pread", lambda *_: (_ for _ in ()).throw(OSError("Illegal seek")))
+    if odd and where == "full":
+        monkeypatch.setattr("mmap.mmap", lambda *_: (_ for _ in ()).throw(OSError("Too many open files")))
     comm = world().duplicate()
     vector = comm.persistent_sum(100, np.float32)
     assert type(vector) is PersistentSum
