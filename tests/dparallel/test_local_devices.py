@@ -398,6 +398,43 @@ def test_a_batch_that_is_overwritten_before_backward_is_noticed():
         y.sum().backward()
 
 
+class InPlace(nn.Module):
+    """Writes to its input."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Parameter(ag.randn(3)), nn.Linear(3, 3)
+
+    def forward(self, x, scale):
+        scale.mul_(2)
+        x.sub_(0.5)
+        x += self.first * scale
+        return self.second(x)
+
+
+def test_replicas_may_write_to_their_inputs():
+    """Each to its own piece: that is no write to what another has saved, and no piece's graph goes on in another."""
+    net, other, x, scale = InPlace(), InPlace(), ag.randn(8, 3), ag.tensor(0.5)
+    other.load_state_dict(net.state_dict())
+    for _ in range(20):
+        before = x.clone()
+        DataParallel(net, devices=4)(x, scale).square().sum().backward()
+        other(before, scale.clone()).square().sum().backward()
+    assert not x.requires_grad and scale.item() == 0.5
+    np.testing.assert_allclose(x.tolist(), before.tolist(), rtol=1e-6)       # it is the batch that is written to
+    for p, q in zip(net.parameters(), other.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.tolist(), q.grad.tolist(), rtol=1e-4)
+
+
+def test_what_replicas_write_to_was_written_to():
+    w, x = ag.ones(3, requires_grad=True), ag.randn(8, 3)
+    early = w * x
+    y = data_parallel(InPlace(), (x, ag.tensor(0.5)), 2)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        early.sum().backward()
+
+
 def test_a_module_may_change_between_calls():
     """Replicas are made of what the module is now, though how it is made up is remembered."""
     net, x = Seen(), ag.randn(4, 3)
