@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
 from .mode import modes
@@ -35,6 +36,31 @@ class Counter:
 
     def refuse_write(self) -> None:
         """RuntimeError where the memory must not be written to."""
+
+
+class PartCounter(Counter):
+    """The counter of a part of a tensor whose other parts are written to in other threads: counts writes to this part, and
+    those to the whole tensor that are made in another way."""
+
+    __slots__ = ("_others", "_whole")
+
+    def __init__(self, whole: Counter) -> None:
+        super().__init__()
+        self._whole, self._others = whole, 0
+
+    def saved(self) -> int:
+        """Both."""
+        return self.value + self._whole.value - self._others
+
+    version = saved
+
+    @staticmethod
+    def tell(parts: Sequence[PartCounter]) -> None:
+        """Count what was written to parts of one tensor as a write to that; for the parts that is nothing new."""
+        if any(part.value for part in parts):
+            parts[0]._whole.value += 1
+            for part in parts:
+                part._others += 1
 
 
 class InferenceCounter(Counter):
@@ -87,4 +113,4 @@ def fresh_counter() -> Counter | None:
     return InferenceCounter() if modes.inference else None
 
 
-__all__ = ["Counter", "InferenceCounter", "count_blocks", "fresh_counter", "inferring"]
+__all__ = ["Counter", "InferenceCounter", "PartCounter", "count_blocks", "fresh_counter", "inferring"]

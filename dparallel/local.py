@@ -7,7 +7,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from autograd import Tensor, cat
+from autograd import Tensor, as_tensor, cat
+from autograd.counters import PartCounter
+from autograd.graph import shared_counter
 from autograd.nn import Module
 
 from .comm import Devices, even_split, root_of
@@ -38,31 +40,45 @@ def on_devices(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], co
     if comm.size == 1:
         return module(*args, **kwargs)
     tree = tree or ModuleTree(module)
-    parts = shares((args, kwargs), comm, dim)
+    parts, looking = shares((args, kwargs), comm, dim)
     replicas = tree.replicate(comm)
     outputs = parallel_apply(replicas, [part[0] for part in parts], [part[1] for part in parts], comm)
+    for made in looking:
+        PartCounter.tell([x.counter for x in made])
     tree.keep_buffers(replicas[0])
     if all(type(y) is Tensor and y.ndim and y.dtype == outputs[0].dtype for y in outputs):
         return cat(outputs, dim)                     # what gather() does, in a third of the time
     return gather(outputs, comm, root=min(root, comm.size - 1), dim=dim)
 
 
-def shares(inputs: Any, comm: Devices, dim: int) -> list[Any]:
-    """What scatter() gives; where no gradient leads back, the pieces look into the batch: 1.6 MB took 0.1 ms to copy."""
-    if any(x.tracked for x in tensors(inputs)):
-        return scatter(inputs, comm, dim=dim)
+def shares(inputs: Any, comm: Devices, dim: int) -> tuple[list[Any], list[list[Tensor]]]:
+    """What scatter() gives; where no gradient leads back, the pieces look into the batch: 1.6 MB took 0.1 ms to copy. And
+    these pieces, of each tensor."""
+    given = {id(x): x for x in tensors(inputs)}
+    if any(x.tracked or x.is_inference() for x in given.values()):
+        return scatter(inputs, comm, dim=dim), []
     problem = unequal(inputs, dim)
     if problem:
         raise ValueError(problem)
-    return [rebuilt(inputs, functools.partial(piece, place, comm.size, dim)) for place in comm.held]
+    cut = {key: pieces(x, comm.size, dim) for key, x in given.items()}
+
+    def piece(place: int, value: Any) -> Any:
+        return cut[id(value)][place] if isinstance(value, Tensor) else value
+
+    parts = [rebuilt(inputs, functools.partial(piece, place)) for place in comm.held]
+    return parts, [cut[key] for key, x in given.items() if x.ndim]
 
 
-def piece(place: int, places: int, dim: int, value: Any) -> Any:
-    """A place's share of a tensor; all of anything else."""
-    if not isinstance(value, Tensor) or not value.ndim:
-        return value
-    sizes = even_split(value.shape[dim], places)
-    return value.narrow(dim, sum(sizes[:place]), sizes[place])
+def pieces(x: Tensor, places: int, dim: int) -> list[Tensor]:
+    """The shares of a tensor, which replicas may write to at the same time; copies of a number."""
+    if not x.ndim:
+        return [as_tensor(x.array.copy()) for _ in range(places)]
+    made, start, before = [], 0, (slice(None),) * (dim % x.ndim)
+    for rows in even_split(x.shape[dim], places):
+        made.append(as_tensor(x.array[before + (slice(start, start + rows),)]))
+        made[-1].counter = PartCounter(shared_counter(x))
+        start += rows
+    return made
 
 
 def occupied(comm: Devices, inputs: Any, dim: int) -> Devices:

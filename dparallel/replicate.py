@@ -18,6 +18,8 @@ from .comm import Communicator, Devices, Places, places_of
 from .comm.definition import is_half
 from .functions import Broadcast, Reduce, as_tuple
 
+HELD = (Tensor, Module)
+
 
 def looking_into(x: Tensor, writes: bool = False) -> Tensor:
     """The same memory, which must not be written to through this tensor, unless it `writes`, and is known to change when x
@@ -103,7 +105,9 @@ class ModuleTree:
         dicts = self._dicts
         return (all(dicts[number].get(name) is value for number, name, value in self._tensors)
                 and all(dicts[number].get(name) is value for number, name, value in self._below)
-                and list(map(len, dicts)) == self._sizes)
+                and list(map(len, dicts)) == self._sizes
+                and sum(isinstance(value, HELD) for d in dicts for value in d.values())      # others: what was None, say
+                == len(self._tensors) + len(self._below))
 
     def replicate(self, comm: Communicator, detach: bool = False, root: int = 0) -> list[Module]:
         """What replicate() gives."""

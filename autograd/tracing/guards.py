@@ -52,8 +52,8 @@ def module_hooks(held: dict[str, Any]) -> tuple[int, ...]:
 
 
 def parts(module: Any) -> list[tuple[str, Any]]:
-    """A module's own parameters and modules, by the names of its attributes."""
-    own = {id(part) for _, part in (*module.own_parameters(), *module.held_modules())}
+    """A module's own parameters, buffers and modules, by the names of its attributes."""
+    own = {id(part) for _, part in (*module.own_parameters(), *module.own_buffers(), *module.held_modules())}
     return [(name, part) for name, part in vars(module).items() if id(part) in own]
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import mmap
 import struct
 import zlib
 from collections.abc import Sequence
@@ -27,16 +26,16 @@ CLAIM = struct.Struct("=d")                          # when the last report was 
 class Board:
     """One process's view of the board. `ranks` are those of the slots; `index` is this process's slot."""
 
-    def __init__(self, file: int, ranks: Sequence[int], index: int) -> None:
+    def __init__(self, file: int, memory: Any, ranks: Sequence[int], index: int) -> None:
         self.ranks, self._file, self._index = ranks, file, index
-        self._memory = mmap.mmap(file, SLOT * (len(ranks) + 1))          # the last slot: who reports
+        self._memory = memory                        # the last slot: who reports
 
     @classmethod
     def shared(cls, node: Any, ranks: Sequence[int]) -> Board | None:
         """The board of the ranks of `node`, an MPI communicator of one host. Collective; None where memory
         can't be shared."""
-        file = shared_file(node, SLOT * (len(ranks) + 1))
-        return None if file is None else cls(file, ranks, node.rank)
+        shared = shared_file(node, SLOT * (len(ranks) + 1))
+        return None if shared is None else cls(*shared, ranks, node.rank)
 
     def write(self, item: dict[str, Any]) -> None:
         """Put what this rank has to say in its slot; the counts go first where it is too long."""

@@ -4,6 +4,7 @@ job ends."""
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import tempfile
 from typing import Any
@@ -11,15 +12,16 @@ from typing import Any
 TOKEN = 16                                           # bytes behind the memory: that it is the same for all
 
 
-def shared_file(comm: Any, nbytes: int) -> int | None:
-    """The descriptor of a file of nbytes zeros that all ranks of an MPI communicator may map. Collective; None on all
-    ranks where they can't share one, as on several hosts.
+def shared_file(comm: Any, nbytes: int) -> tuple[int, Any] | None:
+    """The descriptor and the map of a file of nbytes zeros that all ranks of an MPI communicator share. Collective; None on
+    all ranks where they can't, as on several hosts, or where one has no descriptors left.
 
     On Linux the file lives in memory and takes no room in /dev/shm, which is small in containers; others open it by way
     of /proc.
     """
     told: tuple[str, bytes] = ("", b"")
-    file = None
+    file: int | None = None
+    memory: Any = None
     with contextlib.suppress(OSError):
         if comm.rank == 0:
             file, path = _made()
@@ -27,17 +29,18 @@ def shared_file(comm: Any, nbytes: int) -> int | None:
             os.ftruncate(file, nbytes)
             os.pwrite(file, told[1], nbytes)
     path, token = comm.bcast(told)
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):               # also of reading: on another host this may be the path of a pipe
         if comm.rank != 0 and path:
             file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-    found = file is not None and token != b"" and os.pread(file, TOKEN, nbytes) == token
-    everywhere = all(comm.allgather(found))          # all have opened it by now
+        if file is not None and token != b"" and os.pread(file, TOKEN, nbytes) == token:
+            memory = mmap.mmap(file, nbytes)
+    everywhere = all(comm.allgather(memory is not None))         # all have opened it by now
     with contextlib.suppress(OSError):
         if comm.rank == 0 and path and not path.startswith("/proc/"):
             os.unlink(path)
     if file is not None and not everywhere:
         os.close(file)
-    return file if everywhere else None
+    return (file, memory) if file is not None and everywhere else None
 
 
 def _made() -> tuple[int, str]:

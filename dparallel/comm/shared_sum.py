@@ -9,7 +9,6 @@ of a sum while it waits for that sum, or for one of another communicator.
 from __future__ import annotations
 
 import functools
-import mmap
 import os
 import threading
 from typing import Any
@@ -59,8 +58,7 @@ class SharedSums:
         return None if memory is None else SharedSum(self, memory, np.dtype(dtype))
 
     def start(self, vector: SharedSum) -> None:
-        """Begin a sum, and go on with those before it."""
-        self.progress()
+        """Begin a sum."""
         self.comm.enter_sum(vector.array, compared=True)
         self.started += 1
         self.comm.waiting, vector.number, vector.turns[self.rank][0] = None, self.comm.entered, self.started
@@ -96,16 +94,25 @@ class SharedSums:
 
     def _go_on(self) -> None:
         """All ranks are at the barrier: do what comes next for the first in the queue."""
-        vector, step = self._queue[0], self._step
-        if step == 0:
-            vector.add()
-        else:
+        first = self._queue[0]
+        if self._step == 1:
             self._queue.pop(0)
-        self._step = 1 - step
+        elif all(turn[0] == first.turns[0][0] for turn in first.turns):
+            first.add()
+        else:
+            self._part()
+        self._step = 1 - self._step if self._queue else 0
         if self._queue:
             self._barrier = self.comm.comm.Ibarrier()
         else:
             self._listed.remove(self)
+
+    def _part(self) -> None:
+        """The ranks are at sums of different vectors, which all of them see: give up all that were started, on all ranks."""
+        self.started = max(self.comm.comm.allgather(self.started))
+        for vector in self._queue:
+            vector.problem = MSG_PARTED
+        self._queue.clear()
 
 
 class SharedSum(PersistentSum):
@@ -124,14 +131,14 @@ class SharedSum(PersistentSum):
         self._parts = [vector[slices[sums.rank]] for vector in vectors]
         self._theirs = [part for rank, part in enumerate(self._parts) if rank != sums.rank]
         self.number = 0                              # of the sum, for the watchdog
-        self._problem = ""
+        self.problem = ""
 
     def __str__(self) -> str:
         return f"sum_in_place of {self.array.dtype} {self.array.shape}"
 
     def start(self, divided: int = 0) -> Handle:
         """Begin a sum."""
-        self._problem, self._divided = "", divided
+        self.problem, self._divided = "", divided
         if len(self.array):
             self._lasts[self._sums.rank][0] = self.array[-1]
         self._sums.start(self)
@@ -143,34 +150,32 @@ class SharedSum(PersistentSum):
 
     def _wait(self) -> None:
         self._sums.complete(self)
-        if self._problem:
-            raise CollectiveError(self._problem)
+        if self.problem:
+            raise CollectiveError(self.problem)
 
     def add(self) -> None:
         """This rank's slice of the sum, in rank order, into all vectors: nobody else reads or writes that slice of them."""
-        if any(turn[0] != self.turns[0][0] for turn in self.turns):
-            self._problem = MSG_PARTED
-            return
-        total = float(functools.reduce(np.add, self._lasts)[0]) if self._divided else 0.0
         first, *middle, last = self._parts
         out, divided = self._parts[self._sums.rank], self._divided - self._first
-        for start in range(0, len(out), BLOCK):
-            block = slice(start, start + BLOCK)
-            before = first[block]
-            for part in middle:
-                before = before + part[block]
-            np.add(before, last[block], out=out[block])
-            divide(out[start:max(start, min(start + BLOCK, divided))], total)
-            for part in self._theirs:
-                part[block] = out[block]
+        with np.errstate(all="ignore"):              # an overflow is in one rank's slice, and the others would wait for ever
+            total = float(functools.reduce(np.add, self._lasts)[0]) if self._divided else 0.0
+            for start in range(0, len(out), BLOCK):
+                block = slice(start, start + BLOCK)
+                before = first[block]
+                for part in middle:
+                    before = before + part[block]
+                np.add(before, last[block], out=out[block])
+                divide(out[start:max(start, min(start + BLOCK, divided))], total)
+                for part in self._theirs:
+                    part[block] = out[block]
 
 
 def _shared(comm: Any, nbytes: int) -> list[Any] | None:
     """nbytes for each rank, on pages of its own, so that they come to lie where their rank writes them."""
     pages = -(-nbytes // PAGE) * PAGE
-    file = shared_file(comm, pages * comm.size)
-    if file is None:
+    shared = shared_file(comm, pages * comm.size)
+    if shared is None:
         return None
-    memory = memoryview(mmap.mmap(file, pages * comm.size))
-    os.close(file)
+    os.close(shared[0])
+    memory = memoryview(shared[1])
     return [memory[start:start + nbytes] for start in range(0, pages * comm.size, pages)]

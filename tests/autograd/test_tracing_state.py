@@ -157,6 +157,17 @@ def test_hooks_and_parts_changed_since(said, change):
         fast(*batch(1))
 
 
+def test_a_buffer_that_was_replaced_is_noticed():
+    """The replay would go on with the old one."""
+    net = nn.BatchNorm1d(4)
+    x, _ = batch(0)
+    step = ag.trace(lambda x: net(x).sum(), x)
+    step(x)
+    net.running_mean = ag.ones(4)
+    with pytest.raises(TraceError, match="its running_mean was replaced"):
+        step(x)
+
+
 def test_check_compares_gradients():
     net, runs = network(), itertools.count()
 

@@ -398,6 +398,43 @@ def test_a_batch_that_is_overwritten_before_backward_is_noticed():
         y.sum().backward()
 
 
+class InPlace(nn.Module):
+    """Writes to its input."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Parameter(ag.randn(3)), nn.Linear(3, 3)
+
+    def forward(self, x, scale):
+        scale.mul_(2)
+        x.sub_(0.5)
+        x += self.first * scale
+        return self.second(x)
+
+
+def test_replicas_may_write_to_their_inputs():
+    """Each to its own piece: that is no write to what another has saved, and no piece's graph goes on in another."""
+    net, other, x, scale = InPlace(), InPlace(), ag.randn(8, 3), ag.tensor(0.5)
+    other.load_state_dict(net.state_dict())
+    for _ in range(20):
+        before = x.clone()
+        DataParallel(net, devices=4)(x, scale).square().sum().backward()
+        other(before, scale.clone()).square().sum().backward()
+    assert not x.requires_grad and scale.item() == 0.5
+    np.testing.assert_allclose(x.tolist(), before.tolist(), rtol=1e-6)       # it is the batch that is written to
+    for p, q in zip(net.parameters(), other.parameters(), strict=True):
+        np.testing.assert_allclose(p.grad.tolist(), q.grad.tolist(), rtol=1e-4)
+
+
+def test_what_replicas_write_to_was_written_to():
+    w, x = ag.ones(3, requires_grad=True), ag.randn(8, 3)
+    early = w * x
+    y = data_parallel(InPlace(), (x, ag.tensor(0.5)), 2)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        early.sum().backward()
+
+
 def test_a_module_may_change_between_calls():
     """Replicas are made of what the module is now, though how it is made up is remembered."""
     net, x = Seen(), ag.randn(4, 3)
@@ -420,4 +457,27 @@ def test_a_module_may_change_between_calls():
     net.inner.register_buffer("count", ag.zeros(1))
     check()
     model(x).sum().backward()
+    assert all(p.grad is not None for p in net.parameters())
+
+
+def test_what_was_no_part_of_a_module_may_become_one():
+    """None, or a number, that a parameter, buffer or module takes the place of: replicas must not share them."""
+    class Optional(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head, self.gain = None, 1.0
+            self.register_buffer("count", None)
+
+        def forward(self, x):
+            if self.head is None:
+                return x * self.gain
+            self.count.add_(1)
+            return self.head(x) * self.gain
+
+    net, x = Optional(), ag.randn(4, 3)
+    model = DataParallel(net, devices=2)
+    model(x)
+    net.head, net.count, net.gain = nn.BatchNorm1d(3), ag.zeros(1), nn.Parameter(ag.ones(1))
+    model(x).sum().backward()
+    assert net.count.item() == 1 and net.head.num_batches_tracked.item() == 1
     assert all(p.grad is not None for p in net.parameters())

@@ -95,6 +95,16 @@ def test_several_under_way_and_waited_for_in_any_order(on_ranks):
 
 
 @pytest.mark.mpi
+def test_sums_that_overflow_raise_on_no_rank(comm):
+    """Whatever NumPy is to do then: an exception in one rank's slice would leave the others waiting."""
+    vector = comm.persistent_sum(1000, np.float32)
+    vector.array[...] = 3e38
+    with np.errstate(all="raise"):
+        vector.start(999).wait()
+    assert comm.size == 1 or np.isinf(vector.array[-1])
+
+
+@pytest.mark.mpi
 def test_communicators_may_be_waited_for_in_different_orders(comm):
     """As in one backward pass over two models that ranks call in different orders."""
     others = [comm, comm.duplicate(), comm.duplicate()]
@@ -137,6 +147,30 @@ def test_ranks_at_different_vectors_are_told_so(comm):
 
 
 @pytest.mark.mpi
+def test_a_rank_that_caught_its_own_error_and_goes_on(comm):
+    """Its next pass meets the others' unfinished one: an error on all ranks, once, and then they are together again."""
+    if comm.size == 1:
+        return
+    vectors = [comm.persistent_sum(10, np.float32) for _ in range(3)]
+    failed = comm.rank == comm.size - 1
+
+    def step(count):
+        for handle in [vector.start() for vector in vectors[:count]]:
+            handle.wait()
+
+    step(3)
+    if failed:
+        step(1)                                      # its exception came here
+    with pytest.raises(CollectiveError, match="at the sums of different vectors"):
+        step(3)
+    for _ in range(2):
+        for vector in vectors:
+            vector.array[...] = comm.rank
+        step(3)
+        assert all((vector.array == sum(range(comm.size))).all() for vector in vectors)
+
+
+@pytest.mark.mpi
 def test_free_completes_what_was_started():
     comm = world().duplicate()
     vector = comm.persistent_sum(1000, np.float32)
@@ -169,14 +203,18 @@ def test_memory_goes_with_the_vectors(comm):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("where", ["first", "last"])
+@pytest.mark.parametrize("where", ["first", "last", "pipe", "full"])
 def test_ranks_that_can_not_share_memory_sum_by_mpi(monkeypatch, where):
-    """As on several hosts: some rank can't open the file, or finds another one there."""
+    """As on several hosts: some rank can't open the file, or finds another one, or none that is read so, there."""
     odd = world().rank == (0 if where == "first" else world().size - 1)
     if odd and where == "first":
         monkeypatch.setattr(shared_memory, "_made", lambda: (_ for _ in ()).throw(OSError("no memory")))
     if odd and where == "last":
         monkeypatch.setattr(shared_memory.os, "pread", lambda *_: b"another host's")
+    if odd and where == "pipe":
+        monkeypatch.setattr(shared_memory.os, "pread", lambda *_: (_ for _ in ()).throw(OSError("Illegal seek")))
+    if odd and where == "full":
+        monkeypatch.setattr("mmap.mmap", lambda *_: (_ for _ in ()).throw(OSError("Too many open files")))
     comm = world().duplicate()
     vector = comm.persistent_sum(100, np.float32)
     assert type(vector) is PersistentSum

@@ -1,6 +1,7 @@
 """What is known of ranks that wait: who will never come, who waits for whom; the board; the user's line."""
 
 import gc
+import mmap
 import os
 import subprocess
 import sys
@@ -88,7 +89,8 @@ def test_a_report_names_every_rank():
 def test_the_board(tmp_path):
     path = tmp_path / "board"
     path.write_bytes(bytes(3 * SLOT))
-    first, second = (Board(os.open(path, os.O_RDWR), [4, 7], i) for i in (0, 1))
+    file = os.open(path, os.O_RDWR)
+    first, second = (Board(file, mmap.mmap(file, 0), [4, 7], i) for i in (0, 1))
     assert first.read() == {}
     first.write({"rank": 4, "counts": {"0.0": 1}})
     second.write({"rank": 7, "counts": {str(n): n for n in range(5000)}})
