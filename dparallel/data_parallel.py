@@ -242,10 +242,8 @@ class DataParallel(ShardedModel, Module, Joinable):
         with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
             output = self._here(args, kwargs)
         again(reducer.log.forward_ends)
-        if not (reducer.named[0][1].tracked or any(p.tracked for _, p in reducer.named)):    # all frozen, as a discriminator
-            return output                                                                    # is in turns
-        if type(output) is Tensor:
-            return Sink.apply(output, reducer=reducer, call=call) if output.requires_grad else output
+        if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
+            return output
         return rebuilt(output, lambda y: Sink.apply(y, reducer=reducer, call=call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
 

@@ -53,7 +53,7 @@ class ModelWatch:
 
     def evaluates(self) -> bool:
         """Whether a SyncBatchNorm is in evaluation mode, and leaves out its collectives."""
-        return bool(self._synchronised) and not all(m.training for m in self._synchronised)
+        return not all(m.training for m in self._synchronised)
 
     def buffers(self) -> list[Tensor]:
         """The module's buffers, as of the last look(), without walking the tree."""

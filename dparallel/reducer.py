@@ -12,7 +12,6 @@ to the others (a mistake, a step that it could not finish) travels in the place 
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -183,8 +182,7 @@ class Reducer:
         if weights.passes or (self._set_aside or not self.enabled or weights.average == "sum"):
             self._prepare(walk, [(p, g) for p, g in self._held() if p is not arrived])
         if not self.enabled:
-            if type(self) is not Reducer and any(isinstance(node, SimpleNamespace) for node in walk.order):
-                raise NotImplementedError("no_sync() around a replay of a trace, with shard=: call the step itself there")
+            self.refuse_unsummed(walk)
             self._kind = NO
             queue_callback(self._end_unsummed)
             return
@@ -418,6 +416,9 @@ class Reducer:
 
     def refuse_graphs(self, what: str, kept: bool = True) -> None:
         """NotImplementedError where gradients, which are kept in .grad or handed out, can't be averaged with their graph."""
+
+    def refuse_unsummed(self, walk: Any) -> None:
+        """NotImplementedError where gradients of this pass, inside no_sync(), can't stay on this rank."""
 
     def is_under_way(self) -> bool:
         """Whether a summed pass has begun and not ended: some ranks may be waiting for this one."""

@@ -11,6 +11,7 @@ import warnings
 import weakref
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 from autograd import Tensor, is_grad_enabled
@@ -217,6 +218,11 @@ class ShardedReducer(Reducer):
         super().clear()
         for unit in self.units:
             unit.drop()
+
+    def refuse_unsummed(self, walk: Any) -> None:
+        """Replays, whose nodes have no graph: what they deliver is not added up."""
+        if any(isinstance(node, SimpleNamespace) for node in walk.order):
+            raise NotImplementedError("no_sync() around a replay of a trace, with shard=: call the step itself there")
 
     def refuse_graphs(self, what: str, kept: bool = True) -> None:
         """NotImplementedError: slices have no graph. Gradients that are not kept are averaged whole in stages 1 and 2."""
