@@ -188,19 +188,30 @@ class _Fresh(Node):
 made = [0]
 
 
-def _measure_unshared() -> int:
-    """The reference count of a gradient that only the engine holds, by trying; it depends on the interpreter."""
-    leaf, node = result(np.ones(1)), _Fresh()
-    leaf.tracked = GRAD
-    node.seq, node.saved, node.hooks, node.lane, node.outputs = 0, None, None, None, 1
-    node.edges = (edge_of(leaf),)
+def measured(limit: list[int], edge: Edge | None, taken: Callable[[int], bool]) -> int:
+    """The reference count, where it is compared with limit[0], of a gradient that only the engine holds, by trying; it
+    depends on the interpreter. That is the first limit with which a gradient sent along `edge` is taken, as its id is asked
+    for; 0 if there is none."""
+    node = _Fresh()
+    node.seq, node.saved, node.hooks, node.lane, node.outputs = 1, None, None, None, 1
+    node.edges = (edge,)
     for count in range(1, 20):
-        unshared[0] = count
-        leaf._grad = None
+        limit[0] = count
         run_backward([(node, 0)], [result(np.ones(1))], True, False, None, True)
-        if id(leaf._grad.array) == made[0]:
+        if taken(made[0]):
             return count
     return 0
 
 
-unshared[0] = _measure_unshared()
+def _measure_adopted() -> int:
+    leaf = result(np.ones(1))
+    leaf.tracked = GRAD
+
+    def taken(fresh: int) -> bool:
+        grad, leaf._grad = leaf._grad, None
+        return id(grad.array) == fresh
+
+    return measured(unshared, edge_of(leaf), taken)
+
+
+unshared[0] = _measure_adopted()

@@ -35,7 +35,9 @@ def relu(x: Array) -> Array:
     return out
 
 
-def relu_back(g: Array, z: Array) -> Array:
-    """g where z = relu(x) is above 0, else 0: at 0 it is 0, as in PyTorch."""
+def relu_back(g: Array, z: Array, out: Array | None = None) -> Array:
+    """g where z = relu(x) is above 0, else 0: at 0 it is 0, as in PyTorch. out: where to write that, if it may be g."""
     g, positive = like(g, z), z > 0
-    return g * positive if g.strides != z.strides or g.dtype != z.dtype else np.multiply(g, positive, out=empty_like(z))
+    if g.strides != z.strides or g.dtype != z.dtype:
+        return g * positive
+    return np.multiply(g, positive, out=out if out is g else empty_like(z))

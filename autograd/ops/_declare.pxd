@@ -6,6 +6,9 @@ from ..tensor cimport TensorBase, edge_of, result, start
 cdef class UnaryNode(OperationNode):
     pass
 
+cdef class ReusingNode(UnaryNode):
+    pass
+
 cdef class BinaryNode(OperationNode):
     pass
 

@@ -211,7 +211,8 @@ def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None
     return NanToNum.apply(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
-relu = elementwise("Relu", pieces.relu, lambda g, z: pieces.relu_back(g, z) if g.__class__ is np.ndarray else g * (z > 0))
+relu = elementwise("Relu", pieces.relu, lambda g, z, out: (
+    pieces.relu_back(g, z, out) if g.__class__ is np.ndarray else g * (z > 0)))
 
 
 __all__ = ["clamp", "clamp_max", "clamp_min", "clip", "fmax", "fmin", "maximum", "minimum", "nan_to_num", "relu",

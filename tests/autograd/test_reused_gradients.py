@@ -1,0 +1,156 @@
+"""ReLU writes its gradient over the one it gets, if nobody else holds that (ops/_declare.py): nobody may notice."""
+
+import numpy as np
+import pytest
+
+import autograd as ag
+from autograd.graph_api import register_multi_grad_hook
+from autograd.nn import functional as F
+from autograd.ops import _declare
+
+COMPILED = not _declare.__file__.endswith(".py")
+rng = np.random.default_rng(3)
+X = rng.standard_normal((6, 5)).astype(np.float32)
+G = rng.standard_normal((6, 5)).astype(np.float32)
+WANTED = G * 2 * (X > 0)
+
+
+class Kept(ag.Function):
+    """Twice its input; keeps the gradients that it gets and makes."""
+
+    seen: list = []
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        made = g * 2
+        Kept.seen.extend([g, made])
+        return made
+
+
+@pytest.fixture
+def x():
+    Kept.seen.clear()
+    return ag.tensor(X, requires_grad=True)
+
+
+def test_its_own_memory_serves_again(x, monkeypatch):
+    outs = []
+    y = F.relu(x * 1) * 2
+    node = type(y.grad_fn.next_functions[0][0])
+    rule = node.rule
+    monkeypatch.setattr(node, "rule", staticmethod(lambda g, z, out: outs.append(out is g) or rule(g, z, out)))
+    y.backward(ag.tensor(G))
+    assert outs == [COMPILED]
+    np.testing.assert_array_equal(x.grad.numpy(), WANTED)
+
+
+def test_the_gradient_that_was_given_stays(x):
+    g = ag.tensor(G)
+    F.relu(x).backward(g)
+    np.testing.assert_array_equal(g.numpy(), G)
+
+
+def test_a_gradient_that_goes_two_ways(x):
+    other = ag.tensor(X - 1, requires_grad=True)
+    y = F.relu(x) + F.relu(other)
+    (y * 2).backward(ag.tensor(G))
+    np.testing.assert_array_equal(x.grad.numpy(), WANTED)
+    np.testing.assert_array_equal(other.grad.numpy(), G * 2 * (X > 1))
+
+
+def test_a_gradient_that_also_is_a_leafs(x):
+    leaf = ag.tensor(X, requires_grad=True)
+    ((F.relu(x) + leaf) * 2).backward(ag.tensor(G))
+    np.testing.assert_array_equal(x.grad.numpy(), WANTED)
+    np.testing.assert_array_equal(leaf.grad.numpy(), G * 2)
+
+
+def test_what_a_users_backward_keeps(x):
+    Kept.apply(F.relu(x)).backward(ag.tensor(G))
+    np.testing.assert_array_equal(Kept.seen[0].numpy(), G)
+    np.testing.assert_array_equal(Kept.seen[1].numpy(), G * 2)
+    np.testing.assert_array_equal(x.grad.numpy(), WANTED)
+
+
+def test_a_view_that_a_users_backward_keeps(x):
+    views = []
+
+    class Viewed(ag.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            made = g * 2
+            views.append(made.numpy()[2:])
+            return made
+
+    Viewed.apply(F.relu(x)).backward(ag.tensor(G))
+    np.testing.assert_array_equal(views[0], G[2:] * 2)
+
+
+def keep(seen):
+    return lambda *gs: seen.extend(gs) and None
+
+
+@pytest.mark.parametrize("how", ["tensor hook", "retain_grad", "prehook", "hook", "post hook", "multi"])
+def test_what_hooks_keep(x, how):
+    seen = []
+    z = F.relu(x * 1)
+    y = z * 2
+    if how == "tensor hook":
+        z.register_hook(keep(seen))
+    elif how == "retain_grad":
+        z.retain_grad()
+    elif how == "prehook":
+        z.grad_fn.register_prehook(lambda gs: seen.append(gs[0]))
+    elif how == "hook":
+        y.grad_fn.register_hook(lambda made, got: seen.append(made[0]))
+    elif how == "post hook":
+        z.grad_fn.register_hook(lambda made, got: seen.append(got[0]))
+    else:
+        register_multi_grad_hook([z], lambda gs: seen.append(gs[0]))
+    y.backward(ag.tensor(G))
+    if how == "retain_grad":
+        seen.append(z.grad)
+    np.testing.assert_array_equal(seen[0].numpy(), G * 2)
+    np.testing.assert_array_equal(x.grad.numpy(), WANTED)
+
+
+def test_what_grad_was_asked_for(x):
+    z = F.relu(x * 1)
+    gz, gx = ag.grad(z * 2, [z, x], ag.tensor(G))
+    np.testing.assert_array_equal(gz.numpy(), G * 2)
+    np.testing.assert_array_equal(gx.numpy(), WANTED)
+
+
+def test_again_and_in_anomaly_mode(x):
+    y = F.relu(x) * 2
+    with ag.autograd.detect_anomaly(check_nan=True):
+        for _ in range(3):
+            y.backward(ag.tensor(G), retain_graph=True)
+    np.testing.assert_allclose(x.grad.numpy(), 3 * WANTED, rtol=1e-6)
+
+
+def test_large_ones_in_blocks_and_channels_last():
+    conv = ag.nn.Conv2d(3, 32, 3)
+    x = ag.randn(20, 3, 50, 50)
+    z = conv(x)
+    g = ag.randn(*z.shape)
+    out = F.relu(F.relu(z) * 3)
+    want = 3 * g.numpy() * (z.detach().numpy() > 0)
+    gz, = ag.grad(out, [z], g)
+    np.testing.assert_array_equal(gz.numpy(), want)
+
+
+def test_lanes(x):
+    other = ag.tensor(X, requires_grad=True)
+    a, b = ag.lanes.run_lanes([lambda: F.relu(x * 1) * 2, lambda: F.relu(other * 1) * 2])
+    (a + b).backward(ag.tensor(G))
+    np.testing.assert_array_equal(x.grad.numpy(), WANTED)
+    np.testing.assert_array_equal(other.grad.numpy(), WANTED)
