@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from autograd import Tensor, cat
 
-from .comm import Communicator, Places, gathering_place, places_of
+from .comm import Communicator, Places, communicator, gathering_place, places_of
 from .functions import Broadcast, Reduce, as_tuple
 from .tree import nests
 from .vectors import grouped
@@ -18,12 +20,12 @@ from .vectors import grouped
 BUFFER_SIZE = 10 << 20                               # bytes; PyTorch's figure
 
 
-def broadcast_coalesced(tensors: Any, comm: Places = None, buffer_size: int = BUFFER_SIZE, *,
-                        root: int = 0) -> list[tuple[Tensor, ...]]:
+def broadcast_coalesced(tensors: Any, comm: Places = None, buffer_size: int = BUFFER_SIZE, *, root: int = 0,
+                        devices: Places = None) -> list[tuple[Tensor, ...]]:
     """root's tensors (any iterable of them) to every place, in messages of about buffer_size bytes: a tuple of copies for
-    each place held here. What others pass is read for its shapes and dtypes only. comm may be a number of local devices, or
-    their list."""
-    comm = places_of(comm)
+    each place held here. What others pass is read for its shapes and dtypes only. comm (or devices) may be a number of local
+    devices, or their list."""
+    comm = places_of(comm if devices is None else devices)
     tensors = _listed(tensors)
     groups = _grouped("broadcast_coalesced", [tensors] * len(comm.held), comm, buffer_size)
     copies: list[dict[int, Tensor]] = [{} for _ in comm.held]
@@ -34,20 +36,23 @@ def broadcast_coalesced(tensors: Any, comm: Places = None, buffer_size: int = BU
     return [tuple(copy[i] for i in range(len(tensors))) for copy in copies]
 
 
-def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None, root: int = 0) -> Tensor:
+def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None, root: int = 0, *,
+               destination: int | None = None) -> Tensor:
     """The sum of all places' tensors (a list, one for each place held here) on root; an empty tensor elsewhere. comm may be
     the number of a local device, PyTorch's destination: inputs are those of as many devices as there are."""
     inputs = nests(inputs)
-    comm, root = gathering_place(len(inputs), comm, root)
+    comm, root = gathering_place(len(inputs), comm if destination is None else destination, root)
     total: Tensor = Reduce.apply(*inputs, comm=comm, root=root)
     return total
 
 
 def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator | int | None = None,
-                         buffer_size: int = BUFFER_SIZE, *, root: int = 0) -> tuple[Tensor, ...]:
-    """The sums of all places' lists of tensors (a list of them, one for each place held here) on root, in messages of
-    about buffer_size bytes; empty tensors elsewhere. comm: as in reduce_add."""
-    inputs = [_listed(one) for one in nests(inputs)]
+                         buffer_size: int = BUFFER_SIZE, *, root: int = 0,
+                         destination: int | None = None) -> tuple[Tensor, ...]:
+    """The sums of all places' lists of tensors (a list of them, one for each place held here; bare, if that is one) on root,
+    in messages of about buffer_size bytes; empty tensors elsewhere. comm, destination: as in reduce_add."""
+    comm = comm if destination is None else destination
+    inputs = [_listed(one) for one in _lists(nests(inputs), comm)]
     comm, root = gathering_place(len(inputs), comm, root)
     groups = _grouped("reduce_add_coalesced", inputs, comm, buffer_size)
     sums: dict[int, Tensor] = {}
@@ -56,6 +61,12 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator 
         here = root in comm.held
         sums.update(zip(group, _cut(total, [inputs[0][i] for i in group]) if here else [total] * len(group), strict=True))
     return tuple(sums[i] for i in range(len(sums)))
+
+
+def _lists(inputs: Sequence[Any], comm: Any) -> Sequence[Any]:
+    """One place's tensors as a list of lists."""
+    one = comm is None or (not isinstance(comm, (int, np.integer)) and len(communicator(comm).held) == 1)
+    return [inputs] if one and all(isinstance(x, Tensor) for x in inputs) else inputs
 
 
 def _listed(tensors: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograd import Tensor, as_tensor, cat
 from autograd.counters import PartCounter
@@ -33,14 +33,25 @@ def data_parallel(module: Module, inputs: Any, device_ids: Devices | Sequence[in
     return on_devices(module, args, module_kwargs or {}, comm, root_of(comm, output_device), dim)
 
 
+class Given(NamedTuple):
+    """A call's arguments, under the names that errors have for them."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
 def on_devices(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], comm: Devices, root: int, dim: int,
                tree: ModuleTree | None = None) -> Any:
     """The same, from the arguments of a call; gathered on place `root`. tree: the module's, if it still fits."""
-    comm = occupied(comm, (args, kwargs), dim)
+    given = Given(args, kwargs)
+    problem = unequal(given, dim) if comm.size > 1 else ""
+    if problem:
+        raise ValueError(problem)
+    comm = occupied(comm, given, dim)
     if comm.size == 1:
         return module(*args, **kwargs)
     tree = tree or ModuleTree(module)
-    parts, looking = shares((args, kwargs), comm, dim)
+    parts, looking = shares(given, comm, dim)
     replicas = tree.replicate(comm)
     outputs = parallel_apply(replicas, [part[0] for part in parts], [part[1] for part in parts], comm)
     for made in looking:
@@ -57,9 +68,6 @@ def shares(inputs: Any, comm: Devices, dim: int) -> tuple[list[Any], list[list[T
     given = {id(x): x for x in tensors(inputs)}
     if any(x.tracked or x.is_inference() for x in given.values()):
         return scatter(inputs, comm, dim=dim), []
-    problem = unequal(inputs, dim)
-    if problem:
-        raise ValueError(problem)
     cut = {key: pieces(x, comm.size, dim) for key, x in given.items()}
 
     def piece(place: int, value: Any) -> Any:

@@ -63,16 +63,16 @@ def _sum(parts: list[Tensor]) -> Tensor | None:
     return functools.reduce(operator.add, parts) if parts else None
 
 
-def replicate(module: Module, comm: Places = None, detach: bool = False, root: int = 0, *,
+def replicate(network: Module, comm: Places = None, detach: bool = False, root: int = 0, *,
               devices: Places = None) -> list[Module]:
-    """One replica of root's `module` for each place held here, by Broadcast: gradients add up on root's parameters.
+    """One replica of root's `network` for each place held here, by Broadcast: gradients add up on root's parameters.
 
     comm (or devices) may be a number of local devices, or their list [0, 1, ...]. With `detach`, replicas lead nowhere. On
     local devices replicas look into the module's own memory, which only the first one may write to (ValueError,
     "read-only", for the others); the first one also shares its buffers with the module, so what forward writes to them
     there is kept.
     """
-    return ModuleTree(module).replicate(places_of(comm if devices is None else devices), detach, root)
+    return ModuleTree(network).replicate(places_of(comm if devices is None else devices), detach, root)
 
 
 class ModuleTree:

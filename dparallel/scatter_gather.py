@@ -46,12 +46,12 @@ def scatter(inputs: Any, comm: Places = None, dim: int = 0, *, root: int = 0, si
         Broadcast.apply(given, comm=comm, root=root)))
 
 
-def broadcast(inputs: Any, comm: Places = None, root: int = 0) -> list[Any]:
-    """root's nest, tensors copied by Broadcast: one nest for each place held here.
+def broadcast(inputs: Any, comm: Places = None, root: int = 0, *, devices: Places = None) -> list[Any]:
+    """root's nest, tensors copied by Broadcast: one nest for each place held here. comm (or devices): as in scatter.
 
     >>> (same,) = broadcast(weights, comm)                   # gradients of all copies add up on root's
     """
-    comm = places_of(comm)
+    comm = places_of(comm if devices is None else devices)
     return _spread("broadcast", inputs, comm, root, "", lambda given, cut: as_tuple(
         Broadcast.apply(given, comm=comm, root=root)))
 

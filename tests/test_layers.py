@@ -14,13 +14,14 @@ PACKAGES = ("autograd", "dparallel", "launch")
 # layers of what it names here.
 LAYERS = """
 autograd.compiled autograd.arrays autograd.version autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices autograd.settings
-dparallel.comm launch autograd.frames
+launch autograd.frames
 autograd.mode autograd.traced autograd.amp autograd.backends autograd.accelerator autograd.compiler autograd.distributed
 autograd.hub autograd.multiprocessing autograd.fx
 autograd.counters
 autograd.lanes autograd.graph
 autograd.tensor
 autograd.saved autograd.hooks autograd.random autograd.inference autograd.edges autograd.anomaly_mode
+dparallel.comm
 autograd.function_variants
 autograd.walk
 autograd.engine

@@ -9,6 +9,8 @@ from typing import Any
 
 from .call import CollectiveError
 
+UNDEFINED = -32766                   # MPI.UNDEFINED in Open MPI, MPICH and MPI's standard ABI: a color that is none
+
 
 class Groups(ABC):
     """Parts of a communicator. All of these are collective: every place calls them, in the same order."""
@@ -19,10 +21,10 @@ class Groups(ABC):
     def split(self, color: Any, key: Any = 0) -> Any:
         """A communicator of the places with this place's color, numbered by key, then by their number here.
 
-        color is a whole number, or None: not a member of any group, which gets None. Where several places are held here
-        (local devices) color may be a list, one for each held place (key too); then the result is a list: the group of
-        each held place, one and the same object for all of one color. Groups can be split again. The group is to be
-        freed by free(), or lives as long as the process.
+        color is a whole number, or None (or MPI.UNDEFINED): not a member of any group, which gets None. Where several
+        places are held here (local devices) color may be a list, one for each held place (key too); then the result is a
+        list: the group of each held place, one and the same object for all of one color. Groups can be split again. The
+        group is to be freed by free(), or lives as long as the process.
 
         >>> pair = comm.split(comm.rank // 2)
         """
@@ -33,8 +35,9 @@ class Groups(ABC):
         table = self.allgather_object(list(zip(colors, keys, strict=True)) if fits else [])
         members: dict[int, list[tuple[int, int]]] = {}
         for place, (group, order) in enumerate(table):
-            if group is not None:
-                members.setdefault(_whole(group, "color", place), []).append((_whole(order, "key", place), place))
+            number = UNDEFINED if group is None else _whole(group, "color", place)
+            if number != UNDEFINED:
+                members.setdefault(number, []).append((_whole(order, "key", place), place))
         groups = [[place for _, place in sorted(members[group])] for group in sorted(members)]
         mine = [next((n for n, group in enumerate(groups) if place in group), None) for place in self.held]
         made = self._groups(groups, mine)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from autograd.random import Generator, branches, using_generator
+
 from .base import Array, Communicator, Handle
 from .call import ONE_RESULT, Call, explain, verdict
 from .definition import combined, results
@@ -217,7 +219,8 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
     If a rank raises, the others are released from their collectives, and the first rank's exception is raised here,
     with its own traceback and a note that names the rank. RankFailure, naming who is where, if a rank returns while
     others wait for it, or if one waits in a collective for more than `timeout` seconds. With network, a simulated
-    dparallel.testing.Network, calls arrive late and handles complete out of order.
+    dparallel.testing.Network, calls arrive late and handles complete out of order. Each rank draws random numbers of its
+    own, the same each time; manual_seed() on a rank is for this rank.
 
     >>> run_ranks(3, lambda comm: comm.allreduce([np.array(1.0)])[0].item())
     [3.0, 3.0, 3.0]
@@ -227,27 +230,30 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
     meeting = Meeting(size, timeout)
     values: list[Any] = [None] * size
 
-    def body(rank: int) -> None:
+    def body(rank: int, stream: Generator) -> None:
         failure: BaseException | None = None
         try:
             comm = ThreadComm(meeting, rank)
-            if network is None:
-                values[rank] = function(comm, *args)
-            else:
-                comm = network.joined(comm)
-                values[rank] = function(comm, *args)
-                comm.settle()
+            with using_generator(stream):
+                if network is None:
+                    values[rank] = function(comm, *args)
+                else:
+                    comm = network.joined(comm)
+                    values[rank] = function(comm, *args)
+                    comm.settle()
         except BaseException as error:               # whatever it is, it is raised in the caller's thread
             failure = error
         meeting.leave(rank, failure)
 
-    for rank in range(size):
-        threading.Thread(target=contextvars.copy_context().run, args=(body, rank), name=f"rank {rank}", daemon=True).start()
-    try:
-        late = meeting.ended()
-    except BaseException as error:                   # the user's Ctrl-C: let no rank wait for ever
-        meeting.leave(None, error)
-        raise
+    with branches(size) as streams:
+        for rank, stream in enumerate(streams):
+            threading.Thread(target=contextvars.copy_context().run, args=(body, rank, stream), name=f"rank {rank}",
+                             daemon=True).start()
+        try:
+            late = meeting.ended()
+        except BaseException as error:               # the user's Ctrl-C: let no rank wait for ever
+            meeting.leave(None, error)
+            raise
     if meeting.failure is not None:
         failed, first = meeting.failure
         note(first, f"rank {failed} of {size} failed" + (f"; ranks {late} had not ended {GRACE:g} s later" if late else ""))

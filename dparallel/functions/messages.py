@@ -52,8 +52,9 @@ class Post(Function):
         ctx.message = message
         array = x.array if isinstance(x, Tensor) else x
         array = array.copy(order="C") if type(array) is np.ndarray else array
-        message.number, message.like = message.comm.post(array, message.other, tag, note, message.place)[0], \
-            (array.shape, array.dtype)
+        message.number = message.comm.post(array, message.other, tag, note, message.place)[0]
+        if isinstance(x, Tensor):                    # a list or number, which it converts, gets no gradient
+            message.like = (array.shape, array.dtype)
         return as_tensor(np.zeros(0))
 
     @staticmethod

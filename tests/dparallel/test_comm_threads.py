@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+import autograd as ag
 from dparallel import CollectiveError, RankFailure, run_ranks
 from dparallel.comm import threads
 
@@ -48,6 +49,29 @@ def fails_on_rank_one(comm):
     if comm.rank == 1:
         raise Planted(7, "planted")
     comm.allreduce([np.ones(1)])
+
+
+def test_ranks_draw_their_own_random_numbers():
+    """As processes do: a script seeds, and makes its model, on every rank."""
+    def seeded(comm):
+        ag.manual_seed(5 + comm.rank % 2)
+        comm.barrier()
+        return ag.rand(3).tolist()
+
+    def drawn(comm):
+        first = ag.rand(2).tolist() if comm.rank else None
+        comm.barrier()
+        return first or ag.rand(2).tolist()
+
+    ag.manual_seed(1)
+    unseeded = run_ranks(3, drawn), ag.rand(1).item()
+    assert len({tuple(x) for x in unseeded[0]}) == 3
+    ag.manual_seed(1)
+    assert (run_ranks(3, drawn), ag.rand(1).item()) == unseeded
+    got = run_ranks(3, seeded)
+    for rank in range(3):
+        ag.manual_seed(5 + rank % 2)
+        assert got[rank] == ag.rand(3).tolist()
 
 
 def test_the_first_failure_is_raised_itself_and_the_others_are_released():

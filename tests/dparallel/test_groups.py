@@ -46,10 +46,11 @@ def test_split_by_color_and_key(on_ranks):
 
 def test_no_member_gets_none(on_ranks):
     def check(comm):
-        group = comm.split(7 if comm.rank else None)
-        assert (group is None) == (comm.rank == 0)
-        if group is not None:
-            assert group.size == comm.size - 1 and group.total(1.0) == comm.size - 1
+        for none in (None, -32766):                  # MPI.UNDEFINED
+            group = comm.split(7 if comm.rank else none)
+            assert (group is None) == (comm.rank == 0)
+            if group is not None:
+                assert group.size == comm.size - 1 and group.total(1.0) == comm.size - 1
 
     on_ranks(check)
 
@@ -217,7 +218,7 @@ def test_the_users_communicators():
         np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
     comm.free()
     base.Free()                                      # and with it the duplicate
-    assert communicator(MPI.COMM_WORLD) is communicator(None)
+    assert communicator(MPI.COMM_WORLD) is communicator(None) and communicator(None).split(MPI.UNDEFINED) is None
     with pytest.raises(TypeError, match="takes an mpi4py communicator, not int"):
         from_mpi(3)
     for make in (communicator, from_mpi):

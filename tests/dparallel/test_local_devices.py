@@ -7,6 +7,7 @@ import pytest
 
 import autograd as ag
 import autograd.nn.functional as F
+import dparallel
 from autograd import gradcheck, gradgradcheck, lanes, nn, optim
 from autograd.lanes import run_lanes
 from dparallel import (
@@ -259,6 +260,21 @@ def test_fewer_rows_than_devices_leave_some_idle():
     np.testing.assert_allclose(DataParallel(net, devices=5)(x).tolist(), net(x).tolist(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("dim, second, text", [
+    (0, 4, r"\.args\[0\] has 6 rows along dim 0, \.kwargs\['y'\]\[0\] has 4"), (0, 1, "has 1; tensors of one batch"),
+    (2, 6, r"dim 2 is out of range for \.args\[0\], of shape \(6, 3\)"), ("rows", 6, "dim 'rows' is out of range")])
+def test_batches_that_can_not_be_cut_are_named(dim, second, text):
+    """Also where one row would leave all devices but one idle."""
+    class Both(nn.Module):
+        def forward(self, x, y):
+            return x
+
+    x = ag.zeros(6, 3)
+    for given in (x, x.clone().requires_grad_()):
+        with pytest.raises(ValueError, match=text):
+            DataParallel(Both(), devices=3, dim=dim)(given, y=[ag.zeros(second, 3)])
+
+
 def test_the_first_places_statistics_are_kept():
     net = Nested().train()
     pair, _ = nested_inputs(6)
@@ -297,7 +313,10 @@ def test_pytorchs_argument_names():
     parts = scatter(x, target_gpus=[0, 1])
     assert [len(p) for p in parts] == [2, 1] and gather(parts, target_device=1).tolist() == x.tolist()
     assert [len(args[0]) for args in scatter_kwargs((x,), None, target_gpus=2)[0]] == [2, 1]
-    assert len(replicate(nn.Linear(2, 2), devices=[0, 1, 2])) == 3
+    assert len(replicate(network=nn.Linear(2, 2), devices=[0, 1, 2])) == 3
+    assert len(dparallel.broadcast(x, devices=2)) == len(dparallel.broadcast_coalesced([x], devices=[0, 1])) == 2
+    assert dparallel.reduce_add([x, x], destination=1).tolist() == (2 * x).tolist()
+    assert dparallel.reduce_add_coalesced([[x], [x]], destination=1)[0].tolist() == (2 * x).tolist()
 
 
 def test_a_module_without_arguments_or_parameters_runs_once():

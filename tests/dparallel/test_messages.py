@@ -261,6 +261,10 @@ def test_shapes_dtypes_and_recording(on_places):
             for place in comm.held:
                 y = Recv.apply(comm=comm, source=(place - 1) % n, like=x, place=place)
                 assert y.dtype == x.dtype and y.tolist() == x.tolist() and not y.requires_grad
+        for x in ([1.5, 2.0], 3, np.float32(4)):     # as collectives take them
+            for place in comm.held:
+                assert Send.apply(x, comm=comm, dest=(place + 1) % n, place=place).shape == (0,)
+            assert [Recv.apply(comm=comm, source=(place - 1) % n, place=place).tolist() for place in comm.held] == [x] * len(comm.held)
         w = ag.ones(2, dtype=ag.float32, requires_grad=True)
         for recorded in (True, False):
             with ag.set_grad_enabled(recorded):
