@@ -28,6 +28,7 @@ from .comm.definition import is_half
 from .comm.persistent import divide
 from .graph_passes import GraphPasses
 from .logbook import Logbook
+from .sharing import Sharing
 from .sink import calls_in, crosses, reenters
 from .transport import Hooked, Summed
 from .unused import Unused
@@ -78,6 +79,7 @@ class Reducer:
         self.joined: Any = None                      # of model.join(), while inside
         self.transport = self._make_transport()
         self.places = {p: self.place(name) for name, p in named}
+        self.sharing = Sharing(self)
         self.graph_passes = GraphPasses(self)
         self._pass: Any = None                       # the backward pass that is running
         self._kind = NO
@@ -105,6 +107,8 @@ class Reducer:
             for number, p in enumerate(bucket.params):
                 self.places[p].move(bucket, number)
                 hooks = ensure_hooks(p)
+                if hooks.tally is not None:
+                    self.sharing.meet(p, hooks.tally)
                 hooks.home, hooks.tally = bucket.views[number], bucket
             bucket.reducer = self
 
@@ -180,6 +184,8 @@ class Reducer:
             weights.calls.add(call)
         self._pass, self._next, self._void = walk, 0, False
         self._restored, self._kept = [], []
+        if self.sharing.params:
+            self.sharing.claim(walk)
         if weights.passes or (self._set_aside or not self.enabled or weights.average == "sum"):
             self._prepare(walk, [(p, g) for p, g in self._held() if p is not arrived])
         if not self.enabled:
