@@ -1,6 +1,8 @@
 """Two DataParallels that share a trunk, as with several tasks: in turns, in one backward pass, wrapped inside one another."""
 
+import contextlib
 import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -8,8 +10,8 @@ import pytest
 
 import autograd as ag
 import autograd.nn.functional as F
-from autograd import nn
-from dparallel import DataParallel
+from autograd import nn, optim
+from dparallel import DataParallel, hooks
 
 X, Y = np.random.default_rng(0).standard_normal((2, 12, 3))
 
@@ -78,5 +80,44 @@ def test_wrapped_twice(on_ranks):
             loss(model, own).backward()
             for p, q in zip(net.parameters(), alone.parameters(), strict=True):
                 np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), atol=1e-12)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("options", [{}, {"mixed_precision": "bfloat16"}, {"reproducible": 4}], ids=str)
+def test_a_copy_is_an_average_and_can_be_trained(on_ranks, options):
+    """As AveragedModel makes one, before and after backward; on one rank alone, and by pickle with a clear error."""
+    def check(comm):
+        if "reproducible" in options and 4 % comm.size:
+            return
+        model = DataParallel(tasks()[0], comm=comm, average="sum", **options)
+        x = ag.ones(4 // comm.size if "reproducible" in options else 2, 3, dtype=ag.float64)
+        model(x).sum().backward()
+        averaged = optim.swa_utils.AveragedModel(model)
+        averaged.update_parameters(model)
+        if comm.rank == 0:
+            with ag.no_grad():
+                np.testing.assert_array_equal(averaged(x).numpy(), model(x).numpy())
+        copied = copy.deepcopy(model)
+        copied.zero_grad()
+        copied(x).sum().backward()
+        for p, q in zip(model.parameters(), copied.parameters(), strict=True):
+            assert p is not q
+            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-12)
+        with pytest.raises(TypeError, match="can't be pickled"):
+            pickle.dumps(model)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("first", ["no_sync", "weighted", "register_comm_hook", "skipping", "join"])
+def test_a_copy_begins_with_any_method(on_ranks, first):
+    def check(comm):
+        model = copy.deepcopy(DataParallel(tasks()[0], comm=comm, average="ranks"))
+        arguments = {"weighted": (1,), "register_comm_hook": (None, hooks.allreduce_hook)}.get(first, ())
+        with getattr(model, first)(*arguments) or contextlib.nullcontext():
+            (model(ag.ones(1, 3, dtype=ag.float64)).sum() * (comm.rank + 1)).backward()
+        mine = comm.rank + 1 if first == "no_sync" else (comm.size + 1) / 2
+        np.testing.assert_allclose(model.module[2].bias.grad.numpy(), mine)
 
     on_ranks(check)
