@@ -85,6 +85,15 @@ class GradBucket:
         self._buffer = as_tensor(buffer.array.reshape(-1))
 
 
+def takes(kind: type) -> Callable[[Any], Any]:
+    """Decorates a hook whose state is a `kind`: another one is refused when it is registered."""
+    def mark(hook: Any) -> Any:
+        hook.takes = kind
+        return hook
+
+    return mark
+
+
 class CommHook:
     """A registered hook with its state. TypeError, ValueError if it can't be one."""
 
@@ -93,6 +102,10 @@ class CommHook:
             raise TypeError(f"Communication hook must be callable, not {type(hook).__name__}.")
         self.state, self.hook = state, hook
         self.name = getattr(hook, "__qualname__", type(hook).__name__)
+        kind = getattr(hook, "takes", None)
+        if kind is not None and not isinstance(state, kind):
+            raise TypeError(f"{self.name} keeps a state, a hooks.{kind.__name__}, and got {state!r}: "
+                            f"register_comm_hook(hooks.{kind.__name__}(...), {self.name})")
         self.identity = getattr(hook, "__module__", ""), self.name, type(state).__name__     # the same on all ranks
         annotation = self._annotation()
         if isinstance(annotation, type) and annotation is not GradBucket:
@@ -148,4 +161,4 @@ class on_all_ranks:
             self.comm.refuse(f"{self.what}: {type(error).__name__}: {error}")
 
 
-__all__ = ["CommHook", "GradBucket", "Handle", "on_all_ranks"]
+__all__ = ["CommHook", "GradBucket", "Handle", "on_all_ranks", "takes"]

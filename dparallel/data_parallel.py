@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -110,6 +111,7 @@ class DataParallel(ShardedModel, Module, Joinable):
             raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
                                "gradient.")
         self._reducer: Reducer | None = None
+        self._unmade = False                         # a copy makes its reducer when it is first trained
         self._tree: ModuleTree | None = None         # of the last call on local devices
         self._watch = ModelWatch(module, self.ignored)
         self._wire = wire = wire_dtype(mixed_precision)
@@ -127,14 +129,13 @@ class DataParallel(ShardedModel, Module, Joinable):
         if reproducible is not None:
             self._virtual = VirtualShards(module, comm, reproducible, self.devices, average, dim, self._broadcast_buffers)
         elif self.batch == "own" and comm.size > 1:
-            self._reducer = self._make_reducer()
+            self._unmade = True
         elif (static_graph or find_unused_parameters == "error") and self._trained():
             if comm.size > 1:
                 raise NotImplementedError("find_unused_parameters='error' and static_graph=True look at buckets; "
                                           "local devices and batch='root' have none: they need batch='own'")
-            self._reducer = self._make_reducer()     # one process is to find what many would
-        if wire and comm.size > 1 and self._virtual is None and not self.shard:
-            self.register_comm_hook(wire, wire_hook)
+            self._unmade = True                      # one process is to find what many would
+        self._complete()
 
     @staticmethod
     def _places(comm: Communicator | None, group: Communicator | None, device_ids: Sequence[int] | None,
@@ -160,6 +161,34 @@ class DataParallel(ShardedModel, Module, Joinable):
         return Reducer(self._trained(), self.comm, self.bucket_cap_mb, self.average, delayed=self._delayed,
                        unused=self._unused)
 
+    def _complete(self) -> None:
+        """Make the reducer, if there is to be one: all ranks together."""
+        if self._unmade:
+            self._unmade = False
+            self._reducer = self._make_reducer()
+            if self._wire and self.comm.size > 1 and not self.shard:
+                self.register_comm_hook(self._wire, wire_hook)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> DataParallel:
+        """A DataParallel of a copy of the module, as averages of weights are; without the comm hook that was registered.
+        Not collective: its buckets are made when it is trained, if it ever is."""
+        if self._sharded is not None:
+            raise NotImplementedError(f"a copy of a DataParallel with shard={self.shard}: wrap a copy of the module before "
+                                      "it is sharded, and load_state_dict(model.state_dict())")
+        new = self.__class__.__new__(self.__class__)
+        memo[id(self)] = new
+        fresh = {"_reducer": None, "_tree": None, "_inside_join": None, "_watch": None,
+                 "_unused": Unused(self._unused.find, self._unused.static_graph),
+                 "_unmade": self._unmade or self._reducer is not None}
+        vars(new).update({key: copy.deepcopy(value, memo) for key, value in vars(self).items() if key not in fresh}, **fresh)
+        vars(new)["_watch"] = ModelWatch(new.module, new.ignored)
+        return new
+
+    def __getstate__(self) -> Any:
+        """Refused."""
+        raise TypeError("a DataParallel can't be pickled: its ranks are those of this job. Pickle model.module, or save "
+                        "model.state_dict(); copy.deepcopy(model) works")
+
     def _broadcast_buffers(self) -> None:
         if self.forward_sync_buffers and not isinstance(self.comm, Devices):
             broadcast_tensors(self.synchronised_buffers(), self.comm)
@@ -180,6 +209,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         if self._virtual is not None:
             raise NotImplementedError("no_sync, weighted and comm hooks: with reproducible=V gradients do not add up over "
                                       "calls, and are summed in a tree; pass all rows at once")
+        self._complete()
         if self._reducer is None and self.comm.size == 1 and self._trained():
             self._reducer = self._make_reducer()
         return self._reducer
@@ -195,6 +225,8 @@ class DataParallel(ShardedModel, Module, Joinable):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
+        if self._unmade and is_grad_enabled():
+            self._complete()
         if tracers:
             self._recorded_alone = self._reducer is None
             if self.unrecordable():
@@ -203,10 +235,10 @@ class DataParallel(ShardedModel, Module, Joinable):
             again(self._verify_weights)
         if self._reducer is not None and is_grad_enabled():
             return self._forward_own(self._reducer, args, kwargs)
-        with inside(comm=self.comm, weight=None):
+        with inside(comm=self.comm, meet=getattr(self._reducer, "meet", None)):
             if self._virtual is not None and is_grad_enabled():
                 return self._virtual(args, kwargs)
-            if self._reducer is not None or self.comm.size == 1 or isinstance(self.comm, Devices):
+            if self.batch == "own" or self.comm.size == 1 or isinstance(self.comm, Devices):
                 return self._here(args, kwargs)
             return self._forward_scattered(args, kwargs)
 
@@ -239,7 +271,7 @@ class DataParallel(ShardedModel, Module, Joinable):
     def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rows = self._rows((args, kwargs)) if reducer.weights.inside is None else 0.0
         call = again(self._before_forward, reducer, rows)
-        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call)):
+        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call), meet=getattr(reducer, "meet", None)):
             output = self._here(args, kwargs)
         again(reducer.log.forward_ends)
         if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
@@ -341,6 +373,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         if self.shard == 3:
             raise NotImplementedError("skipping() with shard='parameters': a rank that fails can't bring the others the "
                                       "parameters that they ask for; use shard='gradients'")
+        self._complete()
         return Skipping(self, on if isinstance(on, tuple) else (on,), nonfinite)
 
     # --- uneven numbers of batches --------------------------------------------------------------------------------------
@@ -389,6 +422,7 @@ class DataParallel(ShardedModel, Module, Joinable):
     @_join.setter
     def _join(self, join: Join | None) -> None:
         self._inside_join = join
+        self._complete()
         if self._reducer is not None and self.comm.size > 1:
             self._reducer.joined = None if join is None else JoinedModel(self, join)
 

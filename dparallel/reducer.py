@@ -12,6 +12,7 @@ to the others (a mistake, a step that it could not finish) travels in the place 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ from .comm.definition import is_half
 from .comm.persistent import divide
 from .graph_passes import GraphPasses
 from .logbook import Logbook
-from .sink import calls_in, reenters
+from .sharing import Sharing
+from .sink import calls_in, crosses, reenters
 from .transport import Hooked, Summed
 from .unused import Unused
 from .weights import ForwardCall, Weights
@@ -77,12 +79,13 @@ class Reducer:
         self.joined: Any = None                      # of model.join(), while inside
         self.transport = self._make_transport()
         self.places = {p: self.place(name) for name, p in named}
+        self.sharing = Sharing(self)
         self.graph_passes = GraphPasses(self)
         self._pass: Any = None                       # the backward pass that is running
         self._kind = NO
         self._next = 0                               # the first bucket that has not left
-        self._late = False                           # buckets wait for the end of the pass: it counts nothing,
-        self._more = False                           # or passes inside it may bring more to any of them
+        self._void = False                           # the pass counts nothing
+        self._more = False                           # buckets wait for the end of the pass: more may come to any of them
         self._set_aside: list[tuple[Tensor, Any]] = []    # summed gradients that new ones are added to, after their sum
         self._restored: list[tuple[Tensor, Any]] = []     # what a pass that counts nothing must leave as it was
         self._kept: list[tuple[Bucket, int, Any]] = []    # places of unused gradients, with what was there
@@ -104,6 +107,8 @@ class Reducer:
             for number, p in enumerate(bucket.params):
                 self.places[p].move(bucket, number)
                 hooks = ensure_hooks(p)
+                if hooks.tally is not None:
+                    self.sharing.meet(p, hooks.tally)
                 hooks.home, hooks.tally = bucket.views[number], bucket
             bucket.reducer = self
 
@@ -135,7 +140,7 @@ class Reducer:
 
     def leave(self) -> None:
         """A bucket is full: it and those that wait for it leave, unless all wait for the end of the pass."""
-        if not (self._late or self._more):
+        if not self._more:
             self._leave(final=False)
 
     @staticmethod
@@ -177,8 +182,10 @@ class Reducer:
             self.caution.announce()
         if call is not None:
             weights.calls.add(call)
-        self._pass, self._next, self._late = walk, 0, False
+        self._pass, self._next, self._void = walk, 0, False
         self._restored, self._kept = [], []
+        if self.sharing.params:
+            self.sharing.claim(walk)
         if weights.passes or (self._set_aside or not self.enabled or weights.average == "sum"):
             self._prepare(walk, [(p, g) for p, g in self._held() if p is not arrived])
         if not self.enabled:
@@ -188,7 +195,8 @@ class Reducer:
             return
         self._kind = RECORDED if walk.create else SUMMED
         marked = walk.marked()
-        self._more = reenters(marked) or self.transport.unsure
+        self.transport.crossed = crosses(marked)
+        self._more = reenters(marked) or self.transport.unsure or (self.transport.crossed and self.transport.blocks)
         looked_at = walk.create or self._more or self._arrived is not None
         for bucket in self.buckets:
             bucket.begin(None if looked_at else walk)
@@ -236,7 +244,7 @@ class Reducer:
             return
         weight, given = weights.of(self.graph_passes.calls_in(walk))
         if weight == 0.0 and (given or weights.average != "sum"):
-            self._restored, self._late = [(p, g.copy()) for p, g in held], True
+            self._restored, self._void = [(p, g.copy()) for p, g in held], True
         elif weights.average != "sum" and weight != weights.scale:
             for _, g in held:
                 if weights.scale:
@@ -245,17 +253,18 @@ class Reducer:
                     g[...] = 0                       # also what is nan
             weights.scale = weight
 
-    def _restore(self) -> None:
-        """After a pass that counts nothing: the gradients as they were before."""
-        if self._restored or self._late:
-            before = {id(p): array for p, array in self._restored}
-            for p, g in self._held():
-                g[...] = before.get(id(p), 0)
-            self._restored = []
+    def _restore(self, params: Iterable[Tensor]) -> None:
+        """After a pass that counts nothing: these gradients as they were before."""
+        before = {id(p): array for p, array in self._restored}
+        for p in params:
+            if p._grad is not None:
+                p._grad.array[...] = before.get(id(p), 0)
 
     def _end_unsummed(self) -> None:
         """The end of a pass inside no_sync()."""
-        self._restore()
+        if self._void:
+            self._restore(p for _, p in self.named)
+            self._restored = []
         self.weights.end_of_pass()
         self._pass = None
         waiting = [p._grad for _, p in self.named if p._grad is not None]
@@ -278,11 +287,13 @@ class Reducer:
             factor = transport.again(factor, weight)
         while self._next < len(self.buckets):
             bucket = self.buckets[self._next]
-            if bucket.left > 0 and not final:
+            if (bucket.left > 0 and not final) or not transport.ready(bucket, final):
                 return
             bucket.end()
             if bucket.left > 0:
                 self._fill(bucket)
+            if self._void:
+                self._restore(bucket.params)         # now, not at the end: buckets leave in step with other ranks'
             gradients = bucket.gradients
             if factor == 0.0:
                 gradients[...] = 0                   # also what is nan: the mean over no rows
@@ -313,13 +324,11 @@ class Reducer:
         log = self.log
         if log.sampling:
             log.backward_computed()
-        if self._late:
-            self._restore()
         first = self.transport.unsure                # then to leave is to wait for the others, who meet first
         if first and self.caution is not None:
             self.caution.announce()
         self._leave(final=True)
-        self._pass = None
+        self._pass, self._void, self._restored = None, False, []
         if self.caution is not None and not first:
             self.caution.announce()
         self._collect()

@@ -23,6 +23,7 @@ from .within import Around, around
 
 Array = np.ndarray[Any, Any]
 Weight = Callable[[], float] | None
+Meet = Callable[[], object] | None
 
 
 class PlacesSum(Collective):
@@ -33,9 +34,9 @@ class PlacesSum(Collective):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *, comm: Communicator, weight: Weight = None) -> Tensor:
+    def forward(ctx: Any, x: Tensor, *, comm: Communicator, weight: Weight = None, meet: Meet = None) -> Tensor:
         """comm.allreduce."""
-        ctx.settings = {"comm": comm, "weight": weight}
+        ctx.settings = {"comm": comm, "weight": weight, "meet": meet}
         return as_tensor(comm.allreduce([x.array])[0])
 
     @staticmethod
@@ -44,12 +45,15 @@ class PlacesSum(Collective):
         return weighted_sum(g, **ctx.settings)
 
 
-def weighted_sum(g: Tensor, comm: Communicator, weight: Weight) -> Tensor:
+def weighted_sum(g: Tensor, comm: Communicator, weight: Weight, meet: Meet) -> Tensor:
     """The sum of all ranks' gradients at one rank, in a backward pass: what came here counts by this rank's weight."""
     own = 1.0 if weight is None or current_pass() is None else weight()
+    settings = {"weight": weight, "meet": meet}
+    if meet is not None:
+        meet()
     if own == 1.0:
-        return PlacesSum.apply(g, comm=comm, weight=weight)
-    there = PlacesSum.apply(g * own if own else g.new_zeros(g.shape), comm=comm, weight=weight)
+        return PlacesSum.apply(g, comm=comm, **settings)
+    there = PlacesSum.apply(g * own if own else g.new_zeros(g.shape), comm=comm, **settings)
     return there / own if own else there             # a rank that counts nothing will multiply it by 0
 
 
@@ -61,7 +65,7 @@ class Standardized(Collective):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, weight: Weight, eps: float, observe: Any) -> Any:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, weight: Weight, meet: Meet, eps: float, observe: Any) -> Any:
         """One allgather of the summaries."""
         table = np.stack([summary(x.array) for x in xs])
         count, mean, squares = joined(comm.allgather([table])[0])
@@ -75,7 +79,7 @@ class Standardized(Collective):
         centre, scale = mean.astype(dtype), (1 / np.sqrt(variance + eps)).astype(dtype)
         zs = [as_tensor(_standardized(x.array, centre, scale)) for x in xs]
         outputs = (*zs, as_tensor(scale))
-        ctx.across, ctx.count = {"comm": comm, "weight": weight}, max(count, 1)
+        ctx.across, ctx.count = {"comm": comm, "weight": weight, "meet": meet}, max(count, 1)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*outputs)
         return outputs
@@ -183,7 +187,9 @@ class SyncBatchNorm(nn.SyncBatchNorm, working=True):
             update_running(running_var, variance * (count / (count - 1)), factor)
 
         wide = input.float() if input.dtype.itemsize == 2 else input
-        settings: dict[str, Any] = {"comm": comm, "weight": where.weight, "eps": self.eps}
+        settings: dict[str, Any] = {"comm": comm, "weight": where.weight, "meet": where.meet, "eps": self.eps}
+        if where.meet is not None:
+            where.meet()
         if where.replicas is None:
             z = as_tuple(Standardized.apply(wide, observe=observe, **settings))[0]
         else:

@@ -24,6 +24,12 @@ class Transport:
     can_match = True                                 # a rank that has failed may send zeros for the rest of a pass
     unsure = False                                   # the next pass finds out whether all ranks have this transport
     problem = ""                                     # what it found: all ranks are to hear of it
+    blocks = False                                   # what it starts may wait for other ranks
+    crossed = False                                  # the pass that is running has collectives of its own
+
+    def ready(self, bucket: Any, final: bool) -> bool:
+        """Whether a full bucket may leave now. final: all are to."""
+        return True
 
 
 class Summed(Transport):
@@ -68,9 +74,13 @@ class Hooked(Transport):
     """Gradients scaled so that their plain mean over ranks is right: what comm hooks get. Without a hook they are summed,
     which float16 needs: gradients times rows would overflow. `before`: the transport whose place it takes.
 
+    Hooks communicate where the user's collectives do. So buckets of passes that have some leave at the end.
+
     Ranks without a hook do not wait for those that have one, and wait on another communicator. So the first pass with a
     hook begins with the sums that such ranks come to, those of the buckets.
     """
+
+    blocks = True
 
     def __init__(self, comm: Communicator, own: Communicator, hook: CommHook | None, before: Any = None) -> None:
         self.comm, self.own, self.hook, self.before = comm, own, hook, before

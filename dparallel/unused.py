@@ -37,7 +37,8 @@ class Unused:
         if self.static_graph:
             self._compare({n: int(u) for b in reducer.buckets for n, u in zip(b.names, b.used.tolist(), strict=True)})
         counts = {n: int(u) for bucket in reducer.buckets for n, u in zip(bucket.names, bucket.used, strict=True)}
-        self.everywhere = [name for name, _ in reducer.named if counts[name] == 0]
+        elsewhere = reducer.sharing.elsewhere
+        self.everywhere = [name for name, p in reducer.named if counts[name] == 0 and p not in elsewhere]
         missing = reducer.joined is not None         # ranks that have run out use nothing
         self.somewhere = {} if missing else {n: counts[n] for n, _ in reducer.named if 0 < counts[n] < size}
         if self.find is True or not (self.everywhere or self.somewhere):

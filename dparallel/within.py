@@ -14,11 +14,13 @@ from .comm import Communicator, RankFailure
 
 class Around(NamedTuple):
     """comm: the ranks that run the same module. weight: what this rank's loss counts (None: as much as any other's).
+    meet: called before a collective of a layer, where ranks have to agree that they are there (None: they need not).
     replicas: those of parallel_apply that run beside this one, in one process."""
 
     comm: Communicator | None = None
     weight: Callable[[], float] | None = None
     replicas: Replicas | None = None
+    meet: Callable[[], object] | None = None
 
 
 _around: contextvars.ContextVar[Around] = contextvars.ContextVar("around")
@@ -33,9 +35,9 @@ def around() -> Around:
 class inside:
     """with inside(...): run the block in other surroundings: fields of Around, which replicas leave as they are."""
 
-    def __init__(self, comm: Any = None, weight: Any = None, replicas: Any = None) -> None:
+    def __init__(self, comm: Any = None, weight: Any = None, replicas: Any = None, meet: Any = None) -> None:
         old = around()
-        self._new = Around(comm, weight, old.replicas) if replicas is None else Around(old.comm, old.weight, replicas)
+        self._new = Around(comm, weight, old.replicas, meet) if replicas is None else old._replace(replicas=replicas)
 
     def __enter__(self) -> None:
         """From here on."""

@@ -48,7 +48,8 @@ dparallel.local_sgd dparallel.entries
 dparallel.scatter_gather dparallel.coalesced dparallel.objects dparallel.replicate dparallel.parallel_apply dparallel.buckets
 dparallel.weights dparallel.synchronised dparallel.join dparallel.verification dparallel.model_state dparallel.arguments
 dparallel.sync_batch_norm dparallel.replicated
-dparallel.bucket_hook dparallel.sink dparallel.unused dparallel.logbook dparallel.local dparallel.tree_reduce dparallel.batches
+dparallel.bucket_hook dparallel.sharing dparallel.sink dparallel.unused dparallel.logbook dparallel.local dparallel.tree_reduce
+dparallel.batches
 dparallel.transport dparallel.graph_passes dparallel.join_model dparallel.virtual_shards
 dparallel.hooks
 dparallel.reducer dparallel.wire

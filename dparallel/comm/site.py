@@ -49,7 +49,7 @@ def _shown(file: str) -> str:
 def site_of(frame: FrameType | None) -> Site | None:
     """The user's line that led to this frame; else a library's that uses these packages; None if there is neither."""
     spare = None
-    while frame is not None:
+    while frame is not None and hasattr(frame, "f_code"):    # while another thread's frame ends CPython 3.11 may give a cell
         code = frame.f_code
         kind = _foreign(code.co_filename)
         if kind == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..bucket_hook import GradBucket
+from ..bucket_hook import GradBucket, takes
 from ..comm import Communicator, Handle
 
 
@@ -29,6 +29,7 @@ class HierarchicalState:
         return self._levels
 
 
+@takes(HierarchicalState)
 def hierarchical_hook(state: HierarchicalState, bucket: GradBucket) -> Handle:
     """The mean over ranks: a reduce within each node, an allreduce over their first ranks, a broadcast within each node."""
     comm: Any = bucket.over(state.process_group)

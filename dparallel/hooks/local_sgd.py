@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..bucket_hook import GradBucket
+from ..bucket_hook import GradBucket, takes
 from ..comm import Communicator
 from .plain import start_mean
 
@@ -31,6 +31,7 @@ class PostLocalSGDState:
         self.iter = int(state["iter"])
 
 
+@takes(PostLocalSGDState)
 def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Any:
     """The mean over all ranks, and from step start_localSGD_iter on that over the subgroup. Ranks then have different
     gradients and weights, until a PeriodicModelAverager averages these."""

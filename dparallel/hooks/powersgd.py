@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bucket_hook import GradBucket
+from ..bucket_hook import GradBucket, takes
 from ..comm import Communicator, Handle
 from .feedback import Residuals, wide
 from .plain import start_mean
@@ -102,6 +102,7 @@ class Segment(NamedTuple):
         return (np.append(part, np.zeros(spare, x.dtype)) if spare else part).reshape(self.shape)
 
 
+@takes(PowerSGDState)
 def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
     """The mean over ranks, each weight matrix (dimensions after the first as one) compressed by itself; vectors, and
     matrices that would not become much smaller, as they are."""
@@ -116,6 +117,7 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
     return _compressed(state, bucket, segments)
 
 
+@takes(PowerSGDState)
 def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
     """The mean over ranks, the whole bucket compressed as one square matrix: quicker, and less exact. Its Q is that of a
     bucket, and begins anew where buckets are rebuilt."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..bucket_hook import GradBucket
+from ..bucket_hook import GradBucket, takes
 from ..comm import Communicator, Handle
 from .encoded import Array, Int8, start_encoded_sum
 from .feedback import Residuals, wide
@@ -30,6 +30,7 @@ class QuantizationState:
         self.residuals.load_state_dict(state["residuals"])
 
 
+@takes(QuantizationState)
 def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
     """The mean over ranks, sent as int8: a quarter of float32's bytes. Sums are made in float32, so none overflows."""
     comm = bucket.over(state.process_group)

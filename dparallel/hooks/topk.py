@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bucket_hook import GradBucket
+from ..bucket_hook import GradBucket, takes
 from ..comm import Communicator, Handle
 from .feedback import Residuals, wide
 
@@ -36,6 +36,7 @@ class TopKState:
         self.residuals.load_state_dict(state["residuals"])
 
 
+@takes(TopKState)
 def topk_hook(state: TopKState, bucket: GradBucket) -> Handle:
     """The mean over ranks of each one's largest elements, sent as (position, float32) pairs of 8 bytes."""
     comm = bucket.over(state.process_group)

@@ -6,6 +6,7 @@ gathers them again. Memory that a kernel still works on lives until it is done, 
 
 Ranks may use different parameters: before each collective all tell what they want to do next. What anybody wants to gather
 all gather; to anything else all go on together. So a rank that needs less than another serves it until that is done.
+Gradients that are there, but not on all ranks, are sent later.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from autograd.tensor import result
 from ..comm import CollectiveError, Communicator
 from .unit import Array, Unit
 
-GATHER, SEND, COUNT, FORWARD, BACKWARD, SUMMON = range(6)        # what a rank wants to do
+GATHER, SEND, COUNT, FORWARD, BACKWARD, SUMMON, MEET = range(7)  # what a rank wants to do
 WISHES = ("gather {}", "sum the gradients of {}", "sum the weights of a backward pass", "end forward", "end backward",
-          "end summon_full_params() or state_dict()")
+          "end summon_full_params() or state_dict()", "meet in a collective of the module")
 
 
 class Place(NamedTuple):
@@ -109,24 +110,27 @@ class Gathering:
             self.agree(GATHER, following.number)
         self._measure()
 
-    def agree(self, wish: int, number: int = 0) -> None:
-        """Start to gather a unit, on all ranks; or go on when all ranks want to, gathering for others until then.
+    def agree(self, wish: int, number: int = 0, optional: bool = False) -> bool:
+        """Start to gather a unit, on all ranks; or go on when all ranks want to, gathering for others until then. Whether
+        they do: what is optional is given up where another rank wants something else.
 
         CollectiveError, on all ranks, if they do not come to want the same.
         """
         while True:
-            wishes = self.comm.allgather([np.array([[wish, number]])])[0].tolist()
-            wanted = sorted({n for kind, n in wishes if kind == GATHER})
+            wishes = self.comm.allgather([np.array([[wish, number, optional]])])[0].tolist()
+            wanted = sorted({n for kind, n, _ in wishes if kind == GATHER})
             for n in wanted:
                 self._serve(self.units[n])
             if wish == GATHER:
-                return
-            if not wanted:
+                return True
+            same = all([wish, number] == other[:2] for other in wishes)
+            if not wanted and (same or optional or not any(other[2] for other in wishes)):
                 break
-        if any([wish, number] != other for other in wishes):
+        if not same and not optional:
             words = "; ".join(f"rank {rank} wants to {WISHES[kind].format(self.units[n].names[0])}"
-                              for rank, (kind, n) in enumerate(wishes))
+                              for rank, (kind, n, _) in enumerate(wishes))
             raise CollectiveError(f"the ranks of a DataParallel with shard='parameters' do different things: {words}")
+        return same
 
     def _serve(self, unit: Unit) -> None:
         self._gathered.append(unit.number)
@@ -253,4 +257,4 @@ class Gathering:
         return result(np.ndarray(saved.shape, saved.dtype, saved.unit.flat, saved.offset, saved.strides))
 
 
-__all__ = ["COUNT", "SEND", "Gathering"]
+__all__ = ["COUNT", "MEET", "SEND", "Gathering"]

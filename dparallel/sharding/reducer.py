@@ -6,6 +6,7 @@ backward are the Reducer's. After a step of an optimiser the values that stay on
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 import weakref
@@ -24,7 +25,7 @@ from ..comm import Communicator
 from ..reducer import Place, Reducer
 from ..unused import Unused
 from ..weights import ForwardCall
-from .gathering import Gathering
+from .gathering import MEET, Gathering
 from .optimizer_state import check_elementwise, cut_state, full_state
 from .transport import Scattered
 from .unit import Unit, grouped, lay_out, refresh
@@ -123,6 +124,11 @@ class ShardedReducer(Reducer):
                 raise RuntimeError(f"parameter {name!r} was put into the module after DataParallel had sharded it; wrap the "
                                    "module when it is complete")
             yield name, self.slices[id(p)]
+
+    @property
+    def meet(self) -> Any:
+        """What a layer calls before it communicates: in stage 3 ranks gather for each other until all are there."""
+        return None if self.gathering is None else functools.partial(self.gathering.agree, MEET)
 
     @contextmanager
     def forward(self) -> Iterator[None]:

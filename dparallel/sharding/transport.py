@@ -28,6 +28,7 @@ class Scattered(Transport):
 
     def __init__(self, comm: Communicator, keep: bool, gathering: Gathering | None, wire: str = "") -> None:
         self.comm, self.keep, self.gathering, self.wire = comm, keep, gathering, wire
+        self.blocks = bool(wire)                     # weights are summed first
         self.bytes_sent: list[int] = []
         self._sent: list[Unit] = []
         self._scale = 1.0
@@ -45,14 +46,17 @@ class Scattered(Transport):
         """The same for a later unit of the pass."""
         return factor * self._scale
 
+    def ready(self, unit: Unit, final: bool) -> bool:
+        """In stage 3, whether all ranks send this unit now."""
+        return self.gathering is None or self.gathering.agree(SEND, unit.number, optional=not final)
+
     def start(self, unit: Unit, weight: float, index: int, last: bool) -> None:
-        """Send a unit; wait for one that left before."""
-        if self.gathering is not None:
-            self.gathering.agree(SEND, unit.number)
+        """Send a unit; wait for one that left before, unless other ranks may be in a collective of the pass."""
         unit.send(weight, self.keep, self._start)
         self._sent.append(unit)
-        if len(self._sent) > IN_FLIGHT:
-            self._sent[-1 - IN_FLIGHT].arrive()
+        for sent in self._sent[:-IN_FLIGHT]:
+            if sent.handle is not None and (not self.crossed or self.gathering is not None or sent.handle.done()):
+                sent.arrive()
 
     def _start(self, x: Any, sizes: Sequence[int]) -> Handle:
         """Start the sum of one vector of each rank, of which this one gets its piece."""

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import types
 import weakref
 from types import SimpleNamespace
 
@@ -156,3 +157,8 @@ def test_looking_at_other_threads_holds_nothing_of_theirs():
         assert seen[0]() is None
     finally:
         gc.enable()
+
+
+def test_what_is_no_frame_ends_the_search_for_a_line():
+    """CPython 3.11 gave a cell as the frame above one that another thread was leaving: the watchdog ended."""
+    assert site.site_of(types.CellType(None)) is None
