@@ -156,3 +156,10 @@ def test_looking_at_other_threads_holds_nothing_of_theirs():
         assert seen[0]() is None
     finally:
         gc.enable()
+
+
+def test_how_a_script_ended_is_one_line():
+    assert stall.in_a_line(KeyboardInterrupt()) == "KeyboardInterrupt"
+    assert stall.in_a_line(ValueError("planted")) == "ValueError: planted"
+    error = ValueError("Caught KeyError in DataLoader worker thread 0.\nOriginal Traceback:\n  File\nKeyError: 9\n")
+    assert stall.in_a_line(error) == "ValueError: Caught KeyError in DataLoader worker thread 0. ... KeyError: 9"
