@@ -400,6 +400,8 @@ class MpiComm(MpiMessages, Communicator):
         else:
             self.entered += 1
             self.waiting, self.watch.latest = array, "sum_in_place"
+            if self.check:
+                self.watch.latest_site = self._history.note(self.entered, Call("sum_in_place", self.size, array))
 
     def _refused(self, reason: str, call: Call) -> CollectiveError:
         """What all ranks called, where, and in check mode where they parted before. Collective."""

@@ -15,18 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from .call import CollectiveError
+from .call import CollectiveError, explain
 from .definition import is_half
 from .handle import Handle
 from .persistent import PersistentSum, divide
 from .shared_memory import shared_file
+from .site import at, here
 
 BLOCK = 1 << 16                                      # elements that are summed at once: they stay in the second cache
 LINE = 64                                            # bytes that go from core to core as one
 PAGE = 4096
 
-MSG_PARTED = ("the ranks are at the sums of different vectors. Was an exception inside backward() caught on some ranks "
-              "only? `with model.skipping()` catches it on all of them")
+MSG_PARTED = "the ranks are at the sums of different vectors"
+MSG_CAUGHT = ("\nWas an exception inside backward() caught on some ranks only? `with model.skipping()` catches it on all of "
+              "them")
 
 
 class _Here(threading.local):
@@ -45,7 +47,7 @@ class SharedSums:
 
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, comm.rank, comm.size
-        self.started = 0
+        self.started = self.made = 0
         self._queue: list[SharedSum] = []
         self._step, self._barrier = 0, None          # of the first in the queue
         self._listed: list[SharedSums] = []
@@ -55,7 +57,10 @@ class SharedSums:
         if self.size == 1 or is_half(np.dtype(dtype)):
             return None
         memory = _shared(self.comm.comm, LINE + size * np.dtype(dtype).itemsize)
-        return None if memory is None else SharedSum(self, memory, np.dtype(dtype))
+        if memory is None:
+            return None
+        self.made += 1
+        return SharedSum(self, memory, np.dtype(dtype))
 
     def start(self, vector: SharedSum) -> None:
         """Begin a sum."""
@@ -100,18 +105,21 @@ class SharedSums:
         elif all(turn[0] == first.turns[0][0] for turn in first.turns):
             first.add()
         else:
-            self._part()
+            self._part(first)
         self._step = 1 - self._step if self._queue else 0
         if self._queue:
             self._barrier = self.comm.comm.Ibarrier()
         else:
             self._listed.remove(self)
 
-    def _part(self) -> None:
-        """The ranks are at sums of different vectors, which all of them see: give up all that were started, on all ranks."""
-        self.started = max(self.comm.comm.allgather(self.started))
+    def _part(self, first: SharedSum) -> None:
+        """The ranks are at sums of different vectors, which all of them see: give up all that were started, on all ranks.
+        They count alike from here on, so that the watchdog sees who has not come."""
+        mine = f"{first}, vector {first.which} of the communicator{at(here())}"
+        started, entered, texts = zip(*self.comm.comm.allgather((self.started, self.comm.entered, mine)), strict=True)
+        self.started, self.comm.entered = max(started), max(entered)
         for vector in self._queue:
-            vector.problem = MSG_PARTED
+            vector.problem = str(explain(MSG_PARTED, texts, MSG_CAUGHT))
         self._queue.clear()
 
 
@@ -123,7 +131,7 @@ class SharedSum(PersistentSum):
         vectors = [np.frombuffer(part, dtype, offset=LINE) for part in memory]
         self.turns = [np.frombuffer(part, np.int64, 1) for part in memory]       # which sum of the communicator this is
         self._lasts = [np.frombuffer(part, dtype, 1, offset=LINE // 2) for part in memory]      # elements, as they started
-        self._sums, self.array = sums, vectors[sums.rank]
+        self._sums, self.array, self.which = sums, vectors[sums.rank], sums.made
         size, line = len(self.array), LINE // self.array.dtype.itemsize
         step = -(-size // (sums.size * line)) * line
         slices = [slice(min(rank * step, size), min((rank + 1) * step, size)) for rank in range(sums.size)]

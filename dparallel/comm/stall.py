@@ -224,7 +224,7 @@ class Watch:
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
         state = self._state(time.monotonic())
         state.wait, state.site = None, ""
-        state.left = f"has left its script after {type(error).__name__}: {error}" if error else "has left its script"
+        state.left = f"has left its script after {in_a_line(error)}" if error else "has left its script"
         with contextlib.suppress(ValueError, OSError):
             self._publish(state)
 
@@ -245,6 +245,12 @@ def told(waiting: Any) -> str:
     if hasattr(waiting, "dtype") and hasattr(waiting, "nbytes"):
         return f"sum_in_place of {waiting.dtype} {waiting.shape}"
     return str(waiting)[:400]
+
+
+def in_a_line(error: BaseException) -> str:
+    """An exception in one line; its message may hold a worker's whole traceback, which ends with what was raised."""
+    first, *more = str(error).strip().splitlines() or [""]
+    return type(error).__name__ + (f": {first}" if first else "") + (f" ... {more[-1]}" if more else "")
 
 
 def leave_report(rank: int, text: str) -> bool:

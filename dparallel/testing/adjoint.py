@@ -13,7 +13,7 @@ from ..comm import Communicator, communicator
 from ..functions.open_messages import thrown_away
 from ..tree import rebuilt
 from .factors import common_factor
-from .pullback import Traced, gradients, inner, is_part, name, nothing_of, refuse, with_empty_parts
+from .pullback import Traced, everyones, gradients, inner, is_part, name, nothing_of, refuse, with_empty_parts
 
 LINEAR = 1e-9                        # how far A(x + v) may be from A x + A v, relative, for A to count as linear
 STEP, STEP_RTOL = 1e-4, 1e-7         # of fourth-order differences, and how exact they are
@@ -65,6 +65,8 @@ class _Check:
         refuse(comm, "" if self.traced.recorded else f"no output of {name(collective)} requires grad, on any rank",
                AssertionError)
         self.outputs = self.traced.outputs
+        narrow = [str(y.dtype) for y in self.outputs if y.dtype.itemsize < (16 if y.dtype.kind == "c" else 8)]
+        self.narrow = next((names[0] for names in everyones(comm, narrow) if names), "")
         self.us = [tensor(self._random(y), requires_grad=True) for y in self.outputs]
         self.linear = self._is_linear()
         self.rtol = rtol if self.linear else max(rtol, STEP_RTOL)
@@ -146,4 +148,6 @@ class _Check:
             return
         hint = common_factor([(a, b) if what else (b, a)], self.comm.size) or (f"; {what}" if what else "")
         about = "" if self.linear else " (A: the derivative, for the function is not linear)"
+        if self.narrow:
+            about += f"; inputs are checked in double precision, but an output is {self.narrow}: the function rounds"
         raise AssertionError(f"{self.comm.size} places: {left} = {a:.12g}, {right} = {b:.12g}{hint}{about}")

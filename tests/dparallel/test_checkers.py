@@ -129,3 +129,11 @@ def test_gradgradcheck_fails_where_only_the_second_order_is_wrong():
     assert ag.gradcheck(Cube.apply, x) and ag.gradcheck(Cube.apply, x, fast_mode=True)
     with pytest.raises(ag.GradcheckError):
         ag.gradgradcheck(Cube.apply, x)
+
+
+def test_check_adjoint_names_an_output_of_lower_precision(on_ranks):
+    def test(comm):
+        with pytest.raises(AssertionError, match="an output is float32: the function rounds"):
+            check_adjoint(lambda x: AllReduce.apply(x.to(ag.float32), comm=comm), [np.arange(1.0, 4.0) / 7], comm)
+
+    on_ranks(test)

@@ -124,6 +124,29 @@ accuracy = comm.total(1.0)
                                        r"rank 2 has waited [\d.]+ s in total\(\)")
 
 
+def test_a_rank_that_caught_its_error_and_leaves_one_step_early(script):
+    """Sums of different vectors meet, once; after that the ranks count alike, so who has left is known at once."""
+    done = dprun(3, script("""
+import autograd as ag
+from autograd import nn
+from dparallel import CollectiveError, DataParallel
+net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(4)])
+model = DataParallel(net, bucket_cap_mb=0.0001)
+step = 0
+def planted(g):
+    if odd and step == 1: raise ZeroDivisionError
+net[1].weight.register_hook(planted)
+for step in range(4):
+    try: model(ag.ones(2, 8)).sum().backward()
+    except ZeroDivisionError: pass
+    except CollectiveError as error: print(error, flush=True)
+"""), "--check").shows("the ranks are at the sums of different vectors:",
+                       r"places? [\d, -]+: sum_in_place of float32 \(\d+,\), vector \d+ of the communicator at \S*train.py:19: try")
+    assert len(set(re.findall(r"vector \d+ of", done.text))) == 2
+    assert re.search(r"rank 2 has left its script, and will never .*; the job is ended", done.text)
+    assert re.search(r"rank 2 has left its script \(last collective: sum_in_place at \S*train.py:19: try", done.text)
+
+
 # --- ranks that do not meet --------------------------------------------------------------------------------------------
 
 

@@ -134,6 +134,16 @@ def test_good(comm):
     assert gone("PLACES_MARK=isolation")
 
 
+def test_an_async_test_does_not_pass_without_running(user):
+    done = user("""
+@pytest.mark.places(2, kinds=("threads", "mpi"))
+async def test_never_awaited(comm):
+    assert False
+""")
+    done.assert_outcomes(failed=2)
+    done.stdout.fnmatch_lines(["*test_never_awaited[[]*[]] is `async def`, which no place would run*"])
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_of_an_interrupted_session(user, monkeypatch, number):
     marker = f"PLACES_MARK=interrupted-{int(number)}"

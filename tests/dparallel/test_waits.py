@@ -162,3 +162,10 @@ def test_looking_at_other_threads_holds_nothing_of_theirs():
 def test_what_is_no_frame_ends_the_search_for_a_line():
     """CPython 3.11 gave a cell as the frame above one that another thread was leaving: the watchdog ended."""
     assert site.site_of(types.CellType(None)) is None
+
+
+def test_how_a_script_ended_is_one_line():
+    assert stall.in_a_line(KeyboardInterrupt()) == "KeyboardInterrupt"
+    assert stall.in_a_line(ValueError("planted")) == "ValueError: planted"
+    error = ValueError("Caught KeyError in DataLoader worker thread 0.\nOriginal Traceback:\n  File\nKeyError: 9\n")
+    assert stall.in_a_line(error) == "ValueError: Caught KeyError in DataLoader worker thread 0. ... KeyError: 9"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import inspect
 from collections.abc import Iterator
 from types import FunctionType, SimpleNamespace
 from typing import Any
@@ -62,6 +63,9 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[Any]:
     if world is None or places is None:
         return (yield)
     function = pyfuncitem.obj
+    if inspect.iscoroutinefunction(function):        # pytest would not see it behind on_world, and nobody would await it
+        pytest.fail(f"{pyfuncitem.nodeid} is `async def`, which no place would run: call asyncio.run() in a plain test",
+                    pytrace=False)
     limited = time_limit(places.timeout, pyfuncitem.nodeid) if world.kind != "mpi" else contextlib.nullcontext()
 
     def on_world(**arguments: Any) -> None:
