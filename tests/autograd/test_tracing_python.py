@@ -1,6 +1,8 @@
 """Traced steps that keep something in Python: variables, attributes, counters, rates; what is found, refused, put back."""
 
 import functools
+import gc
+import linecache
 import warnings
 from collections import deque
 
@@ -176,3 +178,42 @@ def test_lists_of_a_scheduler_are_put_back():
 
     ag.trace(step, (X, Y))
     assert repr(scheduler.state_dict()) == before
+
+
+def drawn(x):
+    p = x.sigmoid()
+    return (x * ag.bernoulli(p) + ag.normal(x, p) + ag.normal(0.0, p) + ag.poisson(p) + ag.normal(1.0, 2.0, (3,))).sum()
+
+
+DRAWS = {"with parameters": drawn, "gumbel": lambda x: (nn.functional.gumbel_softmax(x, hard=True) * ag.arange(3)).sum(),
+         "alpha dropout": lambda x: nn.functional.alpha_dropout(x, 0.4, training=True).square().sum(),
+         "in place": lambda x: (x * ag.zeros(5, 3).bernoulli_(x.detach().sigmoid())).sum(),
+         "gumbel, soft": lambda x: nn.functional.gumbel_softmax(x, tau=0.5, dim=0)[0].sum()}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_draws_with_parameters_are_made_anew(name):
+    losses = []
+    for traced in (False, True):
+        net = network()
+        optimizer = optim.SGD(net.parameters(), lr=0.1)
+
+        def step(x, net=net, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = DRAWS[name](net(x))
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        ag.manual_seed(1)
+        run = ag.trace(step, X) if traced else step
+        losses.append([run(X * (1 + i)).item() for i in range(4)])
+    assert losses[0] == losses[1] and len(set(losses[0])) == 4
+
+
+def test_a_program_that_is_gone_leaves_no_text():
+    before = len(linecache.cache)
+    for _ in range(3):
+        ag.trace(lambda x: x * 2, X)(X)
+    gc.collect()
+    assert len(linecache.cache) <= before + 1
