@@ -18,9 +18,9 @@ def framed(function: Callable[..., Any]) -> Callable[..., Any]:
     """A ufunc of one or two inputs as a Python function where the core is compiled; anything else as it is."""
     if not in_use or not isinstance(function, np.ufunc):
         return function
-    if function.nin == 1:
-        return lambda a: function(a)
-    return lambda a, b: function(a, b)
+    call: Callable[..., Any] = (lambda a: function(a)) if function.nin == 1 else (lambda a, b: function(a, b))
+    call.__qualname__ = call.__name__ = function.__name__        # for messages and programs of traces
+    return call
 
 
 __all__ = ["framed"]

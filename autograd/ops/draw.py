@@ -14,7 +14,7 @@ import numpy as np
 from .. import dtypes
 from ..random import Generator, drawing
 from ..tensor import Tensor, result
-from ..traced import redrawn, unrecordable
+from ..traced import again, redrawn
 from ._declare import Operation
 from ._made import extent, floating, kind, made, shape_of, whole
 from ._out import detached, into
@@ -161,7 +161,6 @@ class DrawPoisson(Draw, name="Poisson"):
     """Draws with rates."""
 
 
-@unrecordable
 def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Any = None,
            dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
            requires_grad: bool = False) -> Tensor:
@@ -170,22 +169,29 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator 
     if not tensors:
         if size is None:
             raise TypeError("normal() takes a Tensor as mean or std, or numbers and a size")
-        dtype = floating("normal", kind(dtype, layout, device, pin_memory, out))
         check_std("normal", std)
-        values = normal_numbers(drawing(generator), shape_of("normal", size), dtype) * dtype.type(std) + dtype.type(mean)
+        values = again(_normal_of_numbers, mean, std, shape_of("normal", size),
+                       floating("normal", kind(dtype, layout, device, pin_memory, out)), generator)
         return made(values, requires_grad, out)
     if size is not None or dtype is not None:
         raise TypeError("normal(): size and dtype follow from mean and std where these are tensors")
+    values = again(_normal_of_tensors, mean, std, tensors[0].dtype, generator)
+    if out is not None:
+        return into(out, result(values), *tensors)
+    return Draw.apply(*tensors, values=values)
+
+
+def _normal_of_numbers(mean: Any, std: Any, shape: tuple[int, ...], dtype: Any, generator: Generator | None) -> Any:
+    return np.asarray(normal_numbers(drawing(generator), shape, dtype) * dtype.type(std) + dtype.type(mean))
+
+
+def _normal_of_tensors(mean: Any, std: Any, dtype: Any, generator: Generator | None) -> Any:
     a, b = (p.array if isinstance(p, Tensor) else p for p in (mean, std))
     if np.any(np.less(b, 0)):
         raise RuntimeError("normal expects all elements of std >= 0.0" if isinstance(std, Tensor)
                            else f"normal expects std >= 0.0, but found std {std}")
-    first = tensors[0].dtype
-    drawn = normal_numbers(drawing(generator), np.broadcast_shapes(np.shape(a), np.shape(b)), floating("normal", first))
-    values = np.asarray(drawn * b + a).astype(first, copy=False)
-    if out is not None:
-        return into(out, result(values), *tensors)
-    return Draw.apply(*tensors, values=values)
+    drawn = normal_numbers(drawing(generator), np.broadcast_shapes(np.shape(a), np.shape(b)), floating("normal", dtype))
+    return np.asarray(drawn * b + a).astype(dtype, copy=False)
 
 
 def check_std(name: str, std: Any) -> None:
@@ -205,27 +211,32 @@ def chances(name: str, p: Any, shape: tuple[int, ...]) -> Any:
         raise RuntimeError(f"{name}: p of shape {list(np.shape(p))} does not broadcast to {list(shape)}") from None
 
 
-@unrecordable
 def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """1 with the probabilities in input, else 0; with `p` that is the probability everywhere, and input gives the shape."""
     array = input.array
     if p is None and dtypes.category(array.dtype) != 2:
         raise NotImplementedError(f"bernoulli(): probabilities are floating point, not {array.dtype}")
-    odds = chances("bernoulli", array if p is None else detached(p), array.shape)
-    values = (drawing(generator).random(array.shape) < odds).astype(array.dtype)
+    values = again(_ones, array, p, generator)
     return DrawBernoulli.apply(input, values=values) if out is None else into(out, result(values), input)
 
 
-@unrecordable
+def _ones(array: Any, p: Any, generator: Generator | None) -> Any:
+    odds = chances("bernoulli", array if p is None else detached(p), array.shape)
+    return np.asarray(drawing(generator).random(array.shape) < odds).astype(array.dtype)
+
+
 def poisson(input: Any, generator: Generator | None = None) -> Tensor:
     """Numbers of events whose expectation is input."""
     rates = input.array
     if dtypes.category(rates.dtype) != 2:
         raise NotImplementedError(f"poisson(): rates are floating point, not {rates.dtype}")
+    return DrawPoisson.apply(input, values=again(_counts, rates, generator))
+
+
+def _counts(rates: Any, generator: Generator | None) -> Any:
     if not np.all(rates >= 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    counts = drawing(generator).poisson(rates.astype(np.float64))
-    return DrawPoisson.apply(input, values=np.asarray(counts).astype(rates.dtype))
+    return np.asarray(drawing(generator).poisson(rates.astype(np.float64))).astype(rates.dtype)
 
 
 @redrawn

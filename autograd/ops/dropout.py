@@ -126,8 +126,12 @@ def _alpha(input: Any, p: float, training: bool, inplace: bool, shape: tuple[int
     else:
         keep = again(_mask, shape, p)
         scale = 1 / math.sqrt((1 - p) * (1 + p * FLOOR * FLOOR))
-        out = Dropout.apply(x, keep, scale=scale) + (scale * FLOOR * (~keep - p)).astype(input.dtype)
+        out = Dropout.apply(x, keep, scale=scale) + again(_floors, keep, scale, p, input.dtype)
     return overwrite(input, out) if inplace else out
+
+
+def _floors(keep: Any, scale: float, p: float, dtype: Any) -> Any:
+    return np.asarray(scale * FLOOR * (~keep - p)).astype(dtype)
 
 
 def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:

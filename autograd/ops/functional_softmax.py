@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..random import default_generator
-from ..traced import unrecordable
+from ..traced import again
 from .shape import wrap_dim
 from .softmax import log_softmax as log_softmax_of
 from .softmax import softmax as softmax_of
@@ -38,7 +38,6 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
     return log_softmax_of(input, dim, dtype=dtype)
 
 
-@unrecordable
 def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
     """A soft sample of a category: softmax((logits + Gumbel noise) / tau).
 
@@ -46,14 +45,19 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     """
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", UserWarning, stacklevel=2)
-    noise = -np.log(default_generator().numpy.standard_exponential(logits.shape)).astype(logits.dtype)
-    soft = softmax_of((logits + noise) / tau, dim)
-    if not hard:
-        return soft
-    choice = np.expand_dims(np.argmax(soft.array, axis=dim), wrap_dim(dim, soft.ndim))
-    picked = np.zeros(soft.shape, soft.dtype)
-    np.put_along_axis(picked, choice, 1, axis=dim)
-    return (picked - soft.detach()) + soft
+    soft = softmax_of((logits + again(_noise, logits.shape, logits.dtype)) / tau, dim)
+    return (again(_picked, soft.array, wrap_dim(dim, soft.ndim)) - soft.detach()) + soft if hard else soft
+
+
+def _noise(shape: Any, dtype: Any) -> Any:
+    return np.asarray(-np.log(default_generator().numpy.standard_exponential(shape))).astype(dtype)
+
+
+def _picked(soft: Any, dim: int) -> Any:
+    """1 at the largest, else 0."""
+    picked = np.zeros_like(soft)
+    np.put_along_axis(picked, np.expand_dims(np.argmax(soft, axis=dim), dim), 1, axis=dim)
+    return picked
 
 
 __all__: list[str] = []

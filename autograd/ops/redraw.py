@@ -77,14 +77,13 @@ def normal(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generat
 
 def bernoulli(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Any:
     """1 with probability p (a number, or a tensor that broadcasts to this one), else 0."""
+    values = again(_below, generator, p, x)
+    return Bernoulli.apply(x, p, values=values) if isinstance(p, Tensor) else Bernoulli.apply(x, values=values)
+
+
+def _below(generator: Generator | None, p: Any, x: Tensor) -> Any:
+    """1 with probability p, else 0."""
     odds = chances("bernoulli_", p.array if isinstance(p, Tensor) else p, x.array.shape)
-    if isinstance(p, Tensor):
-        return Bernoulli.apply(x, p, values=_below(generator, odds, x))
-    return Bernoulli.apply(x, values=again(_below, generator, odds, x))
-
-
-def _below(generator: Generator | None, odds: Any, x: Tensor) -> Any:
-    """1 with these odds, else 0."""
     return np.asarray(drawing(generator).random(x.array.shape) < odds).astype(x.array.dtype)
 
 

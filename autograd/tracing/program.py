@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import weakref
 from itertools import count
 from typing import Any
 
@@ -43,6 +44,7 @@ class Program:
         self.passes = any("begin_pass" in line for line in lines)
         self.file = f"<trace {next(_numbers)}>"
         linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(True), self.file)
+        weakref.finalize(self, linecache.cache.pop, self.file, None)         # 10 kB for each trace otherwise
         exec(compile(self.source, self.file, "exec"), self.names)
         self.function = self.names["replay"]
 

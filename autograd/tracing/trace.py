@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor, result
+from ..tensor import result
 from ..traced import TraceError, here, tracers
-from .compare import compare, same
+from .check import CHECKED, MSG_COUNTED, changed_numbers, compare_results, compare_tensors, copied
+from .compare import compare
 from .guards import Guards
 from .nests import Nest
 from .program import Program
@@ -30,7 +32,8 @@ def trace(step: Callable[..., Any], example_inputs: Any = (), *, check: bool = T
     example_inputs: the arguments to record with, one Tensor or a tuple; a replay takes others of the same shapes and
     dtypes. What the step returns (Tensors in tuples, lists and dicts) is a copy, without a graph. The step runs on the
     examples a few times; tensors, gradients, optimisers, schedulers and random streams that it reaches are put back.
-    check: compare the first replay with the step itself, bitwise. Under DataParallel all ranks trace together.
+    check: compare four replays with four steps, bitwise, and warn of Python numbers that the step counts. Under DataParallel
+    all ranks trace together.
 
     - Python's own effects (print, counters) happen while tracing only; Python's numbers, NumPy's arrays and layers' settings
       are those of then. optimizer.step(), scheduler.step(), zero_grad() and your own Functions are called again each time.
@@ -77,7 +80,10 @@ class Traced:
         self._program = Program(two, arrays, fresh)
         self._text = [(call.label, call.line) for call in two.calls if not call.optional]
         if check:
-            self._check()
+            self._check(1)
+            counted = self._check(CHECKED)
+            if counted:
+                warnings.warn(MSG_COUNTED.format(counted=counted), stacklevel=4)
 
     def _record(self, arrays: list[Any]) -> tuple[Tracer, Nest, list[Any]]:
         """Run the step on these arrays: what was recorded, the form of its result, and the arrays in it."""
@@ -111,31 +117,20 @@ class Traced:
         """The calls, one a line, with the lines of the user's file that they come from."""
         return self._program.source + "".join(f"# {label:24} {line}\n" for label, line in self._text)
 
-    def _check(self) -> None:
-        """Compare a replay with the step itself, from the same state. TraceError if a bit differs."""
+    def _check(self, steps: int) -> str:
+        """Compare replays with the step itself, from the same state: TraceError if a bit differs. What the step counts."""
+        examples = self._arguments.tensors
         before = Snapshot(self.step)
         try:
-            examples = self._arguments.tensors
-            expected = Nest(self.step(*self._arguments.filled([result(t.array.copy()) for t in examples]))).tensors
+            expected = [copied(self.step(*self._arguments.filled([result(t.array.copy()) for t in examples])))
+                        for _ in range(steps)]
             after = Snapshot(self.step)
             before.restore()
-            got = Nest(self(*self._arguments.filled(examples))).tensors
-            pairs = [(f"result {n}", e.array, g.array) for n, (e, g) in enumerate(zip(expected, got, strict=True))]
-            for t, values, _, gradient in after.tensors:
-                if t in self._watched(before):
-                    pairs.append((f"a tensor of shape {list(t.shape)}", values, t.array))
-                    pairs.append((f"the gradient of a tensor of shape {list(t.shape)}", gradient,
-                                  None if t._grad is None else t._grad.array))
-            for name, e, g in pairs:
-                if not (e is g is None or (e is not None and g is not None and same(e, g))):
-                    raise TraceError(f"trace: {name} differs between the step and its replay: the step does something that "
-                                     "was not recorded, on plain arrays or in Python")
+            compare_results(expected, [Nest(self(*self._arguments.filled(examples))) for _ in range(steps)])
+            compare_tensors(before, after)
+            return changed_numbers(after, Snapshot(self.step))
         finally:
             before.restore()
-
-    @staticmethod
-    def _watched(before: Snapshot) -> set[Tensor]:
-        return {t for t, _, _, _ in before.tensors}
 
 
 def other(array: Any) -> Any:

@@ -27,6 +27,7 @@ COMPUTED = {
     "max": lambda w, x, y: net(w, x).max(dim=1)[0].sum(),
     "one index": lambda w, x, y: (net(w, x)[0].max(0)[0], net(w, x).argmax(), x[:, 0].argmin(0)),
     "written": lambda w, x, y: net(w, ag.zeros(len(x), 4).copy_(x) + ag.empty(len(x), 4).normal_()).sum(),
+    "bernoulli": lambda w, x, y: (net(w, x) * ag.bernoulli(x.sigmoid())).sum(),
     "written in part": lambda w, x, y: (net(w, assigned(ag.empty(len(x), 4), x)) * ag.empty(4).bernoulli_(0.5)).sum(),
     "any": lambda w, x, y: (net(w, x).sum(), (x > 0).any(), ag.count_nonzero(x > 0)),
     "one_hot": lambda w, x, y: (net(w, x) * F.one_hot(y, 4).float()).sum(),
@@ -57,7 +58,6 @@ REFUSED = {
     "median": (lambda w, x, y: net(w, x).median(dim=1)[0].sum(), "median"),
     "weights": (lambda w, x, y: F.cross_entropy(net(w, x), y, weight=ag.ones(4)), "weights of classes"),
     "ignored": (lambda w, x, y: F.cross_entropy(net(w, x), y, ignore_index=2), "targets that are ignored"),
-    "bernoulli": (lambda w, x, y: (net(w, x) * ag.bernoulli(x.sigmoid())).sum(), "bernoulli"),
     "repeats": (lambda w, x, y: ag.repeat_interleave(net(w, x), y, 0).sum(), "repeat_interleave"),
     "max_norm": (lambda w, x, y: F.embedding(y, w, max_norm=1.0).sum() + net(w, x).sum(), "max_norm"),
 }

@@ -30,7 +30,7 @@ def row(case, rounds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--case", action="append")
+    parser.add_argument("--case", action="append", choices=ALL)
     parser.add_argument("--json", help="write the figures to this file")
     options = parser.parse_args()
     print(f"{'case':20} {'eager us':>10} {'replay us':>10} {'ratio':>7}  range        reach")
