@@ -1,5 +1,5 @@
 """A board that the ranks of one host share: each writes what it is doing, and reads the others', also where these are
-blocked in MPI or gone. It is memory of one slot for each rank.
+blocked in MPI or gone. It is memory of one slot for each rank of the job: other hosts' are filled in by the relay.
 """
 
 from __future__ import annotations
@@ -24,34 +24,36 @@ CLAIM = struct.Struct("=d")                          # when the last report was 
 
 
 class Board:
-    """One process's view of the board. `ranks` are those of the slots; `index` is this process's slot."""
+    """One process's view of the board of `size` ranks, of which those `here` are on this host."""
 
-    def __init__(self, file: int, memory: Any, ranks: Sequence[int], index: int) -> None:
-        self.ranks, self._file, self._index = ranks, file, index
+    def __init__(self, file: int, memory: Any, size: int, here: Sequence[int]) -> None:
+        self.size, self.here, self._file = size, frozenset(here), file
         self._memory = memory                        # the last slot: who reports
 
     @classmethod
-    def shared(cls, node: Any, ranks: Sequence[int]) -> Board | None:
-        """The board of the ranks of `node`, an MPI communicator of one host. Collective; None where memory
-        can't be shared."""
-        shared = shared_file(node, SLOT * (len(ranks) + 1))
-        return None if shared is None else cls(*shared, ranks, node.rank)
+    def shared(cls, node: Any, size: int, here: Sequence[int]) -> Board | None:
+        """The board of `node`, an MPI communicator of one host. Collective; None where memory can't be shared."""
+        shared = shared_file(node, SLOT * (size + 1))
+        return None if shared is None else cls(*shared, size, here)
 
     def write(self, item: dict[str, Any]) -> None:
-        """Put what this rank has to say in its slot; the counts go first where it is too long."""
+        """Put what a rank has to say in its slot; the counts go first where it is too long."""
         data = json.dumps(item).encode()
         if len(data) > SLOT - HEAD.size:
             data = json.dumps({**item, "counts": {}}).encode()[:SLOT - HEAD.size]
-        start = self._index * SLOT
+        if item["rank"] not in self.here:
+            self._memory[self.size * SLOT + CLAIM.size] = 1
+        start = item["rank"] * SLOT
         self._memory[start + HEAD.size:start + HEAD.size + len(data)] = data
         HEAD.pack_into(self._memory, start, len(data), zlib.crc32(data))
 
     def read(self) -> dict[int, dict[str, Any]]:
         """What each rank said last; a slot that is being written, or never was, is left out."""
         found = {}
-        for index, rank in enumerate(self.ranks):
+        others = self._memory[self.size * SLOT + CLAIM.size]         # whether there are any: to look takes a page for each
+        for rank in range(self.size) if others else sorted(self.here):
             for _ in range(3):
-                start = index * SLOT
+                start = rank * SLOT
                 length, checksum = HEAD.unpack_from(self._memory, start)
                 data = self._memory[start + HEAD.size:start + HEAD.size + length]
                 if length and zlib.crc32(data) == checksum:
@@ -66,7 +68,7 @@ class Board:
             if fcntl is not None:
                 fcntl.flock(self._file, fcntl.LOCK_EX)
         try:
-            start = len(self.ranks) * SLOT
+            start = self.size * SLOT
             (before,) = CLAIM.unpack_from(self._memory, start)
             free = not before or now - before >= quiet
             if free:

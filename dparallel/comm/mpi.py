@@ -50,7 +50,7 @@ CARRIED = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no hal
 TYPES = {dtype: MPI.Datatype.fromcode(CARRIED.get(dtype, dtype).char) for dtype in DTYPES}
 MAX_SEEN = 512
 MAX_PENDING = 64
-PREFERENCES = tuning.prefer(MPI.__file__)
+PREFERENCES = tuning.prefer(MPI.__file__, MPI.Query_thread())
 NUMBERS = itertools.count()          # of communicators that this process is the first member of
 
 

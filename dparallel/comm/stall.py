@@ -25,11 +25,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .board import Board
+from .relay import Relay
 from .site import at, blocked_site
 from .waits import State, Wait, deadlock, gone, report
 
 LIMIT = 60.0                         # seconds
 SETTLED = 5.0                        # seconds that a message on its way is given before its wait counts as hopeless
+LONG = 2.0                           # seconds of waiting from which hosts tell each other
 FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)")
 NO = ("", "0", "no", "false", "off")
@@ -114,6 +116,7 @@ class Watch:
         self.rank, self.size, self._end = rank, size, end
         self.settings = stall_settings()
         self.board: Board | None = None
+        self._relay: Relay | None = None             # to other hosts
         self._shared = False
         self.latest: Any = None                      # the last collective that was entered, and where in check mode
         self.latest_site: Any = None
@@ -136,11 +139,13 @@ class Watch:
         self._comms.pop(comm.key, None)
 
     def share(self, mpi: Any) -> None:
-        """Let the ranks of this host see each other's states. Collective over all ranks; again: nothing."""
+        """Let the ranks see each other's states. Collective over all ranks; again: nothing."""
         if not self._shared:                         # not: no board, which may be so on some ranks only
             self._shared = True
-            node = mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED)
-            self.board = Board.shared(node, members_of(node, mpi.COMM_WORLD))
+            node = near(mpi)
+            board = Board.shared(node, self.size, members_of(node, mpi.COMM_WORLD))
+            self._relay = Relay.between(mpi, node)
+            self.board = board
             node.Free()
 
     # --- the thread ---------------------------------------------------------------------------------------------------
@@ -159,9 +164,11 @@ class Watch:
         now = time.monotonic()
         mine = self._state(now)
         states = self._publish(mine)
+        if self._relay is not None and self._relay.speaks:
+            self._exchange(self._relay, now)
         if mine.wait is None or not mine.wait.seconds:
             return
-        limit, seen = self.settings.limit, self._seen[mine.wait.key]
+        limit, seen = self.settings.limit + self._later(states), self._seen[mine.wait.key]
         reason = gone(states, min(limit, SETTLED))
         if reason:
             self._report(f"{reason}; the job is ended", states, now, True)
@@ -176,6 +183,25 @@ class Watch:
             return
         seen.told = max(limit, 2 * mine.wait.seconds)
         self._report(reason + ("; the job is ended" if ends else ""), states, now, ends)
+
+    def _exchange(self, relay: Relay, now: float) -> None:
+        """Put the states of other hosts' ranks on the board, and if somebody has waited for long, hand this host's out."""
+        if self.board is None:
+            return
+        for item in relay.received(now):
+            if "claimed" in item:
+                self.board.claim(now, 0.0)
+            else:                                    # older rather than newer than it is: it has lain here for a while
+                self.board.write({**item, "time": item["time"] - self.settings.period})
+        items, fresh = self.board.read(), now - 3 * self.settings.period
+        long = min(LONG, self.settings.limit / 4)
+        if any(item["wait"] and item["wait"]["seconds"] >= long and item["time"] > fresh for item in items.values()):
+            relay.send([item for rank, item in items.items() if rank in self.board.here], now)
+
+    def _later(self, states: dict[int, State]) -> float:
+        """Seconds that this host leaves to another one, with a lower rank that waits, to make the report."""
+        waiting = [state.rank for state in states.values() if state.wait is not None]
+        return 0.0 if self.board is None or min(waiting) in self.board.here else 3 * self.settings.period
 
     def _state(self, now: float) -> State:
         """What this rank is doing: the wait that has lasted longest, or the main thread's place."""
@@ -206,6 +232,8 @@ class Watch:
         """Tell it, if no other rank just has, and end the job, if that is to be."""
         if self.board is not None and not self.board.claim(now, min(self.settings.limit, SETTLED)):
             return
+        if self._relay is not None:
+            self._relay.send([{"rank": self.rank, "time": now, "claimed": True}], now)
         text = report(title, states, range(self.size), now, 3 * self.settings.period + 2)
         left = ends and leave_report(self.rank, text)
         if not left:
@@ -227,6 +255,13 @@ class Watch:
         state.left = f"has left its script after {in_a_line(error)}" if error else "has left its script"
         with contextlib.suppress(ValueError, OSError):
             self._publish(state)
+        if self._relay is not None:
+            self._relay.leave({**vars(state), "wait": None}, state.time)
+
+
+def near(mpi: Any) -> Any:
+    """A communicator of the ranks of this host."""
+    return mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED)
 
 
 @functools.cache

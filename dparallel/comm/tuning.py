@@ -9,11 +9,12 @@ import ctypes
 PREFERRED = {"coll_libnbc_iallreduce_algorithm": 3}
 
 
-def prefer(library: str) -> dict[str, bool]:
+def prefer(library: str, threads: int) -> dict[str, bool]:
     """Set what is PREFERRED in the MPI that a shared library is linked to: the variables, and whether they were set. One
-    that has another value than 0, its default, is left as it is: somebody chose it."""
+    that has another value than 0, its default, is left as it is: somebody chose it. threads: what MPI runs with; Open MPI
+    5.0 takes what its tool interface is begun with for the answer of all later MPI_Query_thread()."""
     mpi = ctypes.CDLL(library)
-    if not hasattr(mpi, "MPI_T_init_thread") or mpi.MPI_T_init_thread(0, ctypes.byref(ctypes.c_int())):
+    if not hasattr(mpi, "MPI_T_init_thread") or mpi.MPI_T_init_thread(threads, ctypes.byref(ctypes.c_int())):
         return dict.fromkeys(PREFERRED, False)
     try:
         return {name: _set(mpi, name, value) for name, value in PREFERRED.items()}

@@ -138,6 +138,6 @@ def report(title: str, states: States, ranks: Sequence[int], now: float, silent:
     lines += [f"  {states[rank].told(now, silent, numbered)}" for rank in ranks if rank in states]
     missing = [rank for rank in ranks if rank not in states]
     if missing:
-        lines.append(f"  rank{'s' * (len(missing) > 1)} {', '.join(map(str, missing))}: on another host, or not in "
-                     "dparallel.world() yet; each host prints its own report")
+        lines.append(f"  rank{'s' * (len(missing) > 1)} {', '.join(map(str, missing))}: on another host and not heard "
+                     "from, or not in dparallel.world() yet")
     return "\n".join(lines)

@@ -388,3 +388,45 @@ def test_options_reach_the_ranks():
         assert text in done.text
     assert "DPARALLEL" not in dprun(2, __file__, "--dry-run").text
     dprun(2, __file__, "--stall", "soon").shows("--stall: 'soon' is not a positive number of seconds", code=2)
+
+
+# --- several hosts -----------------------------------------------------------------------------------------------------
+
+HOSTS = """
+import sys, time
+import numpy as np
+from mpi4py import MPI
+from dparallel.comm import stall
+stall.near = lambda mpi: mpi.COMM_WORLD.Split(mpi.COMM_WORLD.rank % 2)       # even ranks see each other, and odd ones
+""" + HEAD
+
+
+@pytest.mark.parametrize("who, options", [(1, []), (0, ["--check"]), (3, [])])
+def test_a_rank_that_leaves_on_another_host(script, who, options):
+    done = dprun(4, script(f"if comm.rank == {who}: sys.exit()\ncomm.allreduce(x)\n", HOSTS), *options).shows(
+        rf"dparallel: rank {who} has left its script, and will never come where rank \d waits for it; the job is ended",
+        r"rank \d has waited [\d.]+ s in allreduce.* at \S*train.py:15: comm.allreduce\(x\)", code=1)
+    assert done.seconds < 30
+
+
+def test_a_deadlock_over_hosts(script):
+    dprun(3, script("comm.recv(source=(comm.rank + 1) % 3)\n", HOSTS), "--check").shows(
+        r"dparallel: deadlock: rank \d waits for rank \d, which waits for rank \d, which waits for rank \d; the job is ended",
+        *[rf"rank {rank} has waited [\d.]+ s in recv\(source={(rank + 1) % 3}, tag=0\)" for rank in range(3)], code=1)
+
+
+@pytest.mark.parametrize("late", [0, 1])
+def test_one_report_of_a_stall_over_hosts(script, late):
+    """The other host's claim comes first, or its report is the only one: a report names every rank."""
+    done = dprun(4, script(f"if comm.rank == {late}: time.sleep(7)\ncomm.allreduce(x)\n", HOSTS), "--stall", 4).shows(
+        "dparallel: stalled: no progress for [45] s", code=0)
+    assert done.text.count("stalled") == 1
+    assert re.search(rf"rank {late} is not in a collective; it is at \S*train.py:14: ", done.text)
+    for rank in {0, 1, 2, 3} - {late}:
+        assert re.search(rf"rank {rank} has waited [\d.]+ s in allreduce", done.text)
+
+
+def test_hosts_part_in_peace(script):
+    """Ranks end at different times, one after MPI was ended by hand; nothing is said."""
+    done = dprun(3, script("comm.allreduce(x)\ntime.sleep(comm.rank)\nif odd: MPI.Finalize()\ntime.sleep(1.5)\n", HOSTS))
+    assert (done.code, done.text) == (0, "")

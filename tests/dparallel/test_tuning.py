@@ -12,7 +12,7 @@ NAME = next(iter(tuning.PREFERRED))
 ASKED = """
 from mpi4py import MPI
 from dparallel.comm import mpi, tuning
-print(MPI.get_vendor()[0], mpi.PREFERENCES[{name!r}], tuning.prefer(MPI.__file__)[{name!r}])
+print(MPI.get_vendor()[0], mpi.PREFERENCES[{name!r}], tuning.prefer(MPI.__file__, MPI.Query_thread())[{name!r}])
 """
 
 
@@ -33,12 +33,12 @@ def test_set_once_and_not_over_a_choice():
 
 
 def test_a_library_without_the_interface():
-    assert tuning.prefer(None) == {NAME: False}
+    assert tuning.prefer(None, 0) == {NAME: False}
 
 
 def test_a_variable_that_is_not_there(monkeypatch):
     pytest.importorskip("mpi4py")
     code = ("from mpi4py import MPI; from dparallel.comm import tuning\n"
-            "tuning.PREFERRED = {'no such variable': 1}; print(tuning.prefer(MPI.__file__))")
+            "tuning.PREFERRED = {'no such variable': 1}; print(tuning.prefer(MPI.__file__, 0))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert "{'no such variable': False}" in done.stdout, done.stderr

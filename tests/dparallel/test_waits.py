@@ -89,15 +89,17 @@ def test_a_report_names_every_rank():
 
 def test_the_board(tmp_path):
     path = tmp_path / "board"
-    path.write_bytes(bytes(3 * SLOT))
+    path.write_bytes(bytes(10 * SLOT))
     file = os.open(path, os.O_RDWR)
-    first, second = (Board(file, mmap.mmap(file, 0), [4, 7], i) for i in (0, 1))
+    first, second = (Board(file, mmap.mmap(file, 0), 9, [4, 7]) for _ in range(2))
     assert first.read() == {}
     first.write({"rank": 4, "counts": {"0.0": 1}})
     second.write({"rank": 7, "counts": {str(n): n for n in range(5000)}})
     assert second.read() == first.read() == {4: {"rank": 4, "counts": {"0.0": 1}}, 7: {"rank": 7, "counts": {}}}
-    first._memory[9:10] = b"?"                                           # as seen while it is being written
-    assert list(second.read()) == [7]
+    second.write({"rank": 0})                                            # of another host, by way of the relay
+    assert list(first.read()) == [0, 4, 7]
+    first._memory[4 * SLOT + 9:4 * SLOT + 10] = b"?"                     # as seen while it is being written
+    assert list(second.read()) == [0, 7]
     assert first.claim(100.0, 5) and not second.claim(102.0, 5) and second.claim(105.0, 5)
 
 
