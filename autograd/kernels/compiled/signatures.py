@@ -26,6 +26,8 @@ SIGNATURES = {
     "attention_backward": "aannf",           # p, g; rows, columns; scale
     "layer_norm": "aaaaaannnf",              # x, weight, bias, out, means, scales; rows, columns, parts; eps
     "layer_norm_backward": "aaaaaaaannn",    # g, x, weight, means, scales, gx, gw, gb; rows, columns, parts
+    "group_norm": "aaaaaaaannnnnnf",         # x, weight, bias, out, means, variances, scales, room; sizes, parts; eps
+    "group_norm_backward": "aaaaaaaaannnnnn",    # g, x, weight, means, scales, gx, gw, gb, room; sizes, parts
 }
 CENTRED, WEIGHTED, SHIFTED = 1, 2, 4         # parts of layer_norm: the mean is taken out, there is a weight, a bias
 OF_X, OF_WEIGHT, OF_BIAS = 8, 16, 32         # and which gradients are wanted
