@@ -32,7 +32,8 @@ def _sizes(x: Array, groups: int) -> tuple[int, int, int, int, int]:
 
 def _wanted(x: Array) -> bool:
     """Whether x is for the kernels, once its channels lie last."""
-    return x.dtype is FLOAT32 and x.ndim > 1 and x.size >= WORTH and compiled.library() is not None
+    return (x.dtype is FLOAT32 and x.ndim > 1 and x.size >= WORTH and bool(x.flags.aligned)
+            and compiled.library() is not None)
 
 
 def forward(x: Array, weight: Array | None, bias: Array | None, groups: int,
@@ -56,7 +57,7 @@ def forward(x: Array, weight: Array | None, bias: Array | None, groups: int,
 
 def backward(g: Array, x: Array, weight: Array | None, means: Array, scales: Array) -> tuple[Array, Array, Array] | None:
     """The gradients of x, weight and bias."""
-    if not _wanted(x):
+    if not (_wanted(x) and _wanted(g)):
         return None
     g, x = laid(g), laid(x)
     flat = _flat(x)

@@ -41,18 +41,18 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
 
     def observe(mean: Any, var: Any, n: int) -> None:
         update_running(running_mean, mean.reshape(-1), momentum)
-        update_running(running_var, var.reshape(-1) * (n / max(n - 1, 1)), momentum)
+        update_running(running_var, var.reshape(-1), momentum, n / max(n - 1, 1))
 
     given = running_mean is not None or running_var is not None
     return ChannelNorm.apply(input, weight, bias, dims=(0, *range(2, input.ndim)), eps=eps, form=form,
                              observe=observe if given else None)
 
 
-def update_running(running: Any, now: Any, momentum: float) -> None:
-    """running <- (1 - momentum) running + momentum now, in place."""
+def update_running(running: Any, now: Any, momentum: float, times: float = 1.0) -> None:
+    """running <- (1 - momentum) running + momentum times now, in place."""
     if running is None:
         return
-    running.array[...] = (1 - momentum) * running.array + momentum * now
+    running.array[...] = (1 - momentum) * running.array + (momentum * times) * now
     shared_counter(running).value += 1
 
 
@@ -96,7 +96,7 @@ def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None,
     def observe(mean: Any, var: Any, n: int) -> None:
         samples = max(input.shape[0], 1)
         update_running(running_mean, mean.reshape(samples, -1).mean(0), momentum)
-        update_running(running_var, var.reshape(samples, -1).mean(0) * (n / max(n - 1, 1)), momentum)
+        update_running(running_var, var.reshape(samples, -1).mean(0), momentum, n / max(n - 1, 1))
 
     given = running_mean is not None or running_var is not None
     return InstanceNorm.apply(input, weight, bias, groups=channels, eps=eps, observe=observe if given else None)
