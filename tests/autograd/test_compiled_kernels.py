@@ -48,7 +48,13 @@ def targets(rows, classes):
     return ag.tensor(np.random.default_rng(1).integers(0, classes, rows))
 
 
+ACTIVATIONS = {
+    "silu": F.silu, "mish": F.mish, "sigmoid": ag.sigmoid, "hardswish": F.hardswish, "relu6": F.relu6,
+    "leaky_relu": lambda x: F.leaky_relu(x, -0.3), "hardtanh": lambda x: F.hardtanh(x, -0.5, 2), "softplus": F.softplus,
+    "softplus of settings": lambda x: F.softplus(x, -1.5, 2.0), "elu": lambda x: F.elu(x, -0.7), "selu": F.selu,
+    "celu": lambda x: F.celu(x, 2.0), "celu that grows": lambda x: F.celu(x, -2.0)}
 CASES = {
+    **{name: (function, [(67, 129)]) for name, function in ACTIVATIONS.items()},
     "gelu": (F.gelu, [(67, 129)]),
     "gelu tanh": (lambda x: F.gelu(x, approximate="tanh"), [(5000,)]),
     "softmax": (lambda x: F.softmax(x, -1), [(7, 11, 65)]),
@@ -99,7 +105,7 @@ def test_agrees_with_the_rule_for_higher_orders(name):
         np.testing.assert_allclose(a.numpy(), b.detach().numpy(), rtol=3e-5, atol=3e-5)
 
 
-@pytest.mark.parametrize("name", ["gelu", "gelu tanh", "softmax", "log_softmax", "layer_norm", "group_norm",
+@pytest.mark.parametrize("name", ["gelu", "gelu tanh", "silu", "mish", "softplus", "elu", "softmax", "log_softmax", "layer_norm", "group_norm",
                                   "cross_entropy", "causal attention"])
 def test_second_derivatives_are_those_of_double_precision(name):
     function, shapes = CASES[name]
@@ -115,7 +121,7 @@ def test_second_derivatives_are_those_of_double_precision(name):
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-3 * np.abs(b).max())
 
 
-@pytest.mark.parametrize("function", [F.gelu, lambda x: F.gelu(x, approximate="tanh"), lambda x: F.softmax(x, -1),
+@pytest.mark.parametrize("function", [*ACTIVATIONS.values(), F.gelu, lambda x: F.gelu(x, approximate="tanh"), lambda x: F.softmax(x, -1),
                                       lambda x: F.log_softmax(x, -1), lambda x: F.layer_norm(x, (64,)),
                                       lambda x: F.group_norm(x, 4), lambda x: F.instance_norm(x.reshape(100, 4, 16)),
                                       lambda x: F.cross_entropy(x, targets(100, 64), reduction="none")])
@@ -129,6 +135,31 @@ def test_nan_and_infinities(function, numpy_only):
         numpy_only()
         for a, b in zip(quick, run(function, x), strict=True):
             np.testing.assert_allclose(a, b, rtol=3e-5, atol=3e-5)
+
+
+@pytest.mark.parametrize("function", [F.gelu, F.silu, F.relu6, ag.sigmoid])
+def test_activations_of_channels_last(function, monkeypatch):
+    """By the kernels, which NumPy's functions would show; the result lies as the input does."""
+    x, g = ag.tensor(draw(2, 9, 9, 8)).permute(0, 3, 1, 2).requires_grad_(), ag.tensor(draw(2, 8, 9, 9, seed=1))
+    rows = x.detach().contiguous().requires_grad_()
+    expected = function(rows)
+    expected.backward(g)
+    for name in ("exp", "clip"):
+        monkeypatch.setattr(np, name, None)
+    out = function(x)
+    out.backward(g)
+    np.testing.assert_array_equal(out.detach().numpy(), expected.detach().numpy())
+    np.testing.assert_array_equal(x.grad.numpy(), rows.grad.numpy())
+    assert out.stride() == x.stride()
+
+
+@pytest.mark.parametrize("name", [name for name in ACTIVATIONS if name != "celu that grows"])
+def test_activations_are_exact_everywhere(name):
+    """To a few units in the last place, also near 0 and far from it, where results are small."""
+    near = np.geomspace(1e-6, 80, 3000)
+    x = np.concatenate([-near, near]).astype(np.float32)
+    quick, wide = (ACTIVATIONS[name](ag.tensor(x.astype(dtype))).numpy() for dtype in (np.float32, np.float64))
+    np.testing.assert_allclose(quick, wide, rtol=5e-6, atol=2e-37)
 
 
 @pytest.mark.parametrize("shape, groups", [((2, 8, 9, 9), 4), ((1, 3, 400), 3), ((3, 4, 2, 3, 64), 1), ((2, 520, 2), 2)])

@@ -3,14 +3,15 @@
 a: a float32 array, i: an int64 array, both in C order; n: a whole number (an address, too); f: a float32 number.
 """
 
+SETTINGS = {"gelu": 0, "gelu_tanh": 0, "silu": 0, "mish": 0, "hardswish": 0, "leaky_relu": 1, "hardtanh": 2, "softplus": 2,
+            "elu": 3}                            # of activations
 SIGNATURES = {
     "adam": "aaaanffffffffff",               # p, g, m, v; size; shrink, decay, sign, beta1, 1 - beta1, beta2, 1 - beta2, ...
     "sgd": "aanfff",                         # p, g; size; lr, decay, sign
     "sgd_momentum": "aaanfffffnn",           # p, g, v; size; lr, decay, sign, momentum, share; nesterov, fresh
-    "gelu": "aan",                           # x, out; size
-    "gelu_backward": "aaan",                 # g, x, out; size
-    "gelu_tanh": "aan",
-    "gelu_tanh_backward": "aaan",
+    **{name: "aan" + "f" * count for name, count in SETTINGS.items()},                       # x, out; size; settings
+    **{f"{name}_backward": "aaan" + "f" * count for name, count in SETTINGS.items()},        # g, x, out; size; settings
+    "sigmoid": "aan",
     # steps, how many, width, (whether there is a g,) address of sgemm come last
     "lstm": "aaaaaaaainnn",                  # gates, h, c, W^T, h before, c before, tanhs, outputs
     "lstm_backward": "aaaaaaaainnnn",        # gates, c before, tanhs, g, gh, gc, W, d
