@@ -10,7 +10,7 @@ import pytest
 from test_convolution_layouts import close, in_order
 
 import autograd as ag
-from autograd.kernels import onednn_norm, onednn_pooling, onednn_primitives
+from autograd.kernels import onednn_norm, onednn_pooling, onednn_primitives, onednn_resampling
 from autograd.kernels.onednn import onednn
 from autograd.kernels.pooling import decoded, max_windows, pooled_size
 from autograd.kernels.windows import Slide
@@ -137,6 +137,23 @@ def test_adaptive_average_pooling_agrees_with_numpy(plane, outs, order, monkeypa
     pool = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)[len(plane) - 1]
     x = in_order(np.random.default_rng(0).standard_normal((2, 5, *plane)).astype(np.float32), order)
     agree(lambda t: pool(t, outs), x, monkeypatch)
+
+
+@pytest.mark.parametrize("shape, size, scale", [((2, 5, 9), 13, None), ((3, 4, 5, 6), (10, 12), None), ((2, 3, 7, 7), None, 2),
+                                                ((2, 3, 7, 4), (3, 9), None), ((1, 2, 3, 4, 5), (5, 4, 3), None), ((2, 3, 7, 7), None, 1.3)])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("corners", [False, True])
+def test_linear_interpolation_agrees_with_numpy(shape, size, scale, order, corners, monkeypatch):
+    x = in_order(np.random.default_rng(0).standard_normal(shape).astype(np.float32), order)
+    mode = {3: "linear", 4: "bilinear", 5: "trilinear"}[len(shape)]
+    agree(lambda t: F.interpolate(t, size, scale, mode, corners), x, monkeypatch)
+
+
+@needs_onednn
+def test_linear_interpolation_is_oneDNNs():
+    x = np.arange(6, dtype=np.float32).reshape(1, 1, 6)
+    close(onednn_resampling.linear(x, (3,))[0, 0], [0.5, 2.5, 4.5])
+    close(onednn_resampling.linear_back(x, (3,))[0, 0], [0.0 + 0.75 + 0.5, 0.25 + 1.5 + 2.25 + 1.0, 0.75 + 4 * 0.75 + 5.0])
 
 
 def agree(call, x, monkeypatch):
