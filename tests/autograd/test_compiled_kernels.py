@@ -71,6 +71,7 @@ CASES = {
     "group_norm of nothing else": (lambda x: F.group_norm(x, 5), [(6, 500)]),
     "instance_norm": (lambda x, w, b: F.instance_norm(x, weight=w, bias=b), [(2, 3, 4, 5, 67), (3,), (3,)]),
     "cross_entropy": (lambda x: F.cross_entropy(x, targets(200, 33)), [(200, 33)]),
+    "binary cross entropy of logits": (lambda x: F.binary_cross_entropy_with_logits(x, ag.sigmoid(x.detach() * 3 + 1)), [(50, 41)]),
     "cross_entropy one by one": (lambda x: F.cross_entropy(x, targets(200, 33), reduction="none"), [(200, 33)]),
     "cross_entropy of weights": (lambda x: F.cross_entropy(x, targets(200, 33), ag.arange(33).float()), [(200, 33)]),
     "causal attention": (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
@@ -123,6 +124,7 @@ def test_second_derivatives_are_those_of_double_precision(name):
 
 @pytest.mark.parametrize("function", [*ACTIVATIONS.values(), F.gelu, lambda x: F.gelu(x, approximate="tanh"), lambda x: F.softmax(x, -1),
                                       lambda x: F.log_softmax(x, -1), lambda x: F.layer_norm(x, (64,)),
+                                      lambda x: F.binary_cross_entropy_with_logits(x, ag.ones_like(x), reduction="none"),
                                       lambda x: F.group_norm(x, 4), lambda x: F.instance_norm(x.reshape(100, 4, 16)),
                                       lambda x: F.cross_entropy(x, targets(100, 64), reduction="none")])
 def test_nan_and_infinities(function, numpy_only):

@@ -1,5 +1,5 @@
-"""Loops over single elements: activations besides gelu, and their derivatives. Compiled by numba; arrays come as pointers to
-objects. More than a few choices in an element, and a loop is not made into vectors.
+"""Loops over single elements: activations besides gelu, their derivatives, and the loss of logits. Compiled by numba; arrays
+come as pointers to objects. More than a few choices in an element, and a loop is not made into vectors.
 """
 
 from __future__ import annotations
@@ -17,6 +17,14 @@ def sigmoid(x_: Any, out_: Any, n: int) -> None:
     x, out = x_[DATA], out_[DATA]
     for i in range(n):
         out[i] = ONE / (ONE + exp(-x[i]))
+
+
+def logit_loss(x_: Any, t_: Any, out_: Any, n: int) -> None:
+    """-(t log s + (1 - t) log(1 - s)), s = sigmoid(x), without overflow."""
+    x, t, out = x_[DATA], t_[DATA], out_[DATA]
+    for i in range(n):
+        high = x[i] if x[i] > ZERO else ZERO
+        out[i] = high - x[i] * t[i] + log1p_small(power_below(-abs(x[i])))
 
 
 def silu(x_: Any, out_: Any, n: int) -> None:

@@ -12,6 +12,7 @@ SIGNATURES = {
     **{name: "aan" + "f" * count for name, count in SETTINGS.items()},                       # x, out; size; settings
     **{f"{name}_backward": "aaan" + "f" * count for name, count in SETTINGS.items()},        # g, x, out; size; settings
     "sigmoid": "aan",
+    "logit_loss": "aaan",                    # x, target, out; size
     # steps, how many, width, (whether there is a g,) address of sgemm come last
     "lstm": "aaaaaaaainnn",                  # gates, h, c, W^T, h before, c before, tanhs, outputs
     "lstm_backward": "aaaaaaaainnnn",        # gates, c before, tanhs, g, gh, gc, W, d
