@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import WORTH, kernels_for
+from .compiled import FLOAT32, FLOAT64, WORTH, kernels_for
 from .layouts import like
 from .order import channels_last, last_axes
 
@@ -23,26 +23,28 @@ def in_memory(x: Array) -> Array:
 
 def forward(name: str, x: Array, *settings: float) -> Array | None:
     """The activation `name` of x, in x's order of memory."""
-    flat = x if x.size < WORTH else in_memory(x)
-    kernels = kernels_for(flat)
+    flat, double = x if x.size < WORTH else in_memory(x), name == "gelu" and x.dtype is FLOAT64
+    kernels = kernels_for(flat, dtype=FLOAT64 if double else FLOAT32)
     if kernels is None:
         return None
     out = np.empty_like(x)
-    getattr(kernels, name)(flat, in_memory(out), x.size, *map(float, settings))
+    getattr(kernels, "gelu_double" if double else name)(flat, in_memory(out), x.size, *map(float, settings))
     return out
 
 
 def backward(name: str, g: Array, x: Array, *settings: float) -> Array | None:
     """Its gradient at x, given that of its result."""
-    flat = x if x.size < WORTH else in_memory(x)
-    if kernels_for(flat) is None:
+    flat, double = x if x.size < WORTH else in_memory(x), name == "gelu" and x.dtype is FLOAT64
+    dtype = FLOAT64 if double else FLOAT32
+    if kernels_for(flat, dtype=dtype) is None:
         return None
     g = in_memory(like(g, x))
-    kernels = kernels_for(flat, g)
+    kernels = kernels_for(flat, g, dtype=dtype)
     if kernels is None or g.shape != flat.shape:
         return None
     out = np.empty_like(x)
-    getattr(kernels, f"{name}_backward")(g, flat, in_memory(out), x.size, *map(float, settings))
+    kernel = getattr(kernels, "gelu_double_backward" if double else f"{name}_backward")
+    kernel(g, flat, in_memory(out), x.size, *map(float, settings))
     return out
 
 

@@ -139,6 +139,23 @@ def test_nan_and_infinities(function, numpy_only):
             np.testing.assert_allclose(a, b, rtol=3e-5, atol=3e-5)
 
 
+def test_gelu_of_double_precision(numpy_only):
+    x = np.concatenate([np.linspace(-36, 36, 5000), np.geomspace(1e-300, 1e3, 500), [0.0, -0.0, np.inf, -np.inf, np.nan]])
+
+    def both():
+        given = ag.tensor(x, requires_grad=True)
+        out = F.gelu(given)
+        return out.detach().numpy(), ag.grad(out.sum(), given)[0].numpy()
+
+    with np.errstate(all="ignore"):
+        quick = both()
+        assert kernels_for(x) is None and kernels_for(x, dtype=x.dtype) is not None
+        numpy_only()
+        expected = both()
+    np.testing.assert_allclose(quick[0], expected[0], rtol=4e-15, atol=1e-280)
+    np.testing.assert_allclose(quick[1], expected[1], rtol=1e-13, atol=1e-15)
+
+
 @pytest.mark.parametrize("function", [F.gelu, F.silu, F.relu6, ag.sigmoid])
 def test_activations_of_channels_last(function, monkeypatch):
     """By the kernels, which NumPy's functions would show; the result lies as the input does."""

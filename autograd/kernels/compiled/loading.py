@@ -32,7 +32,7 @@ from .signatures import SIGNATURES
 HERE = Path(__file__).parent
 PAGE = 4096
 LIMIT = 300                          # seconds that compiling may take
-KINDS: dict[str, Any] = {"a": ctypes.py_object, "i": ctypes.py_object, "n": ctypes.c_int64, "f": ctypes.c_float}
+KINDS: dict[str, Any] = {**dict.fromkeys("adi", ctypes.py_object), "n": ctypes.c_int64, "f": ctypes.c_float}
 
 
 def load() -> SimpleNamespace:
@@ -58,7 +58,7 @@ def load() -> SimpleNamespace:
 def key(numba: str) -> str:
     """What compiled kernels depend on, in one word: their sources, the compiler, the processor."""
     digest = hashlib.sha256(f"{numba} {sys.version_info[:2]} {processor()}".encode())
-    for source in (*sorted(HERE.glob("*.py")), HERE.parent / "error_functions.py"):
+    for source in (*sorted(HERE.glob("*.py")), HERE.parent / "error_functions.py", HERE.parent / "coefficients.py"):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 

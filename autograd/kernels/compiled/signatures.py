@@ -1,6 +1,7 @@
 """The compiled kernels by name, and what each is called with: read where they are called and where they are compiled.
 
-a: a float32 array, i: an int64 array, both in C order; n: a whole number (an address, too); f: a float32 number.
+a: a float32 array, d: a float64 array, i: an int64 array, all in C order; n: a whole number (an address, too); f: a float32
+number.
 """
 
 SETTINGS = {"gelu": 0, "gelu_tanh": 0, "silu": 0, "mish": 0, "hardswish": 0, "leaky_relu": 1, "hardtanh": 2, "softplus": 2,
@@ -11,6 +12,8 @@ SIGNATURES = {
     "sgd_momentum": "aaanfffffnn",           # p, g, v; size; lr, decay, sign, momentum, share; nesterov, fresh
     **{name: "aan" + "f" * count for name, count in SETTINGS.items()},                       # x, out; size; settings
     **{f"{name}_backward": "aaan" + "f" * count for name, count in SETTINGS.items()},        # g, x, out; size; settings
+    "gelu_double": "ddn",
+    "gelu_double_backward": "dddn",
     "sigmoid": "aan",
     "logit_loss": "aaan",                    # x, target, out; size
     # steps, how many, width, (whether there is a g,) address of sgemm come last
