@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .blocks import empty_like
 from .compiled import FLOAT32, FLOAT64, WORTH, kernels_for
 from .layouts import like
 from .order import channels_last, last_axes
@@ -27,7 +28,7 @@ def forward(name: str, x: Array, *settings: float) -> Array | None:
     kernels = kernels_for(flat, dtype=FLOAT64 if double else FLOAT32)
     if kernels is None:
         return None
-    out = np.empty_like(x)
+    out = empty_like(x)
     getattr(kernels, "gelu_double" if double else name)(flat, in_memory(out), x.size, *map(float, settings))
     return out
 
@@ -42,7 +43,7 @@ def backward(name: str, g: Array, x: Array, *settings: float) -> Array | None:
     kernels = kernels_for(flat, g, dtype=dtype)
     if kernels is None or g.shape != flat.shape:
         return None
-    out = np.empty_like(x)
+    out = empty_like(x)
     kernel = getattr(kernels, "gelu_double_backward" if double else f"{name}_backward")
     kernel(g, flat, in_memory(out), x.size, *map(float, settings))
     return out

@@ -49,7 +49,7 @@ def targets(rows, classes):
 
 
 ACTIVATIONS = {
-    "silu": F.silu, "mish": F.mish, "sigmoid": ag.sigmoid, "hardswish": F.hardswish, "relu6": F.relu6,
+    "relu": F.relu, "silu": F.silu, "mish": F.mish, "sigmoid": ag.sigmoid, "hardswish": F.hardswish, "relu6": F.relu6,
     "leaky_relu": lambda x: F.leaky_relu(x, -0.3), "hardtanh": lambda x: F.hardtanh(x, -0.5, 2), "softplus": F.softplus,
     "softplus of settings": lambda x: F.softplus(x, -1.5, 2.0), "elu": lambda x: F.elu(x, -0.7), "selu": F.selu,
     "celu": lambda x: F.celu(x, 2.0), "celu that grows": lambda x: F.celu(x, -2.0)}

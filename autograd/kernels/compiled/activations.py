@@ -12,6 +12,20 @@ DATA = 2
 ZERO, HALF, ONE, TWO, THREE, SIX = F(0), F(0.5), F(1), F(2), F(3), F(6)
 
 
+def relu(x_: Any, out_: Any, n: int) -> None:
+    """x limited to 0 and above; nan stays."""
+    x, out = x_[DATA], out_[DATA]
+    for i in range(n):
+        out[i] = ZERO if x[i] < ZERO else x[i]
+
+
+def relu_backward(g_: Any, x_: Any, out_: Any, n: int) -> None:
+    """g times 1 above 0, times 0 elsewhere: bit for bit what NumPy makes of it."""
+    g, x, out = g_[DATA], x_[DATA], out_[DATA]
+    for i in range(n):
+        out[i] = g[i] * (ONE if x[i] > ZERO else ZERO)
+
+
 def sigmoid(x_: Any, out_: Any, n: int) -> None:
     """1 / (1 + exp(-x))."""
     x, out = x_[DATA], out_[DATA]

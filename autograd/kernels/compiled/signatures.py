@@ -4,8 +4,8 @@ a: a float32 array, d: a float64 array, i: an int64 array, all in C order; n: a 
 number.
 """
 
-SETTINGS = {"gelu": 0, "gelu_tanh": 0, "silu": 0, "mish": 0, "hardswish": 0, "leaky_relu": 1, "hardtanh": 2, "softplus": 2,
-            "elu": 3}                            # of activations
+SETTINGS = {"relu": 0, "gelu": 0, "gelu_tanh": 0, "silu": 0, "mish": 0, "hardswish": 0, "leaky_relu": 1, "hardtanh": 2,
+            "softplus": 2, "elu": 3}             # of activations
 SIGNATURES = {
     "adam": "aaaanffffffffff",               # p, g, m, v; size; shrink, decay, sign, beta1, 1 - beta1, beta2, 1 - beta2, ...
     "sgd": "aanfff",                         # p, g; size; lr, decay, sign
