@@ -27,6 +27,11 @@ def blocks(images: int, elements: int) -> Iterator[slice]:
         yield slice(start, min(start + step, images))
 
 
+def pointwise(slide: Slide, plane: Sizes) -> bool:
+    """Whether each window is one element, and each element in one window: then an image is its own matrix of patches."""
+    return prod(slide.kernel) == prod(slide.stride) == 1 and not any(slide.before) and slide.out == tuple(plane)
+
+
 def settled(g: Array) -> Array:
     """g (n, m, *out) in the order of memory that both adjoints of conv are quickest with."""
     return laid(g) if usable(g) and g.ndim > 2 else g
@@ -44,12 +49,16 @@ def _conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int
     each, dtype = m // groups, wide(x.dtype)
     deep, places = c // groups * prod(slide.kernel), prod(slide.out)
     matrix = weight.reshape(groups, each, deep).astype(dtype, copy=False)
-    out = np.empty((n, groups, each, places), dtype)
-    x = padded(x.astype(dtype, copy=False), slide)
-    for block in blocks(n, groups * deep * places):
-        images = block.stop - block.start
-        patches = windows(x[block], slide).reshape(groups, deep, images * places)
-        out[block] = np.matmul(matrix, patches).reshape(groups, each, images, places).transpose(2, 0, 1, 3)
+    x = x.astype(dtype, copy=False)
+    if pointwise(slide, x.shape[2:]):
+        out = np.matmul(matrix, x.reshape(n, groups, deep, places))
+    else:
+        out = np.empty((n, groups, each, places), dtype)
+        x = padded(x, slide)
+        for block in blocks(n, groups * deep * places):
+            images = block.stop - block.start
+            patches = windows(x[block], slide).reshape(groups, deep, images * places)
+            out[block] = np.matmul(matrix, patches).reshape(groups, each, images, places).transpose(2, 0, 1, 3)
     if bias is not None:
         out += bias.reshape(groups, each, 1)
     return out.reshape(n, m, *slide.out).astype(weight.dtype, copy=False)
@@ -67,6 +76,9 @@ def _conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int
     each, dtype = m // groups, wide(g.dtype)
     deep, places = c // groups * prod(slide.kernel), prod(slide.out)
     matrix = weight.reshape(groups, each, deep).transpose(0, 2, 1).astype(dtype, copy=False)
+    if pointwise(slide, plane):
+        out = np.matmul(matrix, g.reshape(n, groups, each, places).astype(dtype, copy=False))
+        return out.reshape(n, c, *plane).astype(g.dtype, copy=False)
     room = np.zeros((n, c, *slide.room(plane)), dtype)
     rows = g.reshape(n, groups, each, places).transpose(1, 2, 0, 3)
     for block in blocks(n, groups * deep * places):
@@ -96,8 +108,13 @@ def _conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
     c = x.shape[1]
     each, dtype = m // groups, wide(g.dtype)
     deep, places = c // groups * prod(slide.kernel), prod(slide.out)
+    x = x.astype(dtype, copy=False)
+    if pointwise(slide, x.shape[2:]):
+        rows = g.reshape(n, groups, each, places).astype(dtype, copy=False)
+        whole = np.matmul(rows, x.reshape(n, groups, deep, places).swapaxes(-1, -2)).sum(0, dtype)
+        return whole.reshape(m, c // groups, *slide.kernel).astype(g.dtype, copy=False)
     out = np.zeros((groups, each, deep), dtype)
-    x = padded(x.astype(dtype, copy=False), slide)
+    x = padded(x, slide)
     rows = g.reshape(n, groups, each, places).transpose(1, 2, 0, 3)
     for block in blocks(n, groups * deep * places):
         images = block.stop - block.start

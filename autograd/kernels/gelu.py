@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import kernels_for
+from . import activations
 from .error_functions import normal_cdf
 
 DENSITY = 1 / math.sqrt(2 * math.pi)
@@ -20,23 +20,19 @@ TANH_SCALE, TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 
 def forward(x: Any) -> tuple[Any, Any]:
     """The exact one."""
-    kernels = kernels_for(x)
-    if kernels is not None:
-        out = np.empty_like(x)
-        kernels.gelu(x, out, x.size)
-        return out, None
+    quick = activations.forward("gelu", x)
+    if quick is not None:
+        return quick, None
     p = normal_cdf(x)
     return np.asarray(x * p), p
 
 
 def backward(g: Any, x: Any, p: Any) -> Any:
     """g (cdf(x) + x density(x))."""
-    kernels = kernels_for(x, g)
-    out = np.empty_like(x)
-    if kernels is not None:
-        kernels.gelu_backward(g, x, out, x.size)
-        return out
-    np.multiply(x, x, out=out)
+    quick = activations.backward("gelu", g, x)
+    if quick is not None:
+        return quick
+    out = np.multiply(x, x)
     out *= -0.5
     np.exp(out, out=out)
     out *= x
@@ -48,22 +44,18 @@ def backward(g: Any, x: Any, p: Any) -> Any:
 
 def tanh_forward(x: Any) -> tuple[Any, Any]:
     """x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2."""
-    kernels = kernels_for(x)
-    if kernels is not None:
-        out = np.empty_like(x)
-        kernels.gelu_tanh(x, out, x.size)
-        return out, None
+    quick = activations.forward("gelu_tanh", x)
+    if quick is not None:
+        return quick, None
     t = _tanh(x)
     return np.asarray(0.5 * x * (1 + t), x.dtype), t
 
 
 def tanh_backward(g: Any, x: Any, t: Any) -> Any:
     """The product rule."""
-    kernels = kernels_for(x, g)
-    if kernels is not None:
-        out = np.empty_like(x)
-        kernels.gelu_tanh_backward(g, x, out, x.size)
-        return out
+    quick = activations.backward("gelu_tanh", g, x)
+    if quick is not None:
+        return quick
     t = _tanh(x) if t is None else t
     inner = TANH_SCALE * (1 + 3 * TANH_CUBE * (x * x))
     return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)

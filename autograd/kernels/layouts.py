@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import onednn_primitives as dnn
+from .addresses import address
 from .onednn import onednn
 from .order import channels_last, empty_last
 from .windows import Array
@@ -21,11 +22,6 @@ def usable(*arrays: Any) -> bool:
         if a is not None and (a.dtype != FLOAT32 or not a.size or not a.flags.aligned):
             return False
     return 2 <= arrays[0].ndim <= 5 and onednn.library() is not None
-
-
-def address(array: Array) -> int:
-    """Where it begins."""
-    return int(array.__array_interface__["data"][0])
 
 
 def laid(x: Array) -> Array:

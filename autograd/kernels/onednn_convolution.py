@@ -11,7 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from . import onednn_primitives as dnn
-from .layouts import address, laid, usable
+from .addresses import address
+from .layouts import laid, usable
 from .onednn import onednn
 from .order import empty_last
 from .windows import Array, Sizes, Slide

@@ -10,7 +10,8 @@ from functools import lru_cache
 import numpy as np
 
 from . import onednn_primitives as dnn
-from .layouts import FLOAT32, address, laid, usable
+from .addresses import address
+from .layouts import FLOAT32, laid, usable
 from .order import empty_last
 from .windows import Array, Sizes
 

@@ -38,11 +38,16 @@ def channels_last(array: Any) -> bool:
 def empty_last(shape: tuple[int, ...], dtype: Any) -> Any:
     """A new array (n, c, *plane) with its channels last. It owns its memory unless it is large: a leaf may adopt it."""
     dtype = np.dtype(dtype)
-    strides, step = [0] * len(shape), dtype.itemsize
+    return empty(shape, dtype, _strides_last(shape, dtype.itemsize))
+
+
+@lru_cache(maxsize=512)
+def _strides_last(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
+    strides = [0] * len(shape)
     for axis in reversed(last_axes(len(shape))):
         strides[axis] = step
         step *= shape[axis]
-    return empty(shape, dtype, tuple(strides))
+    return tuple(strides)
 
 
 def zeros_like_order(shape: Any, array: Any) -> Any:

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from . import activations
 from .blocks import empty_like
 from .layouts import like
 from .windows import Array
 
+FEW = 1 << 12                                        # elements from which a call of a kernel is won back
 BLOCK = 1 << 13
 WORTH = 4 * BLOCK                                    # elements from which a view in blocks is won back
 _zeros: dict[Any, Array] = {}                        # a block of them for each dtype
@@ -18,9 +20,15 @@ _zeros: dict[Any, Array] = {}                        # a block of them for each 
 def relu(x: Array) -> Array:
     """max(x, 0), nan where x is nan.
 
-    NumPy is quick at the maximum of two rows, not of a row and a number: 0.07 against 0.18 ms for 2 MB.
+    A million float32 numbers forward and back take a kernel 0.10 and 0.12 ms, NumPy 0.12 and 0.35. NumPy is quick at the
+    maximum of two rows, not of a row and a number: 0.07 against 0.18 ms for 2 MB.
     """
-    if x.__class__ is not np.ndarray or x.size < WORTH or x.dtype.kind != "f":
+    if x.__class__ is not np.ndarray or x.size < FEW or x.dtype.kind != "f":
+        return np.maximum(x, 0)
+    quick = activations.forward("relu", x)
+    if quick is not None:
+        return quick
+    if x.size < WORTH:
         return np.maximum(x, 0)
     flat, out = x.ravel(order="K"), empty_like(x)
     if out.strides != x.strides or not np.may_share_memory(flat, x):             # with gaps
@@ -36,8 +44,13 @@ def relu(x: Array) -> Array:
 
 
 def relu_back(g: Array, z: Array, out: Array | None = None) -> Array:
-    """g where z = relu(x) is above 0, else 0: at 0 it is 0, as in PyTorch. out: where to write that, if it may be g."""
+    """g where z = relu(x) is above 0, else 0: at 0 it is 0, as in PyTorch. out: g, if that may be written over."""
+    if g.strides != z.strides or g.dtype != z.dtype:
+        out = None
+    quick = activations.backward("relu", g, z, out=out) if z.__class__ is np.ndarray and z.size >= FEW else None
+    if quick is not None:
+        return quick
     g, positive = like(g, z), z > 0
     if g.strides != z.strides or g.dtype != z.dtype:
         return g * positive
-    return np.multiply(g, positive, out=out if out is g else empty_like(z))
+    return np.multiply(g, positive, out=empty_like(z) if out is None else out)

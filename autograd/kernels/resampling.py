@@ -146,11 +146,19 @@ def outer(factors: list[Array]) -> Array:
     return product
 
 
+@lru_cache(maxsize=256)
 def span_counts(plane: Sizes, outs: Sizes) -> Array:
     """How many elements each window of adaptive pooling has."""
-    return outer([end - begin for begin, end in spans(plane, outs)])
+    return constant(outer([end - begin for begin, end in spans(plane, outs)]))
 
 
+def constant(array: Array) -> Array:
+    """The array, which nobody may write to: it is kept."""
+    array.flags.writeable = False
+    return array
+
+
+@lru_cache(maxsize=256)
 def window_counts(plane: Sizes, slide: Slide, padding: Sizes, with_padding: bool) -> Array:
     """How many elements each sliding window has, with padding or without; never what is beyond the padding."""
     counts = []
@@ -160,7 +168,7 @@ def window_counts(plane: Sizes, slide: Slide, padding: Sizes, with_padding: bool
         if not with_padding:
             begin, end = np.maximum(begin, 0), np.minimum(end, size)
         counts.append(end - begin)
-    return outer(counts)
+    return constant(outer(counts))
 
 
 # --- interpolation ---------------------------------------------------------------------------------------------------

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 Sizes = tuple[int, ...]
+INTEGER = {int}
 
 
 def ints(value: Any, count: int, name: str) -> Sizes:
     """`count` integers from one, or from a sequence of one or of `count`."""
+    if value.__class__ is tuple and len(value) == count and set(map(type, value)) == INTEGER:        # as modules have it
+        return value  # type: ignore[no-any-return]
     if isinstance(value, Sequence) and not isinstance(value, str):
         values = tuple([operator.index(v) for v in value])
         if len(values) == 1:

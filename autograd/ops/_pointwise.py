@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import activations
+from ..tensor import Tensor
 from ._declare import Operation
 
 
-def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], integers: bool = False) -> Any:
+def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], integers: bool = False,
+              kernel: str = "") -> Any:
     """An operation on one tensor and numbers: forward(x, *settings), and rule(g, x, *settings), its gradient.
 
-    integers: whether it takes them; floating point is required otherwise.
+    integers: whether it takes them; floating point is required otherwise. kernel: its name in kernels.activations.
 
     >>> hardshrink = pointwise("Hardshrink", kernel, lambda g, x, lambd: g * (abs(x) > lambd))
     """
@@ -25,11 +28,16 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
         def forward(ctx: Any, x: Any, *, settings: tuple[Any, ...]) -> Any:
             ctx.settings = settings
             ctx.save(x)
+            quick = activations.forward(kernel, x, *settings) if kernel else None
+            if quick is not None:
+                return quick
             return np.asarray(forward(x, *settings), x.dtype)
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
-            return rule(g, ctx.values[0], *ctx.settings)
+            x = ctx.values[0]
+            quick = activations.backward(kernel, g, x, *ctx.settings) if kernel and not isinstance(g, Tensor) else None
+            return rule(g, x, *ctx.settings) if quick is None else quick
 
     apply = Pointwise.apply
     kinds = "fcViu" if integers else "fcV"

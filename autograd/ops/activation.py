@@ -80,6 +80,15 @@ def _silu_rule(g: Any, x: Any) -> Any:
     return g * (s * (1 + x * (1 - s)))
 
 
+def _mish_forward(x: Any) -> Any:
+    """x tanh(log(1 + e^x)): with w = e^x that is x w (w + 2) / (w (w + 2) + 2), which is 1 in any dtype from 25 on."""
+    w = np.exp(np.minimum(x, 25))
+    w *= w + 2
+    w /= w + 2
+    w *= x
+    return w
+
+
 def _mish_rule(g: Any, x: Any) -> Any:
     t = tanh(_softplus(x, 1.0, math.inf))
     return g * (t + x * sigmoid(x) * (1 - t * t))
@@ -87,13 +96,19 @@ def _mish_rule(g: Any, x: Any) -> Any:
 
 def _softplus_forward(x: Any, beta: float, threshold: float) -> Any:
     scaled = x * beta
-    return np.where(scaled > threshold, x, np.logaddexp(scaled, np.zeros((), x.dtype)) / beta)
+    out = np.log1p(np.exp(-np.abs(scaled)))
+    out += np.maximum(scaled, 0)
+    out /= beta
+    return np.where(scaled > threshold, x, out) if threshold < math.inf else out
 
 
-_silu = pointwise("Silu", lambda x: x * sigmoid(x), _silu_rule)
-_mish = pointwise("Mish", lambda x: x * np.tanh(np.logaddexp(x, np.zeros((), x.dtype))), _mish_rule)
-_softplus: Any = pointwise("Softplus", _softplus_forward, lambda g, x, beta, threshold: where(
-    x * beta > threshold, g, g * sigmoid(x * beta)))
+def _softplus_rule(g: Any, x: Any, beta: float, threshold: float) -> Any:
+    return where(x * beta > threshold, g, g * sigmoid(x * beta))
+
+
+_silu = pointwise("Silu", lambda x: x * sigmoid(x), _silu_rule, kernel="silu")
+_mish = pointwise("Mish", _mish_forward, _mish_rule, kernel="mish")
+_softplus: Any = pointwise("Softplus", _softplus_forward, _softplus_rule, kernel="softplus")
 _logsigmoid = pointwise("LogSigmoid", lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
                         lambda g, x: g * sigmoid(-x))
 
@@ -140,11 +155,13 @@ def _elu_rule(g: Any, x: Any, alpha: float, scale: float, input_scale: float) ->
     return g * ((scale * alpha * input_scale) * slope * below) + (g * scale) * ~below
 
 
-_elu = pointwise("Elu", _elu_forward, _elu_rule)
+_elu = pointwise("Elu", _elu_forward, _elu_rule, kernel="elu")
+_elu_of_growing = pointwise("Elu", _elu_forward, _elu_rule)          # exp(input_scale * x), x < 0, is above 1
 
 
 def _elu_of(input: Any, inplace: bool, *settings: float) -> Any:
-    return overwrite(input, _elu(clone(input), *settings)) if inplace else _elu(input, *settings)
+    function = _elu if settings[2] > 0 else _elu_of_growing
+    return overwrite(input, function(clone(input), *settings)) if inplace else function(input, *settings)
 
 
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
+from ..kernels import onednn_pooling
 from ..kernels import resampling as kernels
 from ..kernels.order import in_rows
 from ..kernels.pooling import pooled_size
 from ..kernels.windows import Slide, wide
+from ..tensor import Tensor
 from ._declare import Operation
 from ._geometry import by, check_pool_input, full_sizes, pool_ints
 from .arithmetic import div
@@ -20,12 +24,17 @@ from .sign import abs, sign
 
 
 class AvgPool(Operation):
-    """Sums under windows, each over its own divisor."""
+    """Sums under windows, each over its own divisor; `windows` are what oneDNN knows them as, if it does."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, maps: Any, divisor: Any) -> Any:
+    def forward(ctx: Any, x: Any, *, maps: Any, divisor: Any, windows: tuple[Slide, int] | None) -> Any:
         """Integers are divided as PyTorch does, towards zero."""
-        ctx.maps, ctx.divisor = maps, divisor.astype(x.dtype)
+        ctx.maps, ctx.divisor, ctx.windows, ctx.plane = maps, divisor, None, x.shape[2:]
+        if windows is not None:
+            quick = onednn_pooling.mean_windows(x, *windows)
+            if quick is not None:
+                ctx.windows = (*windows, quick[1])
+                return quick[0]
         total = kernels.resample(x.astype(wide(x.dtype), copy=False), maps)
         if x.dtype.kind in "iu":
             quotient = abs(total) // abs(divisor)
@@ -35,15 +44,19 @@ class AvgPool(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Each window's share to its elements."""
-        return Resample.apply(div(g, ctx.divisor), maps=tuple([m.transpose for m in ctx.maps]))
+        if ctx.windows is not None and not isinstance(g, Tensor):
+            quick = onednn_pooling.mean_windows_back(g, ctx.plane, *ctx.windows)
+            if quick is not None:
+                return quick
+        return Resample.apply(div(g, ctx.divisor.astype(g.dtype)), maps=tuple([m.transpose for m in ctx.maps]))
 
 
-def pooled(x: Any, dims: int, maps: Any, divisor: Any) -> Any:
+def pooled(x: Any, dims: int, maps: Any, divisor: Any, windows: tuple[Slide, int] | None = None) -> Any:
     """AvgPool of x (n, c, *plane), or of one sample (c, *plane)."""
     if x.ndim == dims + 1:
-        out = pooled(unsqueeze(x, 0), dims, maps, divisor)
+        out = pooled(unsqueeze(x, 0), dims, maps, divisor, windows)
         return reshape(out, out.shape[1:])
-    return AvgPool.apply(x, maps=maps, divisor=divisor)
+    return AvgPool.apply(x, maps=maps, divisor=divisor, windows=windows)
 
 
 def avg_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
@@ -74,8 +87,10 @@ def avg_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, pa
     maps = tuple([kernels.window_sums(*sizes) for sizes in zip(plane, kernel, stride, padding, outs, strict=True)])
     divisor = kernels.window_counts(plane, slide, padding, count_include_pad)
     if divisor_override is not None:
-        divisor[...] = divisor_override
-    return pooled(input, dims, maps, divisor)
+        return pooled(input, dims, maps, np.full_like(divisor, divisor_override))
+    counted = onednn_pooling.OF_KERNEL if count_include_pad else onednn_pooling.OF_PLANE
+    whole = not count_include_pad or int(divisor.min()) == prod(kernel)          # oneDNN's windows never hang over
+    return pooled(input, dims, maps, divisor, (slide, counted) if whole else None)
 
 
 def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
@@ -115,7 +130,12 @@ def adaptive_avg_pool(name: str, dims: int, input: Any, output_size: Any) -> Any
         raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
     plane = tuple(input.shape[-dims:])
     maps = tuple([kernels.span_sums(n, o) for n, o in zip(plane, outs, strict=True)])
-    return pooled(input, dims, maps, kernels.span_counts(plane, outs))
+    divisor = kernels.span_counts(plane, outs)
+    if 0 in outs or any(n % o for n, o in zip(plane, outs, strict=True)):
+        return pooled(input, dims, maps, divisor)
+    kernel = tuple([n // o for n, o in zip(plane, outs, strict=True)])
+    slide = Slide(kernel, kernel, (0,) * dims, (1,) * dims, outs)
+    return pooled(input, dims, maps, divisor, (slide, onednn_pooling.OF_KERNEL))
 
 
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:

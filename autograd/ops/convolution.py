@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -116,14 +117,14 @@ def check_operands(name: str, dims: int, input: Any, weight: Any, bias: Any) -> 
         raise RuntimeError(f"Input type ({input.dtype}) and bias type ({bias.dtype}) should be the same")
 
 
-def check_bias(weight: Any, bias: Any, channels: int) -> None:
+def check_bias(weight: Sizes, bias: Sizes | None, channels: int) -> None:
     """RuntimeError unless bias has one number for each output channel."""
-    if bias is not None and tuple(bias.shape) != (channels,):
-        raise RuntimeError(f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {channels} "
-                           f"elements, but got bias of size {list(bias.shape)} instead")
+    if bias is not None and tuple(bias) != (channels,):
+        raise RuntimeError(f"Given weight of size {list(weight)}, expected bias to be 1-dimensional with {channels} "
+                           f"elements, but got bias of size {list(bias)} instead")
 
 
-def check_numbers(weight: Any, stride: Sizes, dilation: Sizes, groups: int) -> None:
+def check_numbers(weight: Sizes, stride: Sizes, dilation: Sizes, groups: int) -> None:
     """RuntimeError unless stride, dilation and groups make sense."""
     if groups < 1:
         raise RuntimeError(f"non-positive groups is not supported, got groups={groups}")
@@ -131,13 +132,13 @@ def check_numbers(weight: Any, stride: Sizes, dilation: Sizes, groups: int) -> N
         raise RuntimeError(f"non-positive stride is not supported, got stride={list(stride)}")
     if min(dilation) < 1:
         raise RuntimeError(f"dilation should be greater than zero, got dilation={list(dilation)}")
-    m = weight.shape[0]
+    m = weight[0]
     if m < groups:
         raise RuntimeError(f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight "
-                           f"of size {list(weight.shape)} instead")
+                           f"of size {list(weight)} instead")
     if m % groups:
         raise RuntimeError(f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
-                           f"weight of size {list(weight.shape)} instead")
+                           f"weight of size {list(weight)} instead")
 
 
 def paddings(padding: Any, dims: int, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[Sizes, Sizes]:
@@ -171,26 +172,35 @@ def convolve(name: str, dims: int, input: Any, weight: Any, bias: Any, stride: A
     check_operands(name, dims, input, weight, bias)
     if input.ndim == dims + 1:
         return batched(lambda x: convolve(name, dims, x, weight, bias, stride, padding, dilation, groups), input)
-    stride, dilation = ints(stride, dims, "stride"), ints(dilation, dims, "dilation")
+    slide = sliding(input.shape, weight.shape, None if bias is None else bias.shape, ints(stride, dims, "stride"),
+                    padding if isinstance(padding, str) else ints(padding, dims, "padding"),
+                    ints(dilation, dims, "dilation"), groups)
+    return Conv.apply(input, weight, bias, slide=slide, groups=groups)
+
+
+@lru_cache(maxsize=512)
+def sliding(shape: Sizes, weight: Sizes, bias: Sizes | None, stride: Sizes, padding: Sizes | str, dilation: Sizes,
+            groups: int) -> Slide:
+    """The windows of a convolution of these sizes, which are checked: 10 us, once."""
     check_numbers(weight, stride, dilation, groups)
-    kernel, plane = weight.shape[2:], input.shape[2:]
-    before, after = paddings(padding, dims, kernel, stride, dilation)
-    channels = weight.shape[1] * groups
-    if input.shape[1] != channels:
-        raise RuntimeError(f"Given groups={groups}, weight of size {list(weight.shape)}, expected input"
-                           f"{list(input.shape)} to have {channels} channels, but got {input.shape[1]} channels instead")
-    check_bias(weight, bias, weight.shape[0])
+    kernel, plane = weight[2:], shape[2:]
+    before, after = paddings(padding, len(plane), kernel, stride, dilation)
+    channels = weight[1] * groups
+    if shape[1] != channels:
+        raise RuntimeError(f"Given groups={groups}, weight of size {list(weight)}, expected input{list(shape)} to have "
+                           f"{channels} channels, but got {shape[1]} channels instead")
+    check_bias(weight, bias, weight[0])
     sizes = [n + b + a for n, b, a in zip(plane, before, after, strict=True)]
     spans = [d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True)]
     if any(n < s for n, s in zip(sizes, spans, strict=True)):
         raise RuntimeError(f"Calculated padded input size per channel: ({' x '.join(map(str, sizes))}). Kernel size: "
                            f"({' x '.join(map(str, spans))}). Kernel size can't be greater than actual input size")
     if 0 in plane:
-        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(input.shape)}")
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(shape)}")
     if 0 in kernel:
         raise RuntimeError(f"kernel size should be greater than zero, but got kernel: {by(kernel)}")
     out = tuple([(n - s) // t + 1 for n, s, t in zip(sizes, spans, stride, strict=True)])
-    return Conv.apply(input, weight, bias, slide=Slide(kernel, stride, before, dilation, out), groups=groups)
+    return Slide(tuple(kernel), stride, before, dilation, out)
 
 
 def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
@@ -229,17 +239,25 @@ def transposed(name: str, dims: int, input: Any, weight: Any, bias: Any, stride:
     if input.ndim == dims + 1:
         return batched(lambda x: transposed(name, dims, x, weight, bias, stride, padding, output_padding, groups,
                                             dilation), input)
-    stride, dilation = ints(stride, dims, "stride"), ints(dilation, dims, "dilation")
-    padding, extra = ints(padding, dims, "padding"), ints(output_padding, dims, "output_padding")
+    numbers = ((stride, "stride"), (padding, "padding"), (output_padding, "output_padding"), (dilation, "dilation"))
+    sizes, slide = spreading(input.shape, weight.shape, None if bias is None else bias.shape, groups,
+                             *[ints(value, dims, what) for value, what in numbers])
+    return ConvTranspose.apply(input, weight, bias, plane=sizes, slide=slide, groups=groups)
+
+
+@lru_cache(maxsize=512)
+def spreading(shape: Sizes, weight: Sizes, bias: Sizes | None, groups: int, stride: Sizes, padding: Sizes, extra: Sizes,
+              dilation: Sizes) -> tuple[Sizes, Slide]:
+    """The plane that a transposed convolution of these sizes gives, and the windows of its adjoint; all is checked."""
     check_numbers(weight, stride, dilation, groups)
     if min(padding) < 0 or min(extra) < 0:
         raise RuntimeError(f"negative padding is not supported, got padding={list(padding)} and output_padding="
                            f"{list(extra)}")
-    kernel, plane = weight.shape[2:], input.shape[2:]
-    if input.shape[1] != weight.shape[0]:
-        raise RuntimeError(f"Given transposed=1, weight of size {list(weight.shape)}, expected input{list(input.shape)} "
-                           f"to have {weight.shape[0]} channels, but got {input.shape[1]} channels instead")
-    check_bias(weight, bias, weight.shape[1] * groups)
+    kernel, plane = weight[2:], shape[2:]
+    if shape[1] != weight[0]:
+        raise RuntimeError(f"Given transposed=1, weight of size {list(weight)}, expected input{list(shape)} "
+                           f"to have {weight[0]} channels, but got {shape[1]} channels instead")
+    check_bias(weight, bias, weight[1] * groups)
     if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
         raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got output_padding="
                            f"{list(extra)}, stride={list(stride)}, dilation={list(dilation)}")
@@ -248,8 +266,7 @@ def transposed(name: str, dims: int, input: Any, weight: Any, bias: Any, stride:
     if min(sizes) < 1 or 0 in plane:
         raise RuntimeError(f"Given input size per channel: ({' x '.join(map(str, plane))}). Calculated output size per "
                            f"channel: ({' x '.join(map(str, sizes))}). Output size is too small")
-    return ConvTranspose.apply(input, weight, bias, plane=sizes, slide=Slide(kernel, stride, padding, dilation, plane),
-                               groups=groups)
+    return sizes, Slide(tuple(kernel), stride, padding, dilation, tuple(plane))
 
 
 def conv_transpose1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,

@@ -100,7 +100,9 @@ def resized(input: Any, plane: tuple[int, ...], outs: tuple[int, ...], scales: S
     if input.dtype == np.uint8 and mode in SMOOTH:
         data = input.array if isinstance(input, Tensor) else input
         return result(kernels.resample_bytes(data, tuple(maps)))
-    return Resample.apply(input, maps=tuple(maps))
+    lines = mode in ("linear", "bilinear", "trilinear") and not (corners or antialias) and all(
+        scale is None or n * scale == out for n, out, scale in numbers)
+    return Resample.apply(input, maps=tuple(maps), lines=lines)
 
 
 def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",

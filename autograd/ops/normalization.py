@@ -15,7 +15,7 @@ from .cast import cast
 from .distance import p_norm
 from .powers import pow, rsqrt
 from .shape import contiguous, pad_constant, reshape, wrap_dim
-from .standardize import BatchNorm, GroupNorm, LayerNorm, RmsNorm
+from .standardize import GroupNorm, InstanceNorm, LayerNorm, RmsNorm
 
 
 def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
@@ -41,18 +41,18 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
 
     def observe(mean: Any, var: Any, n: int) -> None:
         update_running(running_mean, mean.reshape(-1), momentum)
-        update_running(running_var, var.reshape(-1) * (n / max(n - 1, 1)), momentum)
+        update_running(running_var, var.reshape(-1), momentum, n / max(n - 1, 1))
 
     given = running_mean is not None or running_var is not None
     return ChannelNorm.apply(input, weight, bias, dims=(0, *range(2, input.ndim)), eps=eps, form=form,
                              observe=observe if given else None)
 
 
-def update_running(running: Any, now: Any, momentum: float) -> None:
-    """running <- (1 - momentum) running + momentum now, in place."""
+def update_running(running: Any, now: Any, momentum: float, times: float = 1.0) -> None:
+    """running <- (1 - momentum) running + momentum times now, in place."""
     if running is None:
         return
-    running.array[...] = (1 - momentum) * running.array + momentum * now
+    running.array[...] = (1 - momentum) * running.array + (momentum * times) * now
     shared_counter(running).value += 1
 
 
@@ -96,11 +96,10 @@ def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None,
     def observe(mean: Any, var: Any, n: int) -> None:
         samples = max(input.shape[0], 1)
         update_running(running_mean, mean.reshape(samples, -1).mean(0), momentum)
-        update_running(running_var, var.reshape(samples, -1).mean(0) * (n / max(n - 1, 1)), momentum)
+        update_running(running_var, var.reshape(samples, -1).mean(0), momentum, n / max(n - 1, 1))
 
     given = running_mean is not None or running_var is not None
-    return BatchNorm.apply(input, weight, bias, dims=tuple(range(2, input.ndim)), eps=eps,
-                           form=(1, channels, *[1] * (input.ndim - 2)), observe=observe if given else None)
+    return InstanceNorm.apply(input, weight, bias, groups=channels, eps=eps, observe=observe if given else None)
 
 
 def _trailing(name: str, input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any) -> dict[str, Any]:
@@ -152,9 +151,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
         if vector is not None and vector.shape != (channels,):
             raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
                                f"{name} of shape {list(vector.shape)} and input of shape {list(shape)}")
-    grouped = reshape(input, (n, num_groups, size, math.prod(shape[2:])))
-    out = GroupNorm.apply(grouped, weight, bias, dims=(2, 3), eps=eps, form=(1, num_groups, size, 1))
-    return reshape(out, shape)
+    return GroupNorm.apply(input, weight, bias, groups=num_groups, eps=eps)
 
 
 def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:

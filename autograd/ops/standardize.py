@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels import layer_norm
+from ..kernels import group_norm, layer_norm
 from ..kernels.order import in_rows
 from ..operation import fit
 from ..tensor import Tensor
@@ -34,29 +34,11 @@ class Standardize(Operation):
     @staticmethod
     def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],
                 centre: bool = True, observe: Any = None) -> Any:
-        """Kept for an ordinary backward pass: the mean and 1 / sqrt(variance + eps). Half precision in single."""
+        """Kept for an ordinary backward pass: the mean and 1 / sqrt(variance + eps)."""
         ctx.given = dims, eps, form, centre
-        out = x.astype(np.float32) if x.dtype == np.float16 else x
-        n = 1
-        for d in dims:
-            n *= x.shape[d]
-        mean_of = None
-        if centre:
-            mean_of = total(out, None, dims)
-            mean_of /= max(n, 1)
-            out = out - mean_of
-        var = total(out, out, dims)
-        var /= max(n, 1)
-        if observe is not None:
-            observe(mean_of, var, n)
-        scale = 1 / np.sqrt(var + eps)
-        ctx.save(x, weight, bias, (mean_of, scale))  # a tuple: numbers to the graph, freed with the rest
-        out = np.multiply(out, scale, out=out if centre else None)
-        if weight is not None:
-            out *= weight.reshape(form)
-        if bias is not None:
-            out += bias.reshape(form)
-        return in_rows(np.asarray(out, x.dtype))
+        out, *kept = standardized(x, weight, bias, dims, eps, form, centre, observe)
+        ctx.save(x, weight, bias, tuple(kept))       # a tuple: numbers to the graph, freed with the rest
+        return out
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -79,6 +61,29 @@ class Standardize(Operation):
         if ctx.needs(2):
             gb = reshape(fit(g, form, bias.dtype), bias.shape)
         return gx, gw, gb
+
+
+def standardized(x: Any, weight: Any, bias: Any, dims: tuple[int, ...], eps: float, form: tuple[int, ...], centre: bool,
+                 observe: Any) -> tuple[Any, Any, Any]:
+    """The output by NumPy, the mean and 1 / sqrt(variance + eps). Half precision in single."""
+    out = x.astype(np.float32) if x.dtype == np.float16 else x
+    n = math.prod([x.shape[d] for d in dims])
+    mean_of = None
+    if centre:
+        mean_of = total(out, None, dims)
+        mean_of /= max(n, 1)
+        out = out - mean_of
+    var = total(out, out, dims)
+    var /= max(n, 1)
+    if observe is not None:
+        observe(mean_of, var, n)
+    scale = 1 / np.sqrt(var + eps)
+    out = np.multiply(out, scale, out=out if centre else None)
+    if weight is not None:
+        out *= weight.reshape(form)
+    if bias is not None:
+        out += bias.reshape(form)
+    return in_rows(np.asarray(out, x.dtype)), mean_of, scale
 
 
 def total(x: Any, y: Any, dims: tuple[int, ...]) -> Any:
@@ -151,8 +156,49 @@ class LayerNorm(Standardize, name="NativeLayerNorm"):
         return Standardize.backward(ctx, g)
 
 
-class GroupNorm(Standardize, name="NativeGroupNorm"):
-    """Over groups of channels."""
+class GroupNorm(Operation, name="NativeGroupNorm"):
+    """Over groups of channels of x (n, c, *plane), sample by sample: by a kernel where there is one."""
+
+    real = True
+    mixes = True
+    like_first = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, groups: int, eps: float, observe: Any = None) -> Any:
+        """The kernel's result has its channels last, NumPy's lies by rows."""
+        n, c = x.shape[:2]
+        form = (1, groups, c // groups, 1)
+        ctx.given = (2, 3), eps, form, True
+        made = group_norm.forward(x, weight, bias, groups, eps)
+        if made is None:
+            grouped = x.reshape(n, *form[1:3], math.prod(x.shape[2:]))
+            out, *kept = standardized(grouped, weight, bias, (2, 3), eps, form, True, observe)
+            ctx.save(x, weight, bias, tuple(kept))
+            return out.reshape(x.shape)
+        out, means, variances, scales = made
+        if observe is not None:
+            observe(means, variances, x.size // means.size)
+        ctx.save(x, weight, bias, (means, scales))
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Standardize's rule of the groups, or its kernel."""
+        x, weight, bias, (means, scales) = ctx.values
+        n, groups = x.shape[0], ctx.given[2][1]
+        shape = (n, *ctx.given[2][1:3], math.prod(x.shape[2:]))
+        if not isinstance(g, Tensor):
+            made = group_norm.backward(g, x, weight, means.reshape(n, groups), scales.reshape(n, groups))
+            if made is not None:
+                return tuple([v if ctx.needs(k) else None for k, v in enumerate(made)])
+        kept = tuple([v.reshape(n, groups, 1, 1) for v in (means, scales)])
+        ctx.values = [reshape(x, shape), weight, bias, kept]
+        gx, gw, gb = Standardize.backward(ctx, reshape(g, shape))
+        return None if gx is None else reshape(gx, x.shape), gw, gb
+
+
+class InstanceNorm(GroupNorm, name="NativeBatchNorm"):
+    """Over each channel by itself."""
 
 
 class RmsNorm(LayerNorm, name="FusedRmsNorm"):

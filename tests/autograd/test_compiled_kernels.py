@@ -12,8 +12,9 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
-from autograd.kernels import attention, layer_norm
+from autograd.kernels import attention, group_norm, layer_norm
 from autograd.kernels.compiled import compiled, kernels_for, loading, signatures
+from autograd.kernels.order import channels_last
 from autograd.kernels.products import column_sums
 from autograd.nn import functional as F
 
@@ -47,7 +48,13 @@ def targets(rows, classes):
     return ag.tensor(np.random.default_rng(1).integers(0, classes, rows))
 
 
+ACTIVATIONS = {
+    "relu": F.relu, "silu": F.silu, "mish": F.mish, "sigmoid": ag.sigmoid, "hardswish": F.hardswish, "relu6": F.relu6,
+    "leaky_relu": lambda x: F.leaky_relu(x, -0.3), "hardtanh": lambda x: F.hardtanh(x, -0.5, 2), "softplus": F.softplus,
+    "softplus of settings": lambda x: F.softplus(x, -1.5, 2.0), "elu": lambda x: F.elu(x, -0.7), "selu": F.selu,
+    "celu": lambda x: F.celu(x, 2.0), "celu that grows": lambda x: F.celu(x, -2.0)}
 CASES = {
+    **{name: (function, [(67, 129)]) for name, function in ACTIVATIONS.items()},
     "gelu": (F.gelu, [(67, 129)]),
     "gelu tanh": (lambda x: F.gelu(x, approximate="tanh"), [(5000,)]),
     "softmax": (lambda x: F.softmax(x, -1), [(7, 11, 65)]),
@@ -59,7 +66,12 @@ CASES = {
     "layer_norm without bias": (lambda x, w: F.layer_norm(x, (65,), w), [(100, 65), (65,)]),
     "layer_norm of nothing else": (lambda x: F.layer_norm(x, (65,)), [(100, 65)]),
     "rms_norm": (lambda x, w: F.rms_norm(x, (130,), w), [(40, 130), (130,)]),
+    "group_norm": (lambda x, w, b: F.group_norm(x, 3, w, b), [(5, 6, 7, 11), (6,), (6,)]),
+    "group_norm without bias": (lambda x, w: F.group_norm(x, 1, w), [(3, 300, 2), (300,)]),
+    "group_norm of nothing else": (lambda x: F.group_norm(x, 5), [(6, 500)]),
+    "instance_norm": (lambda x, w, b: F.instance_norm(x, weight=w, bias=b), [(2, 3, 4, 5, 67), (3,), (3,)]),
     "cross_entropy": (lambda x: F.cross_entropy(x, targets(200, 33)), [(200, 33)]),
+    "binary cross entropy of logits": (lambda x: F.binary_cross_entropy_with_logits(x, ag.sigmoid(x.detach() * 3 + 1)), [(50, 41)]),
     "cross_entropy one by one": (lambda x: F.cross_entropy(x, targets(200, 33), reduction="none"), [(200, 33)]),
     "cross_entropy of weights": (lambda x: F.cross_entropy(x, targets(200, 33), ag.arange(33).float()), [(200, 33)]),
     "causal attention": (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
@@ -94,8 +106,8 @@ def test_agrees_with_the_rule_for_higher_orders(name):
         np.testing.assert_allclose(a.numpy(), b.detach().numpy(), rtol=3e-5, atol=3e-5)
 
 
-@pytest.mark.parametrize("name", ["gelu", "gelu tanh", "softmax", "log_softmax", "layer_norm", "cross_entropy",
-                                  "causal attention"])
+@pytest.mark.parametrize("name", ["gelu", "gelu tanh", "silu", "mish", "softplus", "elu", "softmax", "log_softmax", "layer_norm", "group_norm",
+                                  "cross_entropy", "causal attention"])
 def test_second_derivatives_are_those_of_double_precision(name):
     function, shapes = CASES[name]
 
@@ -110,8 +122,10 @@ def test_second_derivatives_are_those_of_double_precision(name):
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-3 * np.abs(b).max())
 
 
-@pytest.mark.parametrize("function", [F.gelu, lambda x: F.gelu(x, approximate="tanh"), lambda x: F.softmax(x, -1),
+@pytest.mark.parametrize("function", [*ACTIVATIONS.values(), F.gelu, lambda x: F.gelu(x, approximate="tanh"), lambda x: F.softmax(x, -1),
                                       lambda x: F.log_softmax(x, -1), lambda x: F.layer_norm(x, (64,)),
+                                      lambda x: F.binary_cross_entropy_with_logits(x, ag.ones_like(x), reduction="none"),
+                                      lambda x: F.group_norm(x, 4), lambda x: F.instance_norm(x.reshape(100, 4, 16)),
                                       lambda x: F.cross_entropy(x, targets(100, 64), reduction="none")])
 def test_nan_and_infinities(function, numpy_only):
     x = draw(100, 64)
@@ -123,6 +137,75 @@ def test_nan_and_infinities(function, numpy_only):
         numpy_only()
         for a, b in zip(quick, run(function, x), strict=True):
             np.testing.assert_allclose(a, b, rtol=3e-5, atol=3e-5)
+
+
+def test_gelu_of_double_precision(numpy_only):
+    x = np.concatenate([np.linspace(-36, 36, 5000), np.geomspace(1e-300, 1e3, 500), [0.0, -0.0, np.inf, -np.inf, np.nan]])
+
+    def both():
+        given = ag.tensor(x, requires_grad=True)
+        out = F.gelu(given)
+        return out.detach().numpy(), ag.grad(out.sum(), given)[0].numpy()
+
+    with np.errstate(all="ignore"):
+        quick = both()
+        assert kernels_for(x) is None and kernels_for(x, dtype=x.dtype) is not None
+        numpy_only()
+        expected = both()
+    np.testing.assert_allclose(quick[0], expected[0], rtol=4e-15, atol=1e-280)
+    np.testing.assert_allclose(quick[1], expected[1], rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("function", [F.gelu, F.silu, F.relu6, ag.sigmoid])
+def test_activations_of_channels_last(function, monkeypatch):
+    """By the kernels, which NumPy's functions would show; the result lies as the input does."""
+    x, g = ag.tensor(draw(2, 9, 9, 8)).permute(0, 3, 1, 2).requires_grad_(), ag.tensor(draw(2, 8, 9, 9, seed=1))
+    rows = x.detach().contiguous().requires_grad_()
+    expected = function(rows)
+    expected.backward(g)
+    for name in ("exp", "clip"):
+        monkeypatch.setattr(np, name, None)
+    out = function(x)
+    out.backward(g)
+    np.testing.assert_array_equal(out.detach().numpy(), expected.detach().numpy())
+    np.testing.assert_array_equal(x.grad.numpy(), rows.grad.numpy())
+    assert out.stride() == x.stride()
+
+
+@pytest.mark.parametrize("name", [name for name in ACTIVATIONS if name != "celu that grows"])
+def test_activations_are_exact_everywhere(name):
+    """To a few units in the last place, also near 0 and far from it, where results are small."""
+    near = np.geomspace(1e-6, 80, 3000)
+    x = np.concatenate([-near, near]).astype(np.float32)
+    quick, wide = (ACTIVATIONS[name](ag.tensor(x.astype(dtype))).numpy() for dtype in (np.float32, np.float64))
+    np.testing.assert_allclose(quick, wide, rtol=5e-6, atol=2e-37)
+
+
+@pytest.mark.parametrize("shape, groups", [((2, 8, 9, 9), 4), ((1, 3, 400), 3), ((3, 4, 2, 3, 64), 1), ((2, 520, 2), 2)])
+def test_group_norm_of_channels_last_and_of_parts(shape, groups):
+    """The result lies channels last, and is the same however the input lies; the variances are as exact as the means."""
+    x = draw(*shape) + 30
+    out, means, variances, _ = group_norm.forward(x, None, None, groups, 1e-5)
+    wide = x.astype(np.float64).reshape(shape[0], groups, -1)
+    np.testing.assert_allclose(means, wide.mean(-1), rtol=1e-5)
+    np.testing.assert_allclose(variances, wide.var(-1), rtol=1e-4)
+    assert channels_last(out)
+    holes = np.zeros((*shape[:-1], 2 * shape[-1]), np.float32)[..., ::2]
+    holes[...] = x
+    for other in (np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1), holes, x.copy(order="F")):
+        np.testing.assert_array_equal(group_norm.forward(other, None, None, groups, 1e-5)[0], out)
+
+
+def test_instance_norm_tells_its_statistics(numpy_only):
+    def statistics():
+        norm = nn.InstanceNorm2d(5, track_running_stats=True)
+        norm(ag.tensor(draw(3, 5, 9, 11) + 7))
+        return norm.running_mean.numpy(), norm.running_var.numpy()
+
+    quick = statistics()
+    numpy_only()
+    for a, b in zip(quick, statistics(), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4)
 
 
 def test_a_row_that_sees_no_key_is_zero():

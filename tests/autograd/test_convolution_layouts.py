@@ -71,6 +71,28 @@ def test_three_passes_agree_with_numpy(seed):
     assert found.flags.c_contiguous
 
 
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("plane", [(6,), (4, 5)])
+def test_windows_of_one_element_agree_with_the_general_way(groups, plane, monkeypatch):
+    rng = np.random.default_rng(0)
+    one = (1,) * len(plane)
+    slide = Slide(one, one, (0,) * len(plane), one, plane)
+    x, w, g = (rng.standard_normal(s) for s in ((3, 4, *plane), (6, 4 // groups, *one), (3, 6, *plane)))
+    b = rng.standard_normal(6)
+
+    def passes():
+        return (convolution._conv(x, w, b, slide, groups), convolution._conv_input(g, w, plane, slide, groups),
+                convolution._conv_weight(g, x, slide, groups))
+
+    assert convolution.pointwise(slide, plane)
+    assert not any(convolution.pointwise(s, plane) for s in (slide._replace(stride=(2,) * len(plane)), slide._replace(before=one)))
+    quick = passes()
+    monkeypatch.setattr(convolution, "pointwise", lambda *_: False)
+    for a, b_ in zip(quick, passes()):
+        assert a.shape == b_.shape
+        np.testing.assert_allclose(a, b_, rtol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float16, np.complex64, np.int64])
 def test_other_dtypes_are_numpys(dtype):
     x, w = (np.arange(2 * 3 * 5 * 5) % 7).reshape(2, 3, 5, 5).astype(dtype), np.ones((4, 3, 3, 3), dtype)

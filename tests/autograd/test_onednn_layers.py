@@ -10,7 +10,7 @@ import pytest
 from test_convolution_layouts import close, in_order
 
 import autograd as ag
-from autograd.kernels import onednn_norm, onednn_pooling, onednn_primitives
+from autograd.kernels import onednn_norm, onednn_pooling, onednn_primitives, onednn_resampling
 from autograd.kernels.onednn import onednn
 from autograd.kernels.pooling import decoded, max_windows, pooled_size
 from autograd.kernels.windows import Slide
@@ -115,6 +115,71 @@ def test_max_pooling_of_what_is_not_finite(special, order):
     x[0, :, :3] = np.arange(18).reshape(3, 6)
     expected = x.reshape(2, 3, 3, 2, 3, 2).max((3, 5))
     np.testing.assert_array_equal(F.max_pool2d(ag.from_numpy(in_order(x, order)), 2).numpy(), expected)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_average_pooling_agrees_with_numpy(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    dims = 1 + seed % 3
+    plane = [int(n) for n in rng.integers(4, 10, dims)]
+    kernel, stride = (tuple(int(n) for n in rng.integers(1, top, dims)) for top in (5, 4))
+    padding = tuple(int(rng.integers(0, k // 2 + 1)) for k in kernel)
+    pool = (F.avg_pool1d, F.avg_pool2d, F.avg_pool3d)[dims - 1]
+    how = kernel, stride, padding, bool(seed % 2), bool(seed % 5)
+    x = in_order(rng.standard_normal((2, 5, *plane)).astype(np.float32), ORDERS[seed % 4])
+    agree(lambda t: pool(t, *how), x, monkeypatch)
+
+
+@pytest.mark.parametrize("plane, outs", [((8,), 2), ((6, 9), (3, 3)), ((7, 5), (1, 1)), ((4, 6), (None, 2)), ((7, 5), (3, 5)),
+                                         ((4, 6, 2), (2, 3, 1))])
+@pytest.mark.parametrize("order", ORDERS)
+def test_adaptive_average_pooling_agrees_with_numpy(plane, outs, order, monkeypatch):
+    pool = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)[len(plane) - 1]
+    x = in_order(np.random.default_rng(0).standard_normal((2, 5, *plane)).astype(np.float32), order)
+    agree(lambda t: pool(t, outs), x, monkeypatch)
+
+
+@pytest.mark.parametrize("shape, size, scale", [((2, 5, 9), 13, None), ((3, 4, 5, 6), (10, 12), None), ((2, 3, 7, 7), None, 2),
+                                                ((2, 3, 7, 4), (3, 9), None), ((1, 2, 3, 4, 5), (5, 4, 3), None), ((2, 3, 7, 7), None, 1.3)])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("corners", [False, True])
+def test_linear_interpolation_agrees_with_numpy(shape, size, scale, order, corners, monkeypatch):
+    x = in_order(np.random.default_rng(0).standard_normal(shape).astype(np.float32), order)
+    mode = {3: "linear", 4: "bilinear", 5: "trilinear"}[len(shape)]
+    agree(lambda t: F.interpolate(t, size, scale, mode, corners), x, monkeypatch)
+
+
+@needs_onednn
+def test_linear_interpolation_is_oneDNNs():
+    x = np.arange(6, dtype=np.float32).reshape(1, 1, 6)
+    close(onednn_resampling.linear(x, (3,))[0, 0], [0.5, 2.5, 4.5])
+    close(onednn_resampling.linear_back(x, (3,))[0, 0], [0.0 + 0.75 + 0.5, 0.25 + 1.5 + 2.25 + 1.0, 0.75 + 4 * 0.75 + 5.0])
+
+
+def agree(call, x, monkeypatch):
+    """The values and gradients that a call gives, by oneDNN, with a graph and by NumPy."""
+    found = []
+    for create in (False, True):
+        t = leaf(x)
+        y = call(t)
+        g = ag.from_numpy(np.random.default_rng(1).standard_normal(y.shape).astype(np.float32))
+        found.append((y.detach().numpy(), ag.autograd.grad(y, t, g, create_graph=create)[0].detach().numpy()))
+    monkeypatch.setattr(onednn, "_library", None)
+    t = leaf(np.ascontiguousarray(x))
+    y = call(t)
+    for value, gradient in found:
+        close(value, y.detach().numpy())
+        close(gradient, ag.autograd.grad(y, t, g, retain_graph=True)[0].numpy())
+
+
+@needs_onednn
+def test_average_pooling_is_oneDNNs_and_keeps_the_order_of_memory():
+    x = np.random.default_rng(0).standard_normal((2, 16, 6, 6)).astype(np.float32)
+    slide = Slide((2, 2), (2, 2), (0, 0), (1, 1), (3, 3))
+    for order in ("rows", "last"):
+        out, lies = onednn_pooling.mean_windows(in_order(x, order), slide, onednn_pooling.OF_KERNEL)
+        close(out, x.reshape(2, 16, 3, 2, 3, 2).mean((3, 5)))
+        assert lies == order and out.strides == in_order(out, order).strides
 
 
 def test_threads_that_come_first_share_one_engine(monkeypatch):

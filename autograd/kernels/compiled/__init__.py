@@ -1,6 +1,6 @@
 """Loops compiled by numba, for what NumPy can't do in one pass; kernels_for() is asked wherever there is one.
 
-They take float32 arrays in C order; NumPy does everything else.
+They take float32 arrays (gelu: float64, too) in C order; NumPy does everything else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..accelerators import Accelerator
 
-FLOAT32 = np.dtype(np.float32)
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 # Elements. A call takes 0.5 us, and wins from some ten elements on; this keeps toys, and scripts that train nothing, from
 # compiling. It depends on sizes alone: what ranks have seen before must not make their rounding differ.
 WORTH = 1024
@@ -26,15 +26,15 @@ def load() -> Any:
 compiled = Accelerator("numba", load, "NumPy is used instead. Faster: pip install 'dparallel[fast]'")
 
 
-def kernels_for(*arrays: Any, of: int = 0) -> Any:
+def kernels_for(*arrays: Any, of: int = 0, dtype: Any = FLOAT32) -> Any:
     """The compiled kernels, if they can take these arrays and the first one, or the whole of so many elements that it is a
     part of, is large enough; else None."""
     if arrays[0].size < WORTH and of < WORTH:
         return None
     for array in arrays:
-        if array is not None and (array.dtype is not FLOAT32 or not array.flags.carray):
+        if array is not None and (array.dtype is not dtype or not array.flags.carray):
             return None
     return compiled.library()
 
 
-__all__ = ["FLOAT32", "compiled", "kernels_for"]
+__all__ = ["FLOAT32", "FLOAT64", "WORTH", "compiled", "kernels_for"]

@@ -14,14 +14,15 @@ import llvmlite.binding as llvm
 import numba
 from numba import types
 
-from . import elements, gates, rows
+from . import activations, doubles, elements, gates, groups, rows
 from .linking import link
 from .signatures import SIGNATURES
 
 CONTRACT, SUMS = {"contract"}, {"contract", "reassoc"}       # fused multiply-add; sums by vectors
 FLOATS = types.CPointer(types.CPointer(types.float32))
-TYPES = {"a": FLOATS, "i": types.CPointer(types.CPointer(types.int64)), "n": types.int64, "f": types.float32}
-PLAIN = {"a": "ptr", "i": "ptr", "n": "i64", "f": "float"}
+DOUBLES = types.CPointer(types.CPointer(types.float64))
+TYPES = {"a": FLOATS, "d": DOUBLES, "i": types.CPointer(types.CPointer(types.int64)), "n": types.int64, "f": types.float32}
+PLAIN = {"a": "ptr", "d": "ptr", "i": "ptr", "n": "i64", "f": "float"}
 OPTIONS = ("-disable-loop-idiom-all",            # no calls of memset and memcpy, which the linker would have to find
            "-hoist-runtime-checks=false",        # one check of overlap for all rows fails where gates lie side by side
            "-runtime-memory-check-threshold=1000", "-vectorize-memory-check-threshold=1000")     # many arrays are all right
@@ -41,9 +42,9 @@ define void @multiply(i64 %sgemm, i64 %m, i64 %n, i64 %k, ptr %a, i64 %start, pt
 
 def compiled(name: str) -> tuple[str, Any]:
     """A kernel's name within its module of LLVM, and that module."""
-    home = next(module for module in (elements, gates, rows) if name in vars(module))
+    home = next(module for module in (activations, doubles, elements, gates, groups, rows) if name in vars(module))
     jit: Any = numba.njit
-    function = jit(vars(home)[name], fastmath=SUMS if home is rows else CONTRACT, error_model="numpy",
+    function = jit(vars(home)[name], fastmath=SUMS if home in (groups, rows) else CONTRACT, error_model="numpy",
                    no_cpython_wrapper=True, no_cfunc_wrapper=True)
     arguments = tuple(TYPES[kind] for kind in SIGNATURES[name])
     function.compile(arguments)

@@ -1,7 +1,7 @@
 """The compiled kernels as functions: built once per machine, then a file of machine code that is mapped into memory.
 
 Loading numba takes 0.5 s and its first kernel 126 MB, in every rank, even from its cache. So a process of its own compiles
-all kernels at once (6 s), and a rank maps the 70 kB that come out: 3 ms. The folder is ~/.cache/autograd (XDG_CACHE_HOME is
+all kernels at once (8 s), and a rank maps the 120 kB that come out: 3 ms. The folder is ~/.cache/autograd (XDG_CACHE_HOME is
 heeded), or one in the temporary folder where that can't be written.
 """
 
@@ -32,7 +32,7 @@ from .signatures import SIGNATURES
 HERE = Path(__file__).parent
 PAGE = 4096
 LIMIT = 300                          # seconds that compiling may take
-KINDS: dict[str, Any] = {"a": ctypes.py_object, "i": ctypes.py_object, "n": ctypes.c_int64, "f": ctypes.c_float}
+KINDS: dict[str, Any] = {**dict.fromkeys("adi", ctypes.py_object), "n": ctypes.c_int64, "f": ctypes.c_float}
 
 
 def load() -> SimpleNamespace:
@@ -58,7 +58,7 @@ def load() -> SimpleNamespace:
 def key(numba: str) -> str:
     """What compiled kernels depend on, in one word: their sources, the compiler, the processor."""
     digest = hashlib.sha256(f"{numba} {sys.version_info[:2]} {processor()}".encode())
-    for source in (*sorted(HERE.glob("*.py")), HERE.parent / "error_functions.py"):
+    for source in (*sorted(HERE.glob("*.py")), HERE.parent / "error_functions.py", HERE.parent / "coefficients.py"):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -88,7 +88,7 @@ def compile_into(folder: Path, file: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if file.exists():                            # another rank was quicker
             return
-        say("compiling kernels, once on this machine: some 6 seconds")
+        say("compiling kernels, once on this machine: some 8 seconds")
         package = __name__.rpartition(".")[0]
         root = str(HERE.parents[package.count(".")])
         roots = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))

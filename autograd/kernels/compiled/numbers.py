@@ -24,6 +24,8 @@ T0, T1, T2, T3, T4 = (F(c) for c in (-5.70498872745e-3, 2.06390887954e-2, -5.373
                                      -3.33332819422e-1))
 P0, P1, P2, P3, P4, P5, P6 = (F(c) for c in UPPER)
 Q0, Q1, Q2, Q3, Q4, Q5 = (F(c) for c in LOWER)
+NOTHING_BELOW = F(-88)                          # 2^-127, of which the formula makes 0
+L1, L2, L3, L4, L5, L6, L7 = (F(1 / (2 * k + 1)) for k in range(1, 8))
 NEARLY_ONE = F(3.8325068)                        # from here on erf is 1 in single precision
 ONE, TWO, HALF, EIGHT = F(1), F(2), F(0.5), F(8)
 
@@ -42,6 +44,38 @@ def exp(x: Any) -> Any:
     whole = I(k) - I(1)                          # 2^128 does not fit: half of it, twice
     power = I((whole + I(127)) << I(23)).view(np.float32)
     return p * power * TWO
+
+
+@inlined
+def split_below(x: Any) -> tuple[Any, Any]:
+    """(p, 2^k) for x <= 0, so that e^x = (p + 1) 2^k: one choice."""
+    y = NOTHING_BELOW if x < NOTHING_BELOW else x
+    k = np.floor(y * LOG2_E + HALF)
+    r = y - k * LN2_HIGH - k * LN2_LOW
+    p = ((((E0 * r + E1) * r + E2) * r + E3) * r + E4) * r + E5
+    return p * (r * r) + r, I((I(k) + I(127)) << I(23)).view(np.float32)
+
+
+@inlined
+def power_below(x: Any) -> Any:
+    """e^x for x <= 0."""
+    p, power = split_below(x)
+    return (p + ONE) * power
+
+
+@inlined
+def expm1_below(x: Any) -> Any:
+    """e^x - 1 for x <= 0, exact near 0 too."""
+    p, power = split_below(x)
+    return p * power + (power - ONE)
+
+
+@inlined
+def log1p_small(x: Any) -> Any:
+    """log(1 + x) for 0 <= x <= 1, by the series of 2 artanh(x / (2 + x)), whose argument is at most 1 / 3."""
+    s = x / (TWO + x)
+    u = s * s
+    return TWO * s * (((((((L7 * u + L6) * u + L5) * u + L4) * u + L3) * u + L2) * u + L1) * u + ONE)
 
 
 @inlined

