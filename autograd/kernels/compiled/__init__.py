@@ -37,4 +37,4 @@ def kernels_for(*arrays: Any, of: int = 0) -> Any:
     return compiled.library()
 
 
-__all__ = ["FLOAT32", "compiled", "kernels_for"]
+__all__ = ["FLOAT32", "WORTH", "compiled", "kernels_for"]

@@ -47,6 +47,7 @@ def check_bounds(name: str, x: Any, dim: int, index: Any, src: Any) -> None:
         raise RuntimeError(f"{name}(): Expected index {list(index.shape)} to be no larger than self {list(x.shape)} apart "
                            f"from dimension {dim} and to be no larger size than src {list(src.shape)}")
     array, size = index.array if isinstance(index, Tensor) else index, x.shape[dim] if x.ndim else 1
+    array = array[tuple([slice(None) if step else slice(1) for step in array.strides])]        # where it was not expanded
     low, high = array.min(), array.max()
     if low < 0 or high >= size:
         raise RuntimeError(f"{name}(): index {low if low < 0 else high} is out of bounds for dimension {dim} with size "
