@@ -14,6 +14,7 @@ from . import arrays as of_arrays
 from .complaints import explain
 from .dtypes import category, float32
 from .graph import Node, join_views, next_number
+from .kernels.sums import total
 from .mode import modes
 from .recorded import finish
 from .saved import pack, unpack
@@ -219,7 +220,7 @@ class SumTo(Operation, name="Sum"):
         ctx.shape = g.shape
         extra = g.ndim - len(shape)
         repeated = tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
-        return np.add.reduce(g, axis=(*range(extra), *repeated), dtype=g.dtype).reshape(shape)
+        return total(g, (*range(extra), *repeated)).reshape(shape)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

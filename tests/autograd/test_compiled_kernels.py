@@ -77,6 +77,19 @@ CASES = {
                            [(50, 33), (50, 60)]),
     "mean of rows": (lambda x, y: x.scatter_reduce(0, spread(50, 90, 33), y, "mean"), [(50, 33), (90, 33)]),
     "product of rows": (lambda x, y: x.scatter_reduce(0, spread(50, 90, 33), y, "prod"), [(50, 33), (90, 33)]),
+    "sums of rows": (lambda x: x.sum(3), [(7, 11, 13, 5)]),
+    "sums of columns": (lambda x: x.sum((0, 1, 2)), [(7, 11, 13, 5)]),
+    "sums of both": (lambda x: x.sum((1, 3), keepdim=True), [(7, 11, 13, 5)]),
+    "means here and there": (lambda x: x.mean((0, 2)), [(7, 11, 13, 5)]),
+    "means of the middle": (lambda x: x.mean(1), [(17, 50, 6)]),
+    "variances of short rows": (lambda x: x.var(-1), [(300, 7)]),
+    "deviations here and there": (lambda x: x.std((0, 2), keepdim=True), [(7, 11, 13, 5)]),
+    "broadcast": (lambda x, y, z: x * y + z, [(7, 11, 13, 5), (11, 1, 5), (7, 1, 13, 1)]),
+    "logsumexp": (lambda x: ag.logsumexp(x, -1), [(100, 33)]),
+    "logsumexp of the middle": (lambda x: ag.logsumexp(x, 1), [(16, 9, 23)]),
+    "logsumexp of all": (lambda x: ag.logsumexp(x, (0, 1), keepdim=True), [(100, 33)]),
+    "logsumexp over two": (lambda x: ag.logsumexp(x, (1, 2), keepdim=True), [(16, 9, 23, 3)]),
+    "logsumexp here and there": (lambda x: ag.logsumexp(x, (0, 2)), [(16, 9, 23, 3)]),
     "gelu": (F.gelu, [(67, 129)]),
     "gelu tanh": (lambda x: F.gelu(x, approximate="tanh"), [(5000,)]),
     "softmax": (lambda x: F.softmax(x, -1), [(7, 11, 65)]),
@@ -143,6 +156,7 @@ def test_second_derivatives_are_those_of_double_precision(name):
                                       lambda x: x.scatter_reduce(0, places(100, 200, 64), ag.cat([x, -x]), "amin"),
                                       lambda x: F.gelu(x, approximate="tanh"), lambda x: F.softmax(x, -1),
                                       lambda x: F.log_softmax(x, -1), lambda x: F.layer_norm(x, (64,)),
+                                      lambda x: ag.logsumexp(x, 0), lambda x: ag.logsumexp(x, 1), lambda x: x.sum(1),
                                       lambda x: F.cross_entropy(x, targets(100, 64), reduction="none")])
 def test_nan_and_infinities(function, numpy_only):
     x = draw(100, 64)

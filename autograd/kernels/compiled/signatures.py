@@ -28,6 +28,9 @@ SIGNATURES = {
     "extreme_rows": "aiannf",                # the same; 1 for the largest, -1 for the smallest
     "gather": "aiannnn",                     # x, index, out; blocks, size in x and in the index, what lies behind it
     "scatter_add": "aiannnn",                # out, index, src; the same
+    "sums": "aannn",                         # x, out; blocks, what is added up, what lies behind it
+    "middle_power_sums": "aaaannn",          # x, memory, tops, sums; the same
+    "logsumexp_backward": "aaaannn",         # x, z, g, out; the same
     "layer_norm": "aaaaaannnf",              # x, weight, bias, out, means, scales; rows, columns, parts; eps
     "layer_norm_backward": "aaaaaaaannn",    # g, x, weight, means, scales, gx, gw, gb; rows, columns, parts
 }
