@@ -237,6 +237,8 @@ class Expand(Operation):
     def forward(ctx: Any, x: Any, *, shape: Sequence[int]) -> Any:
         """NumPy's broadcast_to."""
         ctx.shape = x.shape
+        if type(x) is np.ndarray and x.ndim == 0 and shape and x.dtype.kind != "V":
+            return np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))         # 0.3 us, below it is 5
         out = np.broadcast_to(x, shape)
         if type(x) is np.ndarray and x.flags.writeable:
             out.flags.writeable = True

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .logarithms import logaddexp
+
 Array = np.ndarray[Any, Any]
 
 
@@ -30,8 +32,8 @@ def alphas(emissions: Array, skips: Array) -> Array:
     for t in range(1, len(out)):
         before = out[t - 1]
         total = before.copy()
-        total[:, 1:] = np.logaddexp(total[:, 1:], before[:, :-1])
-        total[:, 2:] = np.where(skips[:, 2:], np.logaddexp(total[:, 2:], before[:, :-2]), total[:, 2:])
+        total[:, 1:] = logaddexp(total[:, 1:], before[:, :-1])
+        total[:, 2:] = np.where(skips[:, 2:], logaddexp(total[:, 2:], before[:, :-2]), total[:, 2:])
         out[t] = total + emissions[t]
     return out
 
@@ -47,8 +49,8 @@ def betas(emissions: Array, skips: Array, lengths: Array, label_lengths: Array) 
         if t + 1 < len(out):
             after = out[t + 1]
             total = after.copy()
-            total[:, :-1] = np.logaddexp(total[:, :-1], after[:, 1:])
-            total[:, :-2] = np.where(jumps[:, :-2], np.logaddexp(total[:, :-2], after[:, 2:]), total[:, :-2])
+            total[:, :-1] = logaddexp(total[:, :-1], after[:, 1:])
+            total[:, :-2] = np.where(jumps[:, :-2], logaddexp(total[:, :-2], after[:, 2:]), total[:, :-2])
             out[t] = total + emissions[t]
         ending = lengths == t + 1
         out[t, ending] = -np.inf
@@ -68,7 +70,7 @@ def losses(log_probs: Array, labels: Array, lengths: Array, label_lengths: Array
     if len(forward):
         end = forward[at, n, 2 * label_lengths]
         before = np.where(label_lengths > 0, forward[at, n, np.maximum(2 * label_lengths - 1, 0)], -np.inf)
-        total = np.logaddexp(end, before)
+        total = logaddexp(end, before)
     else:
         total = np.zeros(len(states), log_probs.dtype)
     empty = np.where(label_lengths == 0, 0.0, -np.inf)             # nothing emitted: fine where nothing is asked for

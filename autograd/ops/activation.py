@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import gelu as kernel
+from ..kernels import logarithms
 from ..kernels.error_functions import normal_cdf
 from ..kernels.gelu import DENSITY, TANH_CUBE, TANH_SCALE
 from ..tensor import Tensor
@@ -87,11 +88,11 @@ def _mish_rule(g: Any, x: Any) -> Any:
 
 def _softplus_forward(x: Any, beta: float, threshold: float) -> Any:
     scaled = x * beta
-    return np.where(scaled > threshold, x, np.logaddexp(scaled, np.zeros((), x.dtype)) / beta)
+    return np.where(scaled > threshold, x, logarithms.softplus(scaled) / beta)
 
 
 _silu = pointwise("Silu", lambda x: x * sigmoid(x), _silu_rule)
-_mish = pointwise("Mish", lambda x: x * np.tanh(np.logaddexp(x, np.zeros((), x.dtype))), _mish_rule)
+_mish = pointwise("Mish", lambda x: x * np.tanh(logarithms.softplus(x)), _mish_rule)
 _softplus: Any = pointwise("Softplus", _softplus_forward, lambda g, x, beta, threshold: where(
     x * beta > threshold, g, g * sigmoid(x * beta)))
 _logsigmoid = pointwise("LogSigmoid", lambda x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
@@ -135,9 +136,8 @@ def _elu_forward(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
 
 
 def _elu_rule(g: Any, x: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    below = x <= 0
     slope = exp(clamp(x, max=0.0) * input_scale)                  # no overflow above 0
-    return g * ((scale * alpha * input_scale) * slope * below) + (g * scale) * ~below
+    return g * where(x <= 0, (scale * alpha * input_scale) * slope, scale)
 
 
 _elu = pointwise("Elu", _elu_forward, _elu_rule)

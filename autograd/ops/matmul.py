@@ -96,10 +96,11 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         return unsupported("matmul", x, y, numbers=False)
     if out is not None:
         return into(out, matmul(detached(x), detached(y)), x, y)
-    nx, ny = x.ndim, y.ndim
+    a, b = x.array.shape if isinstance(x, Tensor) else x.shape, y.array.shape if isinstance(y, Tensor) else y.shape
+    nx, ny = len(a), len(b)
     if nx == 0 or ny == 0:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {nx}D and {ny}D")
-    if x.shape[-1] != (y.shape[-2] if ny > 1 else y.shape[0]):
+    if a[-1] != (b[-2] if ny > 1 else b[0]):
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({size_text(x)} and {size_text(y)})")
     dtype = x.dtype
     if dtype != y.dtype:
@@ -107,8 +108,8 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     if dtype.kind == "b":
         raise NotImplementedError("matmul of Bool tensors is not implemented: cast them to integers first")
     if nx > 1 and ny > 1:
-        if nx > 2 and ny > 2 and x.shape[:-2] != y.shape[:-2]:
-            check_broadcast(x.shape[:-2], y.shape[:-2])
+        if nx > 2 and ny > 2 and a[:-2] != b[:-2]:
+            check_broadcast(a[:-2], b[:-2])
         return matrices(x, y)
     if nx == 1:
         if ny == 1:
@@ -235,6 +236,8 @@ class Linear(Operation, name="Addmm"):
         ctx.save(x, weight)
         if x.ndim == 2:
             return affine(x, weight, bias)
+        if x.ndim == 1:
+            return np.matmul(weight, x) + bias
         return affine(x.reshape(_rows(x), x.shape[-1]), weight, bias).reshape(*x.shape[:-1], weight.shape[0])
 
     @staticmethod
@@ -243,6 +246,9 @@ class Linear(Operation, name="Addmm"):
         x, weight = ctx.values
         gx = gw = None
         shape = x.shape
+        if len(shape) == 1:
+            return (MatVec.apply(conj(mT(weight)), g) if ctx.needs(0) else None,
+                    mul(unsqueeze(g, 1), conj(x)) if ctx.needs(1) else None, g if ctx.needs(2) else None)
         if len(shape) != 2:
             n = _rows(x)
             x, g = reshape(x, n, shape[-1]), reshape(g, n, weight.shape[0])
@@ -272,7 +278,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
         return matmul(x, mT(weight)) + bias
     if bias.shape[0] != weight.shape[0]:
         raise RuntimeError(f"linear: bias has {bias.shape[0]} elements, weight {weight.shape[0]} rows")
-    return Linear.apply(x, weight, bias) if x.ndim > 1 else reshape(Linear.apply(reshape(x, 1, -1), weight, bias), -1)
+    return Linear.apply(x, weight, bias)
 
 
 spmm = mm                                            # the name that graph networks use: here both matrices are dense
