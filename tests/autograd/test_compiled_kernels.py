@@ -85,6 +85,11 @@ CASES = {
     "variances of short rows": (lambda x: x.var(-1), [(300, 7)]),
     "deviations here and there": (lambda x: x.std((0, 2), keepdim=True), [(7, 11, 13, 5)]),
     "broadcast": (lambda x, y, z: x * y + z, [(7, 11, 13, 5), (11, 1, 5), (7, 1, 13, 1)]),
+    "running sums": (lambda x: x.cumsum(-1), [(40, 33)]),
+    "running sums of the middle": (lambda x: x.cumsum(1), [(7, 30, 9)]),
+    "largest of rows and columns": (lambda x: x.amax((1, 3)), [(7, 11, 13, 5)]),
+    "smallest of the middle": (lambda x: x.amin(1, keepdim=True), [(17, 50, 6)]),
+    "largest of short rows": (lambda x: x.amax(-1), [(300, 7)]),
     "logsumexp": (lambda x: ag.logsumexp(x, -1), [(100, 33)]),
     "logsumexp of the middle": (lambda x: ag.logsumexp(x, 1), [(16, 9, 23)]),
     "logsumexp of all": (lambda x: ag.logsumexp(x, (0, 1), keepdim=True), [(100, 33)]),
@@ -156,6 +161,7 @@ def test_second_derivatives_are_those_of_double_precision(name):
                                       lambda x: x.scatter_reduce(0, places(100, 200, 64), ag.cat([x, -x]), "amin"),
                                       lambda x: F.gelu(x, approximate="tanh"), lambda x: F.softmax(x, -1),
                                       lambda x: F.log_softmax(x, -1), lambda x: F.layer_norm(x, (64,)),
+                                      lambda x: x.reshape(800, 8).amax(1), lambda x: x.reshape(100, 8, 8).amin((0, 2)),
                                       lambda x: ag.logsumexp(x, 0), lambda x: ag.logsumexp(x, 1), lambda x: x.sum(1),
                                       lambda x: F.cross_entropy(x, targets(100, 64), reduction="none")])
 def test_nan_and_infinities(function, numpy_only):

@@ -85,3 +85,43 @@ def logsumexp_backward(x_: Any, z_: Any, g_: Any, out_: Any, blocks: int, n: int
                 out[at + j] = exp(x[at + j] - z[to + j])
             for j in range(inner):
                 out[at + j] *= g[to + j]
+
+
+def running_sums(x_: Any, out_: Any, blocks: int, n: int, inner: int, back: int) -> None:
+    """The sums of the first 1, 2, ... along the middle; of the last ones if `back`."""
+    x, out = x_[DATA], out_[DATA]
+    for b in range(blocks):
+        first = (b * n + (n - 1 if back else 0)) * inner
+        step = -inner if back else inner
+        if inner == 1:
+            total = F(0)
+            for i in range(n):
+                total += x[first + i * step]
+                out[first + i * step] = total
+            continue
+        for j in range(inner):
+            out[first + j] = x[first + j]
+        for i in range(1, n):
+            at = first + i * step
+            for j in range(inner):
+                out[at + j] = out[at - step + j] + x[at + j]
+
+
+def extremes(x_: Any, out_: Any, blocks: int, n: int, inner: int, sign: Any) -> None:
+    """The largest over the middle, of n > 0; the smallest for sign -1. nan wins."""
+    x, out = x_[DATA], out_[DATA]
+    for b in range(blocks):
+        if inner == 1:
+            highest = x[b * n]
+            for i in range(b * n + 1, b * n + n):
+                highest = highest if sign * x[i] <= sign * highest or highest != highest else x[i]
+            out[b] = highest
+            continue
+        to = b * inner
+        for j in range(inner):
+            out[to + j] = x[b * n * inner + j]
+        for i in range(1, n):
+            at = (b * n + i) * inner
+            for j in range(inner):
+                here, top = x[at + j], out[to + j]
+                out[to + j] = top if sign * here <= sign * top or top != top else here

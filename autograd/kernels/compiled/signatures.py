@@ -31,6 +31,8 @@ SIGNATURES = {
     "sums": "aannn",                         # x, out; blocks, what is added up, what lies behind it
     "middle_power_sums": "aaaannn",          # x, memory, tops, sums; the same
     "logsumexp_backward": "aaaannn",         # x, z, g, out; the same
+    "running_sums": "aannnn",                # x, out; the same, and whether from the end
+    "extremes": "aannnf",                    # x, out; the same; 1 for the largest, -1 for the smallest
     "layer_norm": "aaaaaannnf",              # x, weight, bias, out, means, scales; rows, columns, parts; eps
     "layer_norm_backward": "aaaaaaaannn",    # g, x, weight, means, scales, gx, gw, gb; rows, columns, parts
 }
