@@ -237,8 +237,12 @@ class Expand(Operation):
     def forward(ctx: Any, x: Any, *, shape: Sequence[int]) -> Any:
         """NumPy's broadcast_to."""
         ctx.shape = x.shape
-        if type(x) is np.ndarray and x.ndim == 0 and shape and x.dtype.kind != "V":
-            return np.ndarray(shape, x.dtype, x, 0, (0,) * len(shape))         # 0.3 us, below it is 5
+        if type(x) is np.ndarray and x.flags.c_contiguous and x.dtype.kind != "V" and x.size:
+            strides = [0] * (len(shape) - x.ndim)
+            for have, step, want in zip(x.shape, x.strides, shape[len(strides):], strict=True):
+                strides.append(step if have == want else 0 if have == 1 else -1)
+            if -1 not in strides:
+                return np.ndarray(shape, x.dtype, x, 0, tuple(strides))        # 0.5 us, below it is 5
         out = np.broadcast_to(x, shape)
         if type(x) is np.ndarray and x.flags.writeable:
             out.flags.writeable = True

@@ -22,12 +22,12 @@ LONG = 96                            # numbers that lie together, from which Num
 def total(x: Array, dims: tuple[int, ...], keepdims: bool = False) -> Any:
     """np.add.reduce(x, dims, keepdims=keepdims) in x's dtype."""
     if x.size >= WORTH and x.dtype is FLOAT32 and dims:
-        groups = grouped(x.shape, dims)
-        if groups:
+        steps = passes(x.shape, dims)
+        if steps:
             kernels = kernels_for(x)
             if kernels is not None:
                 shape = tuple([1 if d in dims else n for d, n in enumerate(x.shape) if keepdims or d not in dims])
-                return by_groups(kernels.sums, x, groups).reshape(shape)
+                return reduced(kernels.sums, x, steps).reshape(shape)
     return accumulate(x, axis=dims, dtype=x.dtype, keepdims=keepdims)
 
 
@@ -43,30 +43,34 @@ def running(x: Array, dim: int, back: bool = False) -> Array | None:
 
 def extremes(x: Array, dims: tuple[int, ...], keepdims: bool, reduce: Any) -> Any:
     """reduce.reduce(x, dims, keepdims=keepdims), of np.maximum or np.minimum."""
-    groups = grouped(x.shape, dims) if x.size >= WORTH and x.dtype is FLOAT32 else []
-    kernels = kernels_for(x) if groups else None
+    steps = passes(x.shape, dims) if x.size >= WORTH and x.dtype is FLOAT32 else []
+    kernels = kernels_for(x) if steps else None
     if kernels is None:
         return reduce.reduce(x, axis=dims, keepdims=keepdims)
     shape = tuple([1 if d in dims else n for d, n in enumerate(x.shape) if keepdims or d not in dims])
-    return by_groups(kernels.extremes, x, groups, 1.0 if reduce is np.maximum else -1.0).reshape(shape)
+    return reduced(kernels.extremes, x, steps, 1.0 if reduce is np.maximum else -1.0).reshape(shape)
 
 
 @lru_cache(maxsize=512)
-def grouped(shape: tuple[int, ...], dims: tuple[int, ...]) -> list[tuple[bool, int]]:
-    """Neighbouring dimensions that are added up, or not, as one: which it is, and their size. None where NumPy is fast."""
+def passes(shape: tuple[int, ...], dims: tuple[int, ...]) -> list[tuple[int, int, int]]:
+    """What to reduce, one stretch of dims after the other, the last first: blocks, size, what lies behind. Nothing where NumPy
+    is fast."""
     marked = [(d in dims, n) for d, n in enumerate(shape) if n != 1]
     groups = [(away, prod([n for _, n in group])) for away, group in groupby(marked, key=itemgetter(0))]
-    return groups if len(groups) > 3 or (len(groups) > 1 and groups[-1][1] < LONG) else []
-
-
-def by_groups(kernel: Any, x: Array, groups: list[tuple[bool, int]], *settings: Any) -> Array:
-    """One group after the other is reduced, the last first."""
+    if len(groups) < 2 or (len(groups) < 4 and groups[-1][1] >= LONG):
+        return []
+    found = []
     for place in range(len(groups) - 1, -1, -1):
-        away, n = groups[place]
-        if away:
-            blocks = prod([size for _, size in groups[:place]])
-            inner = prod([size for kept, size in groups[place + 1:] if not kept])
-            out = np.empty(blocks * inner, FLOAT32)
-            kernel(x, out, blocks, n, inner, *settings)
-            x = out
+        if groups[place][0]:
+            blocks = prod([n for _, n in groups[:place]])
+            found.append((blocks, groups[place][1], prod([n for away, n in groups[place + 1:] if not away])))
+    return found
+
+
+def reduced(kernel: Any, x: Array, steps: list[tuple[int, int, int]], *settings: Any) -> Array:
+    """x after these passes, as a vector."""
+    for blocks, n, inner in steps:
+        out = np.empty(blocks * inner, FLOAT32)
+        kernel(x, out, blocks, n, inner, *settings)
+        x = out
     return x
