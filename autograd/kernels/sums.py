@@ -53,8 +53,8 @@ def extremes(x: Array, dims: tuple[int, ...], keepdims: bool, reduce: Any) -> An
 
 @lru_cache(maxsize=512)
 def passes(shape: tuple[int, ...], dims: tuple[int, ...]) -> list[tuple[int, int, int]]:
-    """What to reduce, one stretch of dims after the other, the last first: blocks, size, what lies behind. Nothing where NumPy
-    is fast."""
+    """What to reduce, one stretch of dims after the other, the last first: blocks, size, what lies behind. Nothing where
+    NumPy is fast."""
     marked = [(d in dims, n) for d, n in enumerate(shape) if n != 1]
     groups = [(away, prod([n for _, n in group])) for away, group in groupby(marked, key=itemgetter(0))]
     if len(groups) < 2 or (len(groups) < 4 and groups[-1][1] >= LONG):

@@ -38,6 +38,8 @@ class MatMul(Operation, name="Mm"):
         """g @ y^H and x^H @ g, summed over broadcast dimensions."""
         x, y = ctx.values
         was_x, was_y = ctx.shapes
+        if type(g) is np.ndarray and len(was_x) == len(was_y) == 2 and x.dtype == y.dtype == g.dtype and g.dtype.kind == "f":
+            return product(g, y.T) if ctx.needs(0) else None, product(x.T, g) if ctx.needs(1) else None
         gx = fit(matrices(g, mH(y)), was_x, x.dtype) if ctx.needs(0) else None
         if not ctx.needs(1):
             return gx, None
@@ -252,14 +254,15 @@ class Linear(Operation, name="Addmm"):
         if len(shape) != 2:
             n = _rows(x)
             x, g = reshape(x, n, shape[-1]), reshape(g, n, weight.shape[0])
+        plain = type(g) is np.ndarray and x.dtype == weight.dtype == g.dtype and g.dtype.kind == "f"
         if ctx.needs(0):
-            gx = matrices(g, conj(weight))
+            gx = product(g, weight) if plain else matrices(g, conj(weight))
             gx = gx if len(shape) == 2 else reshape(gx, shape)
         if ctx.needs(1):
             home = home_for(ctx, 1)
             quick = (home is not None and x.dtype == g.dtype == home.dtype and home.dtype.char in "fd"
                      and not np.may_share_memory(home, x) and not np.may_share_memory(home, g))
-            gw = product(g.T, x, home) if quick else matrices(mT(g), conj(x))
+            gw = product(g.T, x, home if quick else None) if quick or plain else matrices(mT(g), conj(x))
         return gx, gw, None if not ctx.needs(2) else sum(g, 0) if isinstance(g, Tensor) else column_sums(g)
 
 
