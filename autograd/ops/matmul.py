@@ -269,18 +269,21 @@ class Linear(Operation, name="Addmm"):
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """input @ weight^T + bias: input (..., k), weight (m, k), bias (m,) -> (..., m)."""
     x = input
-    if weight.ndim > 2:
-        raise RuntimeError(f"linear: weight must be a matrix (m, k), or a vector, but it is of shape {list(weight.shape)}")
-    if x.ndim == 0 or x.shape[-1] != weight.shape[-1]:
+    shape = x.array.shape if isinstance(x, Tensor) else x.shape
+    matrix = weight.array.shape if isinstance(weight, Tensor) else weight.shape
+    if len(matrix) > 2:
+        raise RuntimeError(f"linear: weight must be a matrix (m, k), or a vector, but it is of shape {list(matrix)}")
+    if not shape or shape[-1] != matrix[-1]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({size_text(x)} and "
                            f"{'x'.join(map(str, weight.shape[::-1]))})")
-    if bias is None or weight.ndim == 1 or not (x.dtype == weight.dtype == bias.dtype) or bias.ndim != 1:
+    if bias is None or len(matrix) == 1 or not (x.dtype == weight.dtype == bias.dtype) or bias.ndim != 1:
         out = matmul(x, weight if weight.ndim == 1 else mT(weight))
         return out if bias is None else out + bias
-    if bias.shape[0] == 1:
+    given = len(bias.array) if isinstance(bias, Tensor) else len(bias)
+    if given == 1:
         return matmul(x, mT(weight)) + bias
-    if bias.shape[0] != weight.shape[0]:
-        raise RuntimeError(f"linear: bias has {bias.shape[0]} elements, weight {weight.shape[0]} rows")
+    if given != matrix[0]:
+        raise RuntimeError(f"linear: bias has {given} elements, weight {matrix[0]} rows")
     return Linear.apply(x, weight, bias)
 
 
