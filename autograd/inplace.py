@@ -13,7 +13,7 @@ import numpy as np
 
 from .dtypes import can_cast
 from .graph import shared_counter
-from .mode import modes
+from .mode import GRAD, modes
 from .operation import Operation
 from .ops.cast import cast
 from .ops.index import IndexPut, assign, is_basic
@@ -41,7 +41,7 @@ class Written(Operation, name="Copy"):
         return np.zeros(ctx.shape, ctx.dtype) if g.__class__ is np.ndarray else result(np.zeros(ctx.shape, ctx.dtype)), g
 
 
-def write(x: Tensor, value: Tensor, name: str, old: Tensor | None = None) -> Tensor:
+def write(x: Tensor, value: Tensor, name: str, old: Tensor | None = None, passing: bool = False) -> Tensor:
     """Put `value` into x's memory; x goes on from where value comes from. `old` stands for x as it was."""
     if value.array.shape != x.array.shape:
         raise RuntimeError(f"{name}: output with shape {list(x.shape)} doesn't match the broadcast shape "
@@ -52,13 +52,19 @@ def write(x: Tensor, value: Tensor, name: str, old: Tensor | None = None) -> Ten
         value = cast(value, x.array.dtype)
     kind = (x.tracked | value.tracked) & modes.recording
     check_writable(x, kind)
-    if kind and not value.tracked & kind:
+    if kind and not value.tracked & kind and not only_base(x):
         value = Written.apply(x if old is None else old, value)
     if tracers and here.tracer is not None:          # before: a trace looks at what was there
         here.tracer.wrote(x.array, value.array)
     np.copyto(x.array, value.array)
-    written(x, value if kind else None)
+    written(x, value if kind else None, passing)
     return x
+
+
+def only_base(x: Tensor) -> bool:
+    """Whether x is a view, and only gradients count: CopySlices says what x was, and that it is gone. To send zeros there by
+    way of x as well would take as long as the base is large, for each write."""
+    return x.base is not None and modes.recording == GRAD
 
 
 def in_place(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
@@ -110,7 +116,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     basic = is_basic(index, x.array.shape)
     check_writable(x, kind, whole=not basic)
     if basic and (kind or 0 in x.array.strides):
-        copy_(look(x, index), value)
+        _copy(look(x, index), value, True)
     elif not kind:
         source = value.array if isinstance(value, Tensor) else value
         if tracers and here.tracer is not None:
@@ -124,6 +130,10 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Write `src` (broadcast, cast) into this tensor's memory. Returns self."""
+    return _copy(self, src, False)
+
+
+def _copy(self: Tensor, src: Any, passing: bool) -> Tensor:
     check_writable(self, src.tracked if isinstance(src, Tensor) else 0)
     if not isinstance(src, Tensor):
         src = result(np.asarray(src, self.array.dtype))
@@ -140,7 +150,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         np.copyto(self.array, source.array)
         written(self, None)
         return self
-    return write(self, Written.apply(stand_in(self), source), "copy_")
+    return write(self, source if only_base(self) else Written.apply(stand_in(self), source), "copy_", None, passing)
 
 
 def fill_(self: Tensor, value: Any) -> Tensor:

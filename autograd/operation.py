@@ -14,6 +14,7 @@ from . import arrays as of_arrays
 from .complaints import explain
 from .dtypes import category, float32
 from .graph import Node, join_views, next_number
+from .kernels.sums import total
 from .mode import modes
 from .recorded import finish
 from .saved import pack, unpack
@@ -219,7 +220,7 @@ class SumTo(Operation, name="Sum"):
         ctx.shape = g.shape
         extra = g.ndim - len(shape)
         repeated = tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
-        return np.add.reduce(g, axis=(*range(extra), *repeated), dtype=g.dtype).reshape(shape)
+        return total(g, (*range(extra), *repeated)).reshape(shape)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -236,6 +237,12 @@ class Expand(Operation):
     def forward(ctx: Any, x: Any, *, shape: Sequence[int]) -> Any:
         """NumPy's broadcast_to."""
         ctx.shape = x.shape
+        if type(x) is np.ndarray and x.flags.c_contiguous and x.dtype.kind != "V" and x.size:
+            strides = [0] * (len(shape) - x.ndim)
+            for have, step, want in zip(x.shape, x.strides, shape[len(strides):], strict=True):
+                strides.append(step if have == want else 0 if have == 1 else -1)
+            if -1 not in strides:
+                return np.ndarray(shape, x.dtype, x, 0, tuple(strides))        # 0.5 us, below it is 5
         out = np.broadcast_to(x, shape)
         if type(x) is np.ndarray and x.flags.writeable:
             out.flags.writeable = True

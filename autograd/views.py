@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from .graph import shared_counter
+from .kernels.addresses import address
 from .mode import GRAD, modes
 from .operation import Operation, OperationNode
 from .recorded import finish
@@ -45,7 +45,7 @@ class Layout(NamedTuple):
     def of(self, buffer: Any) -> Any:
         """The elements, as a view of a buffer of `span` elements."""
         size = buffer.itemsize
-        return as_strided(buffer[self.offset:], self.shape, tuple(s * size for s in self.strides))
+        return np.ndarray(self.shape, buffer.dtype, buffer, self.offset * size, tuple([s * size for s in self.strides]))
 
     def laid(self, x: Any) -> Any:
         """A buffer of `span` elements that holds x in this layout, and zeros elsewhere."""
@@ -53,18 +53,35 @@ class Layout(NamedTuple):
         self.of(buffer)[...] = x
         return buffer
 
+    def is_all_of(self, x: Any) -> bool:
+        """Whether x, an array of this shape, lies in this layout, and nothing else does: the usual base."""
+        return type(x) is np.ndarray and x.flags.c_contiguous and x.size == self.span and self.strides == tuple(
+            [s // x.itemsize for s in x.strides])
+
 
 def layouts(base: Any, view: Any) -> tuple[Layout, Layout]:
     """The layouts of a base and of a view of it, in the stretch of memory that both lie in."""
-    ends = [np.lib.array_utils.byte_bounds(a) for a in (base, view)]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    span = max(1, (high - low) // base.itemsize)
+    (start, low, high), (place, first, end) = bounds(base), bounds(view)
+    low, size = min(low, first), base.itemsize
+    span = max(1, (max(high, end) - low) // size)
 
-    def layout(a: Any) -> Layout:
-        start = a.__array_interface__["data"][0] if a.size else low
-        return Layout(a.shape, tuple(s // a.itemsize for s in a.strides), (start - low) // a.itemsize, span)
+    def layout(a: Any, at: int) -> Layout:
+        return Layout(a.shape, tuple([s // size for s in a.strides]), (at - low) // size if a.size else 0, span)
 
-    return layout(base), layout(view)
+    return layout(base, start), layout(view, place)
+
+
+def bounds(a: Any) -> tuple[int, int, int]:
+    """Addresses: of the first element, where the memory begins that the elements lie in, where it ends."""
+    start = low = high = address(a)
+    for n, step in zip(a.shape, a.strides, strict=True):
+        if not n:
+            return start, start, start
+        if step > 0:
+            high += (n - 1) * step
+        else:
+            low += (n - 1) * step
+    return start, low, high + a.itemsize
 
 
 class AsStrided(Operation):
@@ -74,7 +91,7 @@ class AsStrided(Operation):
     def forward(ctx: Any, x: Any, *, base: Layout, view: Layout) -> Any:
         """Laid out in a buffer like the base, then looked at like the view."""
         ctx.base, ctx.view = base, view
-        return view.of(base.laid(x)).copy()
+        return view.of(x.reshape(-1) if base.is_all_of(x) else base.laid(x)).copy()
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -109,6 +126,10 @@ class Outside(Operation, name="CopySlicesMask"):
     def forward(ctx: Any, x: Any, *, base: Layout, view: Layout) -> Any:
         """The other elements."""
         ctx.base, ctx.view = base, view
+        if base.is_all_of(x):
+            out = x.copy()
+            view.of(out.reshape(-1))[...] = 0
+            return out
         buffer = base.laid(x)
         view.of(buffer)[...] = 0
         return base.of(buffer).copy()
@@ -159,8 +180,9 @@ def check_writable(x: Tensor, kind: int, whole: bool = True) -> None:
             raise RuntimeError(MSG_ONE_OF_MANY.format(number=x.edge[1], name=x.edge[0].name()))
 
 
-def written(x: Tensor, value: Tensor | None) -> None:
-    """x's memory now holds `value` (of x's shape and dtype; None: nothing that the graph has to know): move the graph on."""
+def written(x: Tensor, value: Tensor | None, passing: bool = False) -> None:
+    """x's memory now holds `value` (of x's shape and dtype; None: nothing that the graph has to know): move the graph on.
+    passing: x is a view that nobody will look at again."""
     shared_counter(x).value += 1
     if value is None or not (x.tracked | value.tracked) & modes.recording:
         return
@@ -171,7 +193,7 @@ def written(x: Tensor, value: Tensor | None) -> None:
         take_over(base, recorded(CopySlices, (base, value), base.array, layouts(base.array, x.array)))
     for reference in base.counter.views:
         view = reference()
-        if view is not None and view.base is base:
+        if view is not None and view.base is base and not (passing and view is x):
             take_over(view, recorded(AsStrided, (base,), view.array, layouts(base.array, view.array)))
 
 

@@ -79,14 +79,17 @@ class Categorical(Distribution):
         count = math.prod(sample_shape)
         with no_grad():
             drawn = multinomial(self.probs.reshape(-1, self._num_events), count, True) if count else zeros(0, dtype="int64")
-            return drawn.t().reshape(shape) if count else drawn.reshape(shape)
+            return drawn.t().reshape(shape) if count > 1 else drawn.reshape(shape)
 
     def log_prob(self, value: Any) -> Any:
         """The log of the probability of an index."""
         if self._validate_args:
             self._validate_sample(value)
-        value, logits = broadcast_tensors(value.long().unsqueeze(-1), self.logits)
-        return logits.gather(-1, value[..., :1]).squeeze(-1)
+        index, logits = value.long().unsqueeze(-1), self.logits
+        if value.shape != self._batch_shape:
+            index, logits = broadcast_tensors(index, logits)
+            index = index[..., :1]
+        return logits.gather(-1, index).squeeze(-1)
 
     def entropy(self) -> Any:
         """-sum of p log p, where 0 log 0 is 0."""

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .logarithms import logaddexp
+
 Array = np.ndarray[Any, Any]
 
 
@@ -22,40 +24,51 @@ def states_of(labels: Array, blank: int) -> tuple[Array, Array]:
     return states, skips
 
 
+def either(a: Array, b: Array, c: Array) -> Array:
+    """log(exp(a) + exp(b) + exp(c))."""
+    top = np.maximum(np.maximum(a, b), c)
+    np.maximum(top, np.finfo(top.dtype).min, out=top)              # infinities have no difference
+    total = np.exp(a - top)
+    total += np.exp(b - top)
+    total += np.exp(c - top)
+    np.log(total, out=total)
+    total += top
+    return total
+
+
 def alphas(emissions: Array, skips: Array) -> Array:
     """log P(what is emitted up to time t, state s at t): (t, n, s), for emissions of the same shape."""
-    out = np.full(emissions.shape, -np.inf, emissions.dtype)
-    if len(out):
-        out[0, :, :2] = emissions[0, :, :2]
-    for t in range(1, len(out)):
-        before = out[t - 1]
-        total = before.copy()
-        total[:, 1:] = np.logaddexp(total[:, 1:], before[:, :-1])
-        total[:, 2:] = np.where(skips[:, 2:], np.logaddexp(total[:, 2:], before[:, :-2]), total[:, 2:])
-        out[t] = total + emissions[t]
-    return out
+    steps, n, states = emissions.shape
+    out = np.full((steps, n, states + 2), -np.inf, emissions.dtype)          # two states more, in front, that none is in
+    closed = np.where(skips, 0, -np.inf).astype(emissions.dtype)
+    if steps:
+        out[0, :, 2:4] = emissions[0, :, :2]
+    with np.errstate(divide="ignore"):
+        for t in range(1, steps):
+            before = out[t - 1]
+            np.add(either(before[:, 2:], before[:, 1:-1], before[:, :-2] + closed), emissions[t], out=out[t, :, 2:])
+    return out[:, :, 2:]
 
 
 def betas(emissions: Array, skips: Array, lengths: Array, label_lengths: Array) -> Array:
     """log P(what is emitted from time t on, state s at t), each sample ending at its own length."""
-    out = np.full(emissions.shape, -np.inf, emissions.dtype)
-    n = np.arange(emissions.shape[1])
-    last = 2 * label_lengths
-    jumps = np.zeros(skips.shape, bool)
-    jumps[:, :-2] = skips[:, 2:]
-    for t in range(len(out) - 1, -1, -1):
-        if t + 1 < len(out):
-            after = out[t + 1]
-            total = after.copy()
-            total[:, :-1] = np.logaddexp(total[:, :-1], after[:, 1:])
-            total[:, :-2] = np.where(jumps[:, :-2], np.logaddexp(total[:, :-2], after[:, 2:]), total[:, :-2])
-            out[t] = total + emissions[t]
-        ending = lengths == t + 1
-        out[t, ending] = -np.inf
-        out[t, n[ending], last[ending]] = emissions[t, n[ending], last[ending]]
-        some = ending & (label_lengths > 0)
-        out[t, n[some], last[some] - 1] = emissions[t, n[some], last[some] - 1]
-    return out
+    steps, size, states = emissions.shape
+    out = np.full((steps, size, states + 2), -np.inf, emissions.dtype)       # two states more, behind
+    n, last = np.arange(size), 2 * label_lengths
+    closed = np.full(skips.shape, -np.inf, emissions.dtype)
+    closed[:, :-2][skips[:, 2:]] = 0
+    with np.errstate(divide="ignore"):
+        for t in range(steps - 1, -1, -1):
+            if t + 1 < steps:
+                after = out[t + 1]
+                np.add(either(after[:, :-2], after[:, 1:-1], after[:, 2:] + closed), emissions[t], out=out[t, :, :-2])
+            ending = lengths == t + 1
+            if ending.any():
+                out[t, ending] = -np.inf
+                out[t, n[ending], last[ending]] = emissions[t, n[ending], last[ending]]
+                some = ending & (label_lengths > 0)
+                out[t, n[some], last[some] - 1] = emissions[t, n[some], last[some] - 1]
+    return out[:, :, :-2]
 
 
 def losses(log_probs: Array, labels: Array, lengths: Array, label_lengths: Array, blank: int) -> tuple[Array, Any]:
@@ -68,7 +81,7 @@ def losses(log_probs: Array, labels: Array, lengths: Array, label_lengths: Array
     if len(forward):
         end = forward[at, n, 2 * label_lengths]
         before = np.where(label_lengths > 0, forward[at, n, np.maximum(2 * label_lengths - 1, 0)], -np.inf)
-        total = np.logaddexp(end, before)
+        total = logaddexp(end, before)
     else:
         total = np.zeros(len(states), log_probs.dtype)
     empty = np.where(label_lengths == 0, 0.0, -np.inf)             # nothing emitted: fine where nothing is asked for

@@ -52,7 +52,8 @@ def _strides_last(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
 
 def zeros_like_order(shape: Any, array: Any) -> Any:
     """Zeros of `shape` and of array's dtype, with channels last if array, or what it is a part of, has them so."""
-    if array.ndim > 2 and len(shape) == array.ndim and array.shape[1] > 1 and array.strides[1] == array.itemsize:
+    if (array.ndim > 2 and len(shape) == array.ndim and array.shape[1] > 1 and array.strides[1] == array.itemsize
+            and not array.flags.c_contiguous):
         steps = [array.strides[axis] for axis in last_axes(array.ndim)]
         if all(outer >= inner for outer, inner in pairwise(steps)):
             return np.moveaxis(np.zeros((shape[0], *shape[2:], shape[1]), array.dtype), -1, 1)

@@ -6,21 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from . import scatter
+
 Array = np.ndarray[Any, Any]
 
 
 def add_rows(rows: Array, index: Array, n: int) -> Array:
-    """Zeros (n, d) with rows[i] (m, d) added to row index[i]; sorted first, which is faster than np.add.at."""
+    """Zeros (n, d) with rows[i] (m, d) added to row index[i]."""
     out = np.zeros((n, *rows.shape[1:]), rows.dtype)
-    if not index.size:
-        return out
-    order = np.argsort(index, kind="stable")
-    places = index[order]
-    starts = np.flatnonzero(np.concatenate(([True], places[1:] != places[:-1])))
-    if starts.size == index.size:
-        out[index] = rows
-    else:
-        out[places[starts]] = np.add.reduceat(rows[order], starts, axis=0)
+    scatter.add_rows(out, index, rows)
     return out
 
 

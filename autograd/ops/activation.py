@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import gelu as kernel
+from ..kernels import logarithms
 from ..kernels.error_functions import normal_cdf
 from ..kernels.gelu import DENSITY, TANH_CUBE, TANH_SCALE
 from ..tensor import Tensor
@@ -96,10 +97,7 @@ def _mish_rule(g: Any, x: Any) -> Any:
 
 def _softplus_forward(x: Any, beta: float, threshold: float) -> Any:
     scaled = x * beta
-    out = np.log1p(np.exp(-np.abs(scaled)))
-    out += np.maximum(scaled, 0)
-    out /= beta
-    return np.where(scaled > threshold, x, out) if threshold < math.inf else out
+    return np.where(scaled > threshold, x, logarithms.softplus(scaled) / beta)
 
 
 def _softplus_rule(g: Any, x: Any, beta: float, threshold: float) -> Any:
@@ -150,9 +148,8 @@ def _elu_forward(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
 
 
 def _elu_rule(g: Any, x: Any, alpha: float, scale: float, input_scale: float) -> Any:
-    below = x <= 0
     slope = exp(clamp(x, max=0.0) * input_scale)                  # no overflow above 0
-    return g * ((scale * alpha * input_scale) * slope * below) + (g * scale) * ~below
+    return g * where(x <= 0, (scale * alpha * input_scale) * slope, scale)
 
 
 _elu = pointwise("Elu", _elu_forward, _elu_rule, kernel="elu")

@@ -257,19 +257,25 @@ def multinomial(input: Any, num_samples: Any, replacement: bool = False, *, gene
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and n > weights.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    if not np.all(np.isfinite(weights) & (weights >= 0)):
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     weights = weights.astype(np.float64)
-    if np.any(weights.sum(-1) <= 0):
+    totals = np.add.reduce(weights, -1, keepdims=True)
+    least = np.minimum.reduce(weights, None, initial=0.0)
+    if not (least == 0 and np.isfinite(totals).all()) and not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if (totals <= 0).any():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     if out is not None and out.dtype != dtypes.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype}")
     rng = drawing(generator)
     if replacement:
-        steps = np.cumsum(weights, -1)
+        steps = np.add.accumulate(weights, -1)
         marks = rng.random((*weights.shape[:-1], n)) * steps[..., -1:]
-        rows = zip(np.atleast_2d(steps), np.atleast_2d(marks), strict=True)
-        picked = np.array([np.searchsorted(row, mark, "right") for row, mark in rows]).reshape(marks.shape)
+        if weights.ndim == 1:
+            picked = steps.searchsorted(marks, "right")
+        elif n == 1:
+            picked = np.add.reduce(steps <= marks, 1, np.int64, keepdims=True)
+        else:
+            picked = np.array([row.searchsorted(mark, "right") for row, mark in zip(steps, marks, strict=True)])
     else:
         with np.errstate(divide="ignore"):
             picked = np.argsort(rng.standard_exponential(weights.shape) / weights, -1, kind="stable")[..., :n]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import activations
+from ..kernels.logarithms import logaddexp as kernel
 from ._declare import elementwise
 from ._kinds import only, tensors
 
@@ -36,7 +37,7 @@ def logistic(x: Any) -> Any:
 
 
 sigmoid: Any = elementwise("Sigmoid", logistic, lambda g, z: g * (z * (1 - z)), floats=True)
-logaddexp = elementwise("Logaddexp", tensors("logaddexp", only("f", "logaddexp", np.logaddexp)),
+logaddexp = elementwise("Logaddexp", tensors("logaddexp", only("f", "logaddexp", kernel)),
                         lambda g, x, y: g * sigmoid(x - y), lambda g, x, y: g * sigmoid(y - x))
 logaddexp2 = elementwise("Logaddexp2", tensors("logaddexp2", only("f", "logaddexp2", np.logaddexp2)),
                          lambda g, x, y: g * sigmoid((x - y) * LN2),

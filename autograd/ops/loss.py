@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import softmax as kernel
-from ..kernels.picking import picked, take_away
+from ..kernels.picking import numbers, picked, take_away
 from ..tensor import Tensor
 from ..traced import decided, refuse, tracers
 from ._declare import Operation
@@ -23,20 +23,29 @@ MSG_SMOOTHING = "label_smoothing must be between 0.0 and 1.0. Got: {}"
 
 
 class NllRows(Operation, name="NllLoss"):
-    """-logp[i, target[i]] * weights[i] for each row."""
+    """-logp[i, target[i]], times weights[i] if there are some, for each row; or the sum of these over `total`."""
 
     @staticmethod
-    def forward(ctx: Any, logp: Any, target: Any, *, weights: Any) -> Any:
+    def forward(ctx: Any, logp: Any, target: Any, *, weights: Any, total: Any) -> Any:
         """One element picked from each row."""
         ctx.save(target)
-        ctx.shape, ctx.weights = logp.shape, weights
-        return -logp[np.arange(len(logp)), target] * weights
+        ctx.shape, ctx.given = logp.shape, (weights, total)
+        out = -picked(logp, target)
+        if weights is not None:
+            out *= weights
+        if total is None:
+            return out
+        wide = np.float32 if out.dtype == np.float16 else out.dtype
+        return np.asarray(np.add.reduce(out, dtype=wide) / total).astype(logp.dtype, copy=False)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """-g * weight at the picked element."""
         (target,) = ctx.values
-        return PutRows.apply(-g * ctx.weights, target, shape=ctx.shape), None
+        weights, total = ctx.given
+        share = np.ones(len(target), g.dtype) if weights is None else weights
+        share = share if total is None else (share / total).astype(g.dtype)
+        return PutRows.apply(-g * share, target, shape=ctx.shape), None
 
 
 class PutRows(Operation, name="NllLossBackward"):
@@ -47,7 +56,7 @@ class PutRows(Operation, name="NllLossBackward"):
         """One assignment."""
         ctx.save(target)
         out = np.zeros(shape, g.dtype)
-        out[np.arange(shape[0]), target] = g
+        out[numbers(shape[0]), target] = g
         return out
 
     @staticmethod
@@ -65,7 +74,7 @@ class PickRows(Operation, name="Gather"):
         """Indexing by rows."""
         ctx.save(target)
         ctx.shape = x.shape
-        return x[np.arange(len(x)), target]
+        return x[numbers(len(x)), target]
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -130,14 +139,11 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = No
     reduction = chosen(reduction, size_average, reduce)
     rows = _rows(input, target)
     t, weights = _counted(target, input.shape[min(input.ndim - 1, 1)], weight, ignore_index, input.dtype)
-    losses = NllRows.apply(rows, t, weights=np.ones(len(t), input.dtype) if weights is None else weights)
-    if reduction == "none":
-        return reshape(losses, target.shape)
-    total = sum(losses)
-    if reduction == "sum":
-        return total
-    over = _total(weights, t)
-    return total / over if over else total * 0.0 + math.nan      # where nothing counts nan, without a gradient, as PyTorch
+    total = None if reduction == "none" else np.float64(1) if reduction == "sum" else _total(weights, t)
+    if total is not None and not total:
+        return sum(rows) * 0.0 + math.nan            # where nothing counts nan, without a gradient, as PyTorch
+    losses = NllRows.apply(rows, t, weights=weights, total=total)
+    return reshape(losses, target.shape) if total is None else losses
 
 
 def _total(weights: Any, t: Any) -> Any:

@@ -38,6 +38,8 @@ class MatMul(Operation, name="Mm"):
         """g @ y^H and x^H @ g, summed over broadcast dimensions."""
         x, y = ctx.values
         was_x, was_y = ctx.shapes
+        if type(g) is np.ndarray and len(was_x) == len(was_y) == 2 and x.dtype == y.dtype == g.dtype and g.dtype.kind == "f":
+            return product(g, y.T) if ctx.needs(0) else None, product(x.T, g) if ctx.needs(1) else None
         gx = fit(matrices(g, mH(y)), was_x, x.dtype) if ctx.needs(0) else None
         if not ctx.needs(1):
             return gx, None
@@ -96,10 +98,11 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
         return unsupported("matmul", x, y, numbers=False)
     if out is not None:
         return into(out, matmul(detached(x), detached(y)), x, y)
-    nx, ny = x.ndim, y.ndim
+    a, b = x.array.shape if isinstance(x, Tensor) else x.shape, y.array.shape if isinstance(y, Tensor) else y.shape
+    nx, ny = len(a), len(b)
     if nx == 0 or ny == 0:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {nx}D and {ny}D")
-    if x.shape[-1] != (y.shape[-2] if ny > 1 else y.shape[0]):
+    if a[-1] != (b[-2] if ny > 1 else b[0]):
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({size_text(x)} and {size_text(y)})")
     dtype = x.dtype
     if dtype != y.dtype:
@@ -107,8 +110,8 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     if dtype.kind == "b":
         raise NotImplementedError("matmul of Bool tensors is not implemented: cast them to integers first")
     if nx > 1 and ny > 1:
-        if nx > 2 and ny > 2 and x.shape[:-2] != y.shape[:-2]:
-            check_broadcast(x.shape[:-2], y.shape[:-2])
+        if nx > 2 and ny > 2 and a[:-2] != b[:-2]:
+            check_broadcast(a[:-2], b[:-2])
         return matrices(x, y)
     if nx == 1:
         if ny == 1:
@@ -235,6 +238,8 @@ class Linear(Operation, name="Addmm"):
         ctx.save(x, weight)
         if x.ndim == 2:
             return affine(x, weight, bias)
+        if x.ndim == 1:
+            return np.matmul(weight, x) + bias
         return affine(x.reshape(_rows(x), x.shape[-1]), weight, bias).reshape(*x.shape[:-1], weight.shape[0])
 
     @staticmethod
@@ -243,36 +248,43 @@ class Linear(Operation, name="Addmm"):
         x, weight = ctx.values
         gx = gw = None
         shape = x.shape
+        if len(shape) == 1:
+            return (MatVec.apply(conj(mT(weight)), g) if ctx.needs(0) else None,
+                    mul(unsqueeze(g, 1), conj(x)) if ctx.needs(1) else None, g if ctx.needs(2) else None)
         if len(shape) != 2:
             n = _rows(x)
             x, g = reshape(x, n, shape[-1]), reshape(g, n, weight.shape[0])
+        plain = type(g) is np.ndarray and x.dtype == weight.dtype == g.dtype and g.dtype.kind == "f"
         if ctx.needs(0):
-            gx = matrices(g, conj(weight))
+            gx = product(g, weight) if plain else matrices(g, conj(weight))
             gx = gx if len(shape) == 2 else reshape(gx, shape)
         if ctx.needs(1):
             home = home_for(ctx, 1)
             quick = (home is not None and x.dtype == g.dtype == home.dtype and home.dtype.char in "fd"
                      and not np.may_share_memory(home, x) and not np.may_share_memory(home, g))
-            gw = product(g.T, x, home) if quick else matrices(mT(g), conj(x))
+            gw = product(g.T, x, home if quick else None) if quick or plain else matrices(mT(g), conj(x))
         return gx, gw, None if not ctx.needs(2) else sum(g, 0) if isinstance(g, Tensor) else column_sums(g)
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """input @ weight^T + bias: input (..., k), weight (m, k), bias (m,) -> (..., m)."""
     x = input
-    if weight.ndim > 2:
-        raise RuntimeError(f"linear: weight must be a matrix (m, k), or a vector, but it is of shape {list(weight.shape)}")
-    if x.ndim == 0 or x.shape[-1] != weight.shape[-1]:
+    shape = x.array.shape if isinstance(x, Tensor) else x.shape
+    matrix = weight.array.shape if isinstance(weight, Tensor) else weight.shape
+    if len(matrix) > 2:
+        raise RuntimeError(f"linear: weight must be a matrix (m, k), or a vector, but it is of shape {list(matrix)}")
+    if not shape or shape[-1] != matrix[-1]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({size_text(x)} and "
                            f"{'x'.join(map(str, weight.shape[::-1]))})")
-    if bias is None or weight.ndim == 1 or not (x.dtype == weight.dtype == bias.dtype) or bias.ndim != 1:
+    if bias is None or len(matrix) == 1 or not (x.dtype == weight.dtype == bias.dtype) or bias.ndim != 1:
         out = matmul(x, weight if weight.ndim == 1 else mT(weight))
         return out if bias is None else out + bias
-    if bias.shape[0] == 1:
+    given = len(bias.array) if isinstance(bias, Tensor) else len(bias)
+    if given == 1:
         return matmul(x, mT(weight)) + bias
-    if bias.shape[0] != weight.shape[0]:
-        raise RuntimeError(f"linear: bias has {bias.shape[0]} elements, weight {weight.shape[0]} rows")
-    return Linear.apply(x, weight, bias) if x.ndim > 1 else reshape(Linear.apply(reshape(x, 1, -1), weight, bias), -1)
+    if given != matrix[0]:
+        raise RuntimeError(f"linear: bias has {given} elements, weight {matrix[0]} rows")
+    return Linear.apply(x, weight, bias)
 
 
 spmm = mm                                            # the name that graph networks use: here both matrices are dense

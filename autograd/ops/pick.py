@@ -64,4 +64,6 @@ def selected(x: Any, indices: Any, dim: int, keepdim: bool) -> ValuesIndices:
     if x.ndim == 0:
         return ValuesIndices(x * 1 if x.dtype.kind != "b" else x.clone(), result(indices.reshape(())))
     values = Pick.apply(x, indices, dim=dim)
-    return ValuesIndices(squeezed(values, dim, keepdim), squeezed(result(indices), dim, keepdim))
+    shape = indices.shape
+    return ValuesIndices(squeezed(values, dim, keepdim),
+                         result(indices if keepdim else indices.reshape((*shape[:dim], *shape[dim + 1:]))))

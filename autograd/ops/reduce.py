@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dtypes import bool_, float16, float32, int64, uint8
 from ..kernels.order import in_rows
+from ..kernels.sums import total
 from ..operation import SumTo
 from ..tensor import Tensor, result
 from ..traced import again
@@ -27,7 +28,7 @@ def add_up(x: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
     """The sum of an array over dims, in its dtype; half precision adds up in single."""
     if x.dtype is float16:
         return np.asarray(accumulate(x, axis=dims, dtype=float32, keepdims=keepdim)).astype(float16)
-    return in_rows(accumulate(x, axis=dims, dtype=x.dtype, keepdims=keepdim))
+    return in_rows(total(x, dims, keepdim))
 
 
 class Sum(Operation):
@@ -55,8 +56,8 @@ def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = Non
     if dtype is None:
         if input.dtype.kind in "iub":
             array = input.array if isinstance(input, Tensor) else input
-            total = in_rows(accumulate(array, axis=dims_of(dim, array.ndim), dtype=int64, keepdims=keepdim or keepdims))
-            return result(total) if isinstance(input, Tensor) else total
+            whole = in_rows(accumulate(array, axis=dims_of(dim, array.ndim), dtype=int64, keepdims=keepdim or keepdims))
+            return result(whole) if isinstance(input, Tensor) else whole
     else:
         input = cast(input, dtype)
     return Sum.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim or keepdims)
@@ -71,9 +72,9 @@ class Mean(Operation):
         ctx.shape, ctx.dims = x.shape, dims
         ctx.count = count(x.shape, dims)
         wide = float32 if x.dtype is float16 else x.dtype
-        total = in_rows(accumulate(x, axis=dims, dtype=wide, keepdims=keepdim))
+        whole = in_rows(total(x.astype(wide, copy=False), dims, keepdim))
         with np.errstate(invalid="ignore", divide="ignore"):      # the mean of nothing is nan, as in PyTorch
-            return np.true_divide(total, np.asarray(ctx.count, wide)).astype(x.dtype, copy=False)
+            return np.true_divide(whole, np.asarray(ctx.count, wide)).astype(x.dtype, copy=False)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -141,9 +142,9 @@ def nanmean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
     """The mean of the elements that are not nan; nan where there are none."""
     if input.dtype.kind not in "fcV":
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
-    total = nansum(input, dim, keepdim, dtype=dtype)
+    whole = nansum(input, dim, keepdim, dtype=dtype)
     present = sum(result(again(_present, input.array)), dim, keepdim)
-    return total / cast(present, total.dtype)
+    return whole / cast(present, whole.dtype)
 
 
 @reduction

@@ -9,10 +9,11 @@ import numpy as np
 
 from ..dtypes import float16, float32
 from ..kernels.order import in_rows
+from ..kernels.sums import total
 from ._declare import Operation
 from .choice import where
 from .dims import Dims, count, dims_of, kept, reduction
-from .reduce import accumulate, mean
+from .reduce import mean
 from .shape import reshape
 
 
@@ -21,9 +22,9 @@ def spread(x: Any, dims: tuple[int, ...], keepdim: bool, correction: float) -> A
     a = x.astype(float32) if x.dtype is float16 else x
     n = count(x.shape, dims)
     with np.errstate(invalid="ignore", divide="ignore"):
-        centred = a - np.true_divide(accumulate(a, axis=dims, keepdims=True), np.asarray(n, a.dtype))
-        total = accumulate(centred * centred, axis=dims, keepdims=keepdim)
-        return np.true_divide(total, np.asarray(max(0.0, n - correction), a.dtype))
+        centred = a - np.true_divide(total(a, dims, True), np.asarray(n, a.dtype))
+        centred *= centred
+        return np.true_divide(total(centred, dims, keepdim), np.asarray(max(0.0, n - correction), a.dtype))
 
 
 def spread_gradient(g: Any, x: Any, dims: tuple[int, ...], correction: float, whole: bool) -> Any:

@@ -12,7 +12,7 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
-from autograd.kernels import attention, group_norm, layer_norm
+from autograd.kernels import attention, group_norm, layer_norm, scatter
 from autograd.kernels.compiled import compiled, kernels_for, loading, signatures
 from autograd.kernels.order import channels_last
 from autograd.kernels.products import column_sums
@@ -53,8 +53,55 @@ ACTIVATIONS = {
     "leaky_relu": lambda x: F.leaky_relu(x, -0.3), "hardtanh": lambda x: F.hardtanh(x, -0.5, 2), "softplus": F.softplus,
     "softplus of settings": lambda x: F.softplus(x, -1.5, 2.0), "elu": lambda x: F.elu(x, -0.7), "selu": F.selu,
     "celu": lambda x: F.celu(x, 2.0), "celu that grows": lambda x: F.celu(x, -2.0)}
+def places(high, *shape):
+    return ag.tensor(np.random.default_rng(2).integers(0, high, shape))
+
+
+def spread(high, rows, columns):
+    return places(high, rows)[:, None].expand(rows, columns)
+
+
 CASES = {
     **{name: (function, [(67, 129)]) for name, function in ACTIVATIONS.items()},
+    "rows added": (lambda x, y: x.index_add(0, places(40, 300), y), [(40, 7), (300, 7)]),
+    "columns added": (lambda x, y: x.index_add(1, places(7, 300), y), [(40, 7), (40, 300)]),
+    "numbers added": (lambda x, y: x.index_add(0, places(40, 3000), y), [(40,), (3000,)]),
+    "rows looked up": (lambda x: x[places(50, 20, 13)], [(50, 65)]),
+    "rows looked up from the end": (lambda x: x[places(50, 20, 13) - 50], [(50, 65)]),
+    "places looked up": (lambda x: x[places(50, 1300), places(65, 1300)], [(50, 65)]),
+    "embedding": (lambda x: F.embedding(places(50, 20, 13), x), [(50, 33)]),
+    "bags": (lambda x: F.embedding_bag(places(50, 20, 13), x, mode="sum"), [(50, 33)]),
+    "gather": (lambda x: x.gather(1, places(33, 50, 60)), [(50, 33)]),
+    "gather from the middle": (lambda x: x.gather(1, places(11, 9, 20, 8)), [(9, 11, 8)]),
+    "gather a part": (lambda x: x.gather(0, places(50, 60, 20)), [(50, 33)]),
+    "gather rows": (lambda x: x.gather(0, spread(50, 60, 33)), [(50, 33)]),
+    "scatter_add": (lambda x, y: x.scatter_add(1, places(11, 9, 20, 8), y), [(9, 11, 8), (9, 20, 8)]),
+    "scatter_add to the last": (lambda x, y: x.scatter_add(1, places(33, 50, 60), y), [(50, 33), (50, 60)]),
+    "scatter_add of rows": (lambda x, y: x.scatter_add(0, spread(50, 90, 33), y), [(50, 33), (90, 33)]),
+    "scatter_add of columns": (lambda x, y: x.scatter_add(1, spread(33, 90, 50).T, y), [(50, 33), (50, 90)]),
+    "largest of rows": (lambda x, y: x.scatter_reduce(0, spread(50, 90, 33), y, "amax"), [(50, 33), (90, 33)]),
+    "smallest of places": (lambda x, y: x.scatter_reduce(1, places(33, 50, 60), y, "amin", include_self=False),
+                           [(50, 33), (50, 60)]),
+    "mean of rows": (lambda x, y: x.scatter_reduce(0, spread(50, 90, 33), y, "mean"), [(50, 33), (90, 33)]),
+    "product of rows": (lambda x, y: x.scatter_reduce(0, spread(50, 90, 33), y, "prod"), [(50, 33), (90, 33)]),
+    "sums of rows": (lambda x: x.sum(3), [(7, 11, 13, 5)]),
+    "sums of columns": (lambda x: x.sum((0, 1, 2)), [(7, 11, 13, 5)]),
+    "sums of both": (lambda x: x.sum((1, 3), keepdim=True), [(7, 11, 13, 5)]),
+    "means here and there": (lambda x: x.mean((0, 2)), [(7, 11, 13, 5)]),
+    "means of the middle": (lambda x: x.mean(1), [(17, 50, 6)]),
+    "variances of short rows": (lambda x: x.var(-1), [(300, 7)]),
+    "deviations here and there": (lambda x: x.std((0, 2), keepdim=True), [(7, 11, 13, 5)]),
+    "broadcast": (lambda x, y, z: x * y + z, [(7, 11, 13, 5), (11, 1, 5), (7, 1, 13, 1)]),
+    "running sums": (lambda x: x.cumsum(-1), [(40, 33)]),
+    "running sums of the middle": (lambda x: x.cumsum(1), [(7, 30, 9)]),
+    "largest of rows and columns": (lambda x: x.amax((1, 3)), [(7, 11, 13, 5)]),
+    "smallest of the middle": (lambda x: x.amin(1, keepdim=True), [(17, 50, 6)]),
+    "largest of short rows": (lambda x: x.amax(-1), [(300, 7)]),
+    "logsumexp": (lambda x: ag.logsumexp(x, -1), [(100, 33)]),
+    "logsumexp of the middle": (lambda x: ag.logsumexp(x, 1), [(16, 9, 23)]),
+    "logsumexp of all": (lambda x: ag.logsumexp(x, (0, 1), keepdim=True), [(100, 33)]),
+    "logsumexp over two": (lambda x: ag.logsumexp(x, (1, 2), keepdim=True), [(16, 9, 23, 3)]),
+    "logsumexp here and there": (lambda x: ag.logsumexp(x, (0, 2)), [(16, 9, 23, 3)]),
     "gelu": (F.gelu, [(67, 129)]),
     "gelu tanh": (lambda x: F.gelu(x, approximate="tanh"), [(5000,)]),
     "softmax": (lambda x: F.softmax(x, -1), [(7, 11, 65)]),
@@ -122,10 +169,15 @@ def test_second_derivatives_are_those_of_double_precision(name):
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=2e-3 * np.abs(b).max())
 
 
-@pytest.mark.parametrize("function", [*ACTIVATIONS.values(), F.gelu, lambda x: F.gelu(x, approximate="tanh"), lambda x: F.softmax(x, -1),
-                                      lambda x: F.log_softmax(x, -1), lambda x: F.layer_norm(x, (64,)),
+@pytest.mark.parametrize("function", [*ACTIVATIONS.values(), F.gelu, lambda x: F.gelu(x, approximate="tanh"),
+                                      lambda x: x.scatter_reduce(0, spread(100, 200, 64), ag.cat([x, -x]), "amax"),
+                                      lambda x: x.scatter_reduce(0, places(100, 200, 64), ag.cat([x, -x]), "amin"),
+                                      lambda x: F.softmax(x, -1), lambda x: F.log_softmax(x, -1),
+                                      lambda x: F.layer_norm(x, (64,)),
                                       lambda x: F.binary_cross_entropy_with_logits(x, ag.ones_like(x), reduction="none"),
                                       lambda x: F.group_norm(x, 4), lambda x: F.instance_norm(x.reshape(100, 4, 16)),
+                                      lambda x: x.reshape(800, 8).amax(1), lambda x: x.reshape(100, 8, 8).amin((0, 2)),
+                                      lambda x: ag.logsumexp(x, 0), lambda x: ag.logsumexp(x, 1), lambda x: x.sum(1),
                                       lambda x: F.cross_entropy(x, targets(100, 64), reduction="none")])
 def test_nan_and_infinities(function, numpy_only):
     x = draw(100, 64)
@@ -278,6 +330,16 @@ def test_recurrent_layers(kind, bias, packed, numpy_only):
     numpy_only()
     for a, b in zip(quick, outputs(), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4 * max(1, np.abs(b).max()))
+
+
+def test_numbers_of_rows_are_looked_at():
+    x, rows = np.zeros((40, 65), np.float32), np.arange(40)
+    for wrong in (rows + 1, rows - 41):
+        with pytest.raises(IndexError):
+            scatter.add_rows(x, wrong, x + 1)
+        with pytest.raises(IndexError):
+            scatter.gathered(x, np.broadcast_to(wrong[:, None], (40, 65)).copy(), 0)
+    assert not x.any()
 
 
 def test_what_they_take():

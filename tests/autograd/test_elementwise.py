@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
+import autograd.nn.functional as F
 
 try:
     import torch
@@ -217,3 +218,12 @@ def test_polynomials(name):
     ours = getattr(ag.special, name)(ag.from_numpy(x), ag.from_numpy(n))
     theirs = getattr(torch.special, name)(torch.from_numpy(x), torch.from_numpy(n))
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-11, atol=1e-12)
+
+
+def test_softplus_and_its_kin_at_the_ends():
+    x = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 15.0, -15.0, 80.0, -80.0], np.float32)
+    expected = np.logaddexp(x.astype(np.float64), 0)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(F.softplus(ag.tensor(x), threshold=1000).numpy(), expected, rtol=1e-6, atol=1e-30)
+        np.testing.assert_allclose(F.mish(ag.tensor(x[3:])).numpy(), x[3:] * np.tanh(expected[3:]), rtol=1e-6, atol=1e-30)
+        np.testing.assert_allclose(F.elu(ag.tensor(x)).numpy(), np.where(x > 0, x, np.expm1(x)), rtol=1e-6)

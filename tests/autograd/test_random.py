@@ -65,6 +65,10 @@ def test_multinomial():
     assert (drawn[0] == 2).mean() == pytest.approx(0.75, abs=0.02)
     firsts = [ag.multinomial(ag.tensor([1.0, 3.0]), 2, generator=g).tolist() for _ in range(2000)]
     assert all(sorted(f) == [0, 1] for f in firsts) and np.mean([f[0] for f in firsts]) == pytest.approx(0.75, abs=0.05)
+    many = ag.tensor([[0.0, 1.0, 3.0, 0.0], [2.0, 0.0, 0.0, 2.0]]).repeat(N, 1)
+    one = ag.multinomial(many, 1, True).numpy().reshape(N, 2)
+    assert abs((one[:, 0] == 2).mean() - 0.75) < 0.05 and abs((one[:, 1] == 3).mean() - 0.5) < 0.05
+    assert set(one[:, 0]) == {1, 2} and set(one[:, 1]) == {0, 3}
 
 
 def test_gradients_are_zero_and_writes_are_counted():

@@ -14,7 +14,7 @@ import llvmlite.binding as llvm
 import numba
 from numba import types
 
-from . import activations, doubles, elements, gates, groups, rows
+from . import activations, doubles, elements, gates, groups, middle, places, rows
 from .linking import link
 from .signatures import SIGNATURES
 
@@ -42,9 +42,10 @@ define void @multiply(i64 %sgemm, i64 %m, i64 %n, i64 %k, ptr %a, i64 %start, pt
 
 def compiled(name: str) -> tuple[str, Any]:
     """A kernel's name within its module of LLVM, and that module."""
-    home = next(module for module in (activations, doubles, elements, gates, groups, rows) if name in vars(module))
+    home = next(module for module in (activations, doubles, elements, gates, groups, middle, places, rows)
+                if name in vars(module))
     jit: Any = numba.njit
-    function = jit(vars(home)[name], fastmath=SUMS if home in (groups, rows) else CONTRACT, error_model="numpy",
+    function = jit(vars(home)[name], fastmath=SUMS if home in (groups, middle, rows) else CONTRACT, error_model="numpy",
                    no_cpython_wrapper=True, no_cfunc_wrapper=True)
     arguments = tuple(TYPES[kind] for kind in SIGNATURES[name])
     function.compile(arguments)

@@ -29,6 +29,15 @@ SIGNATURES = {
     "attention_softmax": "aaannnnf",         # scores, tops, sums; matrices, rows, columns, first row or -1; scale
     "attention_again": "aaannnnf",
     "attention_backward": "aannf",           # p, g; rows, columns; scale
+    "add_rows": "aiann",                     # out, index, values; how many, columns
+    "extreme_rows": "aiannf",                # the same; 1 for the largest, -1 for the smallest
+    "gather": "aiannnn",                     # x, index, out; blocks, size in x and in the index, what lies behind it
+    "scatter_add": "aiannnn",                # out, index, src; the same
+    "sums": "aannn",                         # x, out; blocks, what is added up, what lies behind it
+    "middle_power_sums": "aaaannn",          # x, memory, tops, sums; the same
+    "logsumexp_backward": "aaaannn",         # x, z, g, out; the same
+    "running_sums": "aannnn",                # x, out; the same, and whether from the end
+    "extremes": "aannnf",                    # x, out; the same; 1 for the largest, -1 for the smallest
     "layer_norm": "aaaaaannnf",              # x, weight, bias, out, means, scales; rows, columns, parts; eps
     "layer_norm_backward": "aaaaaaaannn",    # g, x, weight, means, scales, gx, gw, gb; rows, columns, parts
     "group_norm": "aaaaaaaannnnnnf",         # x, weight, bias, out, means, variances, scales, room; sizes, parts; eps

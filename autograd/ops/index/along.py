@@ -19,7 +19,7 @@ def checked(name: str, x: Any, dim: int, index: Any, src: Any = None) -> Any:
     if not isinstance(index, (Tensor, np.ndarray)):
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
     dim = wrap_dim(dim, x.ndim)
-    if index.dtype not in (np.int64, np.int32) and 0 not in index.shape:
+    if (index.dtype.kind != "i" or index.dtype.itemsize < 4) and 0 not in index.shape:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, not {index.dtype}")
     if 0 in index.shape:
         index = result(np.zeros(index.shape, np.int64))
@@ -39,14 +39,17 @@ def checked(name: str, x: Any, dim: int, index: Any, src: Any = None) -> Any:
 
 def check_bounds(name: str, x: Any, dim: int, index: Any, src: Any) -> None:
     """RuntimeError unless the index fits into x, src covers the index, and its values are places of x."""
-    for d, (n, m) in enumerate(zip(index.shape, x.shape, strict=False)):
-        if d != dim and n > m:
+    sizes = x.shape
+    for d, (n, m) in enumerate(zip(index.shape, sizes, strict=False)):
+        if n > m and d != dim:
             raise RuntimeError(f"{name}(): Size does not match at dimension {d}: expected index {list(index.shape)} to be "
                                f"no larger than self {list(x.shape)} apart from dimension {dim}")
     if isinstance(src, (Tensor, np.ndarray)) and any(n > m for n, m in zip(index.shape, src.shape, strict=False)):
         raise RuntimeError(f"{name}(): Expected index {list(index.shape)} to be no larger than self {list(x.shape)} apart "
                            f"from dimension {dim} and to be no larger size than src {list(src.shape)}")
-    array, size = index.array if isinstance(index, Tensor) else index, x.shape[dim] if x.ndim else 1
+    array, size = index.array if isinstance(index, Tensor) else index, sizes[dim] if sizes else 1
+    if 0 in array.strides:                           # expanded
+        array = array[tuple([slice(None) if step else slice(1) for step in array.strides])]
     low, high = array.min(), array.max()
     if low < 0 or high >= size:
         raise RuntimeError(f"{name}(): index {low if low < 0 else high} is out of bounds for dimension {dim} with size "

@@ -124,6 +124,8 @@ def located(index: Any, shape: tuple[int, ...]) -> tuple[Any, tuple[int, ...], l
 
 def is_basic(index: Any, shape: tuple[int, ...]) -> bool:
     """Whether an index has only integers, slices, None and ..., so that x[index] is a view."""
+    if index.__class__ is slice or (index.__class__ is int and shape):
+        return True
     return not located(index, shape)[2]
 
 

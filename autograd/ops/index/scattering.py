@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.scatter import flat_places, places
+from ...kernels.scatter import added, gathered, places
 from ...operation import Operation
 
 
@@ -15,10 +15,10 @@ class Gather(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, index: Any, *, dim: int) -> Any:
-        """NumPy's indexing."""
+        """See kernels.scatter."""
         ctx.save(index)
         ctx.dim, ctx.shape = dim, x.shape
-        return x[places(index, dim)]
+        return gathered(x, index, dim)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -32,12 +32,10 @@ class ScatterAdd(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any:
-        """np.add.at on the flattened array, which is its fast case."""
+        """See kernels.scatter."""
         ctx.save(index)
         ctx.dim = dim
-        out = np.array(x, order="C")
-        np.add.at(out.reshape(-1), flat_places(index, dim, x.shape), src.reshape(-1))
-        return out
+        return added(x, index, src, dim)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

@@ -11,6 +11,11 @@ def sizes(args: tuple[Any, ...]) -> tuple[int, ...]:
     """A shape given as one sequence or as several integers."""
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         args = tuple(args[0])
+    for n in args:
+        if n.__class__ is not int:
+            break
+    else:
+        return args
     return tuple([operator.index(n) for n in args])
 
 

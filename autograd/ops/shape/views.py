@@ -29,6 +29,8 @@ _copied = linear("Clone", rows, lambda g, was: g)
 
 def reshape(input: Any, *args: Any, shape: Any = None) -> Any:
     """The elements of input, in order, in another shape; one size may be -1. A view where the memory allows it."""
+    if input.__class__ is ndarray:                   # of a rule
+        return input.reshape(*args) if shape is None else input.reshape(shape)
     target = sizes(args if shape is None else either(args, shape))
     if not isinstance(input, Tensor):
         return input.reshape(target)
