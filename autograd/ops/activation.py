@@ -149,7 +149,7 @@ def _elu_forward(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
 
 def _elu_rule(g: Any, x: Any, alpha: float, scale: float, input_scale: float) -> Any:
     slope = exp(clamp(x, max=0.0) * input_scale)                  # no overflow above 0
-    return g * where(x <= 0, (scale * alpha * input_scale) * slope, scale)
+    return g * where(x > 0, scale, (scale * alpha * input_scale) * slope)        # nan stays
 
 
 _elu = pointwise("Elu", _elu_forward, _elu_rule, kernel="elu")

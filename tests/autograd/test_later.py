@@ -15,8 +15,8 @@ from autograd.operators import Later
 
 # Each of these would cost a program of plain tensors 1 to 10 ms for nothing.
 HEAVY = ("autograd.nn", "autograd.optim", "autograd.utils", "autograd.serialization", "autograd.ops.svd", "autograd.ops.fft",
-         "autograd.ops.convolution", "autograd.kernels.compiled", "numpy.random", "dataclasses", "hashlib", "logging", "pathlib",
-         "queue", "secrets", "subprocess", "numba", "mpi4py")
+         "autograd.ops.convolution", "autograd.kernels.compiled.loading", "numpy.random", "dataclasses", "hashlib", "logging",
+         "pathlib", "queue", "secrets", "subprocess", "numba", "mpi4py")
 
 
 def run(code):
