@@ -51,6 +51,8 @@ def home_for(node: Any, place: int) -> Any:
 class Walk:
     """One backward pass over `order`: gradients waiting for their node, and uses of leaves still to report."""
 
+    replayed = False                                 # of a recorded step: nodes have no graph, gradients their own memory
+
     def __init__(self, create: bool, keep: bool, uses: dict[Node, int], runner: Any = None) -> None:
         self.create, self.keep, self.uses = create, keep, uses
         self.pending: dict[Node, Any] = {}           # node -> gradient of its output, or list of them

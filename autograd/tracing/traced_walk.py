@@ -12,9 +12,15 @@ from ..walk import Walk, running
 from .calls import Call, Held
 
 
+class ReplayedWalk(Walk):
+    """The pass that a replay stands for: what tallies find themselves in, and the collectives, which reducers look for."""
+
+    replayed = True
+
+
 def begin_pass(always: list[Any]) -> None:
-    """In a replay: a pass that tallies find themselves in, and the collectives in it, which reducers look for."""
-    walk = Walk(False, False, {})
+    """In a replay: the pass begins."""
+    walk = ReplayedWalk(False, False, {})
     walk.order = always
     running.walks.append(walk)
 

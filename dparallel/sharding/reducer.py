@@ -12,7 +12,6 @@ import warnings
 import weakref
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from types import SimpleNamespace
 from typing import Any
 
 from autograd import Tensor, is_grad_enabled
@@ -227,7 +226,7 @@ class ShardedReducer(Reducer):
 
     def refuse_unsummed(self, walk: Any) -> None:
         """Replays, whose nodes have no graph: what they deliver is not added up."""
-        if any(isinstance(node, SimpleNamespace) for node in walk.order):
+        if walk.replayed:
             raise NotImplementedError("no_sync() around a replay of a trace, with shard=: call the step itself there")
 
     def refuse_graphs(self, what: str, kept: bool = True) -> None:
