@@ -210,23 +210,29 @@ def heeded():
 
 @pytest.fixture
 def sleeping(script, tmp_path):
-    """start(what) starts a job that sleeps: dprun's process, and the ranks' process ids."""
-    def start(what="sleep"):
+    """start(what) starts a job that sleeps: dprun's process, and the ranks' process ids. Once again, where mpirun itself
+    failed to start: "PMIx server's listener thread failed to start", seen on crowded machines."""
+    def start(what="sleep", again=True):
+        errors = open(tmp_path / f"errors{len(started)}", "w+")
         process = subprocess.Popen([sys.executable, "-m", "launch", "-n", "2", script, what, str(tmp_path / "pid")],
-                                   env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                   preexec_fn=heeded)
-        started.append(process)
+                                   env=environment(), stdout=subprocess.PIPE, stderr=errors, preexec_fn=heeded)
+        started.append((process, errors))
         pids = []
-        deadline = time.monotonic() + 30
-        while len(pids) < 2 and time.monotonic() < deadline:
+        deadline = time.monotonic() + 60
+        while len(pids) < 2 and time.monotonic() < deadline and process.poll() is None:
             time.sleep(0.1)
             pids = [int(p.read_text()) for p in tmp_path.glob("pid*") if p.read_text()]
-        assert len(pids) == 2
+        errors.seek(0)
+        told = errors.read()
+        if again and "listener thread failed to start" in told:
+            return start(what, again=False)
+        assert len(pids) == 2, f"{process.poll()}: {told}"
         return process, pids
     started = []
     yield start
-    for process in started:
+    for process, errors in started:
         process.stdout.close()
+        errors.close()
         if process.poll() is None:
             process.terminate()
             process.wait(30)
