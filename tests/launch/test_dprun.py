@@ -213,7 +213,7 @@ def sleeping(script, tmp_path):
     """start(what) starts a job that sleeps: dprun's process, and the ranks' process ids. Once again, where mpirun itself
     failed to start: "PMIx server's listener thread failed to start", seen on crowded machines."""
     def start(what="sleep", again=True):
-        errors = open(tmp_path / f"errors{len(started)}", "w+")
+        errors = (tmp_path / f"errors{len(started)}").open("w+")
         process = subprocess.Popen([sys.executable, "-m", "launch", "-n", "2", script, what, str(tmp_path / "pid")],
                                    env=environment(), stdout=subprocess.PIPE, stderr=errors, preexec_fn=heeded)
         started.append((process, errors))
