@@ -88,7 +88,7 @@ def test_the_same_gradients_as_apply_to_second_order(on_places):
             a = results(lambda xs, s=settings: AllReduce.apply(*xs, comm=comm, **s))
             b = results(lambda xs, s=settings: AllReduce.start(*xs, comm=comm, **s).wait())
             for x, y in zip(a, b, strict=True):
-                np.testing.assert_array_equal(x, y)
+                np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-14)
 
     on_places(check)
 
