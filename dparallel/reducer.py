@@ -187,7 +187,7 @@ class Reducer:
         if self.sharing.params:
             self.sharing.claim(walk)
         if weights.passes or (self._set_aside or not self.enabled or weights.average == "sum"):
-            self._prepare(walk, [(p, g) for p, g in self._held() if p is not arrived])
+            self._prepare(walk, [(p, g) for p, g in self._held() if p is not arrived and p not in self.sharing.prepared])
         if not self.enabled:
             self.refuse_unsummed(walk)
             self._kind = NO
@@ -220,31 +220,35 @@ class Reducer:
     # --- passes that add up -------------------------------------------------------------------------------------------
 
     def _held(self) -> list[tuple[Tensor, Any]]:
-        """The parameters that have a gradient, with its array."""
-        return [(p, p._grad.array) for _, p in self.named if p._grad is not None]
+        """The parameters that have a gradient, with its array; but those that another reducer counts."""
+        return [(p, p._grad.array) for _, p in self.named if p._grad is not None and p not in self.sharing.elsewhere]
 
-    def _dropped(self) -> bool:
+    def dropped(self) -> bool:
         """Whether the user has dropped the gradients that wait to be summed: all are gone, or zeros that they were not."""
-        waiting = [p._grad for _, p in self.named if p._grad is not None]
+        waiting: list[Any] = [p._grad for p, _ in self._held()]
         return not any(g.array.any() for g in waiting) and (
             not waiting or any(self._zeros.get(id(g)) != g._version for g in waiting))
+
+    def forget_dropped(self) -> None:
+        """Nothing waits any more where the user has dropped it."""
+        if self.weights.passes and self.dropped():
+            self.weights.forget()
+            self.unused.forget_steps(self)
+            self._set_aside = []
 
     def _prepare(self, walk: Any, held: list[tuple[Tensor, Any]]) -> None:
         """Bring what earlier passes left into proportion with the pass that begins."""
         weights = self.weights
-        if weights.passes and self._dropped():
-            weights.forget()
-            self.unused.forget_steps(self)
-            self._set_aside = []
+        self.forget_dropped()
         if not weights.passes:
             if held and (not self.enabled or weights.average == "sum"):
-                self._set_aside = [(p, g.copy()) for p, g in held]
+                self._set_aside += [(p, g.copy()) for p, g in held]
                 for p, _ in held:
                     p._grad = None
             return
         weight, given = weights.of(self.graph_passes.calls_in(walk))
         if weight == 0.0 and (given or weights.average != "sum"):
-            self._restored, self._void = [(p, g.copy()) for p, g in held], True
+            self._restored, self._void = self._restored + [(p, g.copy()) for p, g in held], True
         elif weights.average != "sum" and weight != weights.scale:
             for _, g in held:
                 if weights.scale:
@@ -308,7 +312,7 @@ class Reducer:
             if bucket.used[number]:
                 continue
             grad = p._grad
-            if grad is None:
+            if grad is None or p in self.sharing.elsewhere:
                 view[...] = 0
             elif self.weights.passes:                # it was used in a pass before
                 bucket.used[number] = 1

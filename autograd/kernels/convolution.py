@@ -108,12 +108,13 @@ def _conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
     c = x.shape[1]
     each, dtype = m // groups, wide(g.dtype)
     deep, places = c // groups * prod(slide.kernel), prod(slide.out)
-    x = x.astype(dtype, copy=False)
+    x, out = x.astype(dtype, copy=False), np.zeros((groups, each, deep), dtype)
     if pointwise(slide, x.shape[2:]):
         rows = g.reshape(n, groups, each, places).astype(dtype, copy=False)
-        whole = np.matmul(rows, x.reshape(n, groups, deep, places).swapaxes(-1, -2)).sum(0, dtype)
-        return whole.reshape(m, c // groups, *slide.kernel).astype(g.dtype, copy=False)
-    out = np.zeros((groups, each, deep), dtype)
+        columns = x.reshape(n, groups, deep, places).swapaxes(-1, -2)
+        for block in blocks(n, m * deep):            # each image has a product of its own, as large as the weight
+            out += np.matmul(rows[block], columns[block]).sum(0, dtype)
+        return out.reshape(m, c // groups, *slide.kernel).astype(g.dtype, copy=False)
     x = padded(x, slide)
     rows = g.reshape(n, groups, each, places).transpose(1, 2, 0, 3)
     for block in blocks(n, groups * deep * places):

@@ -32,7 +32,7 @@ def backward(g: Any, x: Any, p: Any) -> Any:
     quick = activations.backward("gelu", g, x)
     if quick is not None:
         return quick
-    out = np.multiply(x, x)
+    out = np.asarray(np.multiply(x, x))
     out *= -0.5
     np.exp(out, out=out)
     out *= x

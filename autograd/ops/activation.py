@@ -82,7 +82,9 @@ def _silu_rule(g: Any, x: Any) -> Any:
 
 
 def _mish_forward(x: Any) -> Any:
-    """x tanh(log(1 + e^x)): with w = e^x that is x w (w + 2) / (w (w + 2) + 2), which is 1 in any dtype from 25 on."""
+    """x tanh(log(1 + e^x)): with w = e^x that is x w (w + 2) / (w (w + 2) + 2), which is 1 from 25 on, where
+    half precision has no w^2."""
+    x = x.astype(np.float32) if x.dtype == np.float16 else x
     w = np.exp(np.minimum(x, 25))
     w *= w + 2
     w /= w + 2

@@ -1,6 +1,7 @@
 """Convolutions by oneDNN agree with the NumPy kernels, whatever the order of memory; what comes after them takes any."""
 
 import threading
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -220,3 +221,16 @@ def test_relu_in_blocks(shape, dtype):
     for order in ("rows", "last", "part", "columns") if len(shape) > 2 else ("rows",):
         found = F.relu(ag.from_numpy(in_order(x, order))).numpy()
         np.testing.assert_array_equal(found, np.maximum(x, 0))
+
+
+def test_memory_of_gradients_of_convolutions_with_one_element():
+    """Each image's product is as large as the weight: 128 MB of them were there at once."""
+    x, w = ag.randn(1000, 128, 1, dtype=ag.float64), ag.randn(128, 128, 1, dtype=ag.float64, requires_grad=True)
+    out = F.conv1d(x, w)
+    tracemalloc.start()
+    try:
+        out.backward(ag.ones_like(out))
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+    close(w.grad.numpy(), np.tile(x.numpy().sum((0, 2))[None, :, None], (128, 1, 1)))

@@ -227,3 +227,13 @@ def test_softplus_and_its_kin_at_the_ends():
         np.testing.assert_allclose(F.softplus(ag.tensor(x), threshold=1000).numpy(), expected, rtol=1e-6, atol=1e-30)
         np.testing.assert_allclose(F.mish(ag.tensor(x[3:])).numpy(), x[3:] * np.tanh(expected[3:]), rtol=1e-6, atol=1e-30)
         np.testing.assert_allclose(F.elu(ag.tensor(x)).numpy(), np.where(x > 0, x, np.expm1(x)), rtol=1e-6)
+
+
+def test_mish_in_half_precision_and_gelu_without_dimensions():
+    x = np.array([-20, -1, 0, 1, 6, 11.5, 30, 6e4], np.float16)
+    wide = x.astype(np.float64)
+    np.testing.assert_allclose(F.mish(ag.tensor(x)).numpy(), wide * np.tanh(np.log1p(np.exp(np.minimum(wide, 50)))), 1e-3, 1e-7)
+    for dtype in (ag.float16, ag.float32, ag.float64):
+        one = ag.tensor(0.0, dtype=dtype, requires_grad=True)
+        F.gelu(one).backward()
+        assert one.grad.item() == 0.5

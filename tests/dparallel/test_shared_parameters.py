@@ -68,6 +68,74 @@ def test_one_pass_that_counts_otherwise_in_both_is_an_error(on_ranks):
     on_ranks(check)
 
 
+@pytest.mark.parametrize("average", ["rows", "sum"])
+def test_one_pass_adds_to_what_was_there(on_ranks, average):
+    """Where gradients are sums of ranks', what was summed before must not be summed again; after passes inside no_sync()."""
+    def check(comm):
+        wrapped, own = tasks(), slice(comm.rank, None, comm.size)
+        first, second = [DataParallel(task, comm=comm, average=average) for task in wrapped]
+        alone = copy.deepcopy(wrapped)
+
+        def total(one, two, rows):
+            return (loss(one, rows) + loss(two, rows)) * (len(X[rows]) if average == "sum" else 1)
+
+        for step in range(4):
+            with (first.no_sync() if step == 2 else contextlib.nullcontext(),
+                  second.no_sync() if step == 2 else contextlib.nullcontext()):
+                total(first, second, own).backward()
+            total(*alone, slice(None)).backward()
+            for p, q in zip(nn.ModuleList(wrapped).parameters(), nn.ModuleList(alone).parameters(), strict=True):
+                assert step == 2 or ag.allclose(p.grad, q.grad, rtol=1e-10)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("average", ["rows", "sum"])
+@pytest.mark.parametrize("then", ["second", "both"])
+def test_gradients_that_wait_for_another_are_not_summed(on_ranks, average, then):
+    def check(comm):
+        if comm.size == 1:
+            return                                   # nothing is summed
+        first, second = [DataParallel(task, comm=comm, average=average) for task in tasks()]
+        with first.no_sync():
+            loss(first, slice(4)).backward()
+        with pytest.raises(RuntimeError, match="gradients of 0.* wait to be summed with those of another DataParallel"):
+            (loss(second, slice(4)) + (loss(first, slice(4)) if then == "both" else 0.0)).backward()
+        for model in (first, second):
+            model.zero_grad()
+            loss(model, slice(4)).backward()
+        expected = second.module[0].weight.grad.clone()
+        with second.no_sync():
+            loss(second, slice(4)).backward()
+        for model in (first, second):
+            model.zero_grad()                        # so nothing waits
+        loss(first, slice(4)).backward()
+        expected = expected + first.module[0].weight.grad
+        loss(second, slice(4)).backward()
+        np.testing.assert_allclose(first.module[0].weight.grad.numpy(), expected.numpy())
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("outer", [True, False])
+def test_wrapped_twice_with_passes_that_add_up(on_ranks, outer):
+    def check(comm):
+        net, own = tasks()[0], slice(comm.rank, None, comm.size)
+        inner = DataParallel(net, comm=comm)
+        model = DataParallel(nn.Sequential(inner), comm=comm) if outer else inner
+        alone = copy.deepcopy(net)
+        for _ in range(2):
+            with model.no_sync():
+                loss(model, own).backward()
+            loss(model, own).backward()
+            for _ in range(2):
+                loss(alone, slice(None)).backward()
+        for p, q in zip(net.parameters(), alone.parameters(), strict=True):
+            np.testing.assert_allclose(p.grad.numpy(), q.grad.numpy(), rtol=1e-10)
+
+    on_ranks(check)
+
+
 def test_wrapped_twice(on_ranks):
     """A DataParallel inside another, and one whose module was wrapped again: each can be trained."""
     def check(comm):
