@@ -111,3 +111,15 @@ def test_kernels_are_caught_with_their_arithmetic():
     assert convolution.flops == 2 * (3 * 3 * 3) * (2 * 3 * 3)
     assert isinstance(np.matmul, np.ufunc)
     convolution.repeat()
+
+
+def test_a_convolutions_passes_are_caught_each():
+    """Also where one kernel makes the gradients of weight and bias, or hands the work to another."""
+    conv = ag.nn.Conv2d(2, 3, 3)
+    x = ag.randn(4, 2, 8, 8).requires_grad_()
+    with caught.catching() as found:
+        conv(x).sum().backward()
+        calls = found.taken()
+    assert [call.flops for call in calls] == [2 * (4 * 3 * 6 * 6) * (2 * 3 * 3)] * 3
+    for call in calls:
+        call.repeat()

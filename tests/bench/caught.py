@@ -48,7 +48,8 @@ class Caught:
                 result = function(*args, **kwargs)
             finally:
                 self._inside = False
-            self.calls.append(Call(function, *without_out(name, args, kwargs), arithmetic(name, args, result)))
+            if result is not None:                   # else it left the work to another
+                self.calls.append(Call(function, *without_out(name, args, kwargs), arithmetic(name, args, result)))
             return result
 
         return call
@@ -67,6 +68,7 @@ def arithmetic(name: str, args: tuple[Any, ...], result: Any) -> int:
     """Multiplications and additions: of a product's result by its inner size, of a convolution's patches."""
     if name in ("product", "matmul"):
         return 2 * result.size * args[0].shape[-1]
+    result = result[0] if isinstance(result, tuple) else result      # without the bias's gradient
     images, kernel = {"conv": (result, args[1]), "conv_input": (args[0], args[1]), "conv_weight": (args[0], result)}[name]
     return 2 * images.size * math.prod(kernel.shape[1:])
 
