@@ -20,6 +20,8 @@ SIZES = [0, 1, 5, 16, 17, 1000, 8193, 100_003]
 def comm():
     from dparallel.comm.shared_sum import SharedSum  # what is tested runs on this
     made = world().duplicate()
+    if made.node().size < made.size:
+        pytest.skip("the ranks of several hosts share no memory")
     if made.size > 1 and hasattr(os, "memfd_create"):
         assert isinstance(made.persistent_sum(1, np.float32), SharedSum)
     yield made
