@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 from typing import Any
@@ -134,6 +135,15 @@ def can_cast(from_: Any, to: Any) -> bool:
     return category(known(from_)) <= category(known(to))
 
 
+@functools.cache
+def _limits(dtype: Any) -> tuple[str, int, float, float, float, float, float]:
+    """What finfo holds: 7 us to ask for."""
+    limits: Any = importlib.import_module("ml_dtypes") if dtype.kind == "V" else np
+    limits = limits.finfo(dtype)
+    return (str(limits.dtype), int(limits.bits), float(limits.eps), float(limits.max), float(limits.min),
+            float(limits.smallest_normal), float(limits.resolution))
+
+
 class finfo:
     """The limits of a floating dtype: bits, eps, max, min, tiny, resolution."""
 
@@ -141,12 +151,8 @@ class finfo:
         dtype = default if type is None else known(type)
         if category(dtype) < 2:
             raise TypeError(f"finfo() requires a floating point input type. Use iinfo to handle '{dtype}'")
-        limits: Any = importlib.import_module("ml_dtypes") if dtype.kind == "V" else np
-        limits = limits.finfo(dtype)
-        self.dtype, self.bits = str(limits.dtype), int(limits.bits)
-        self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
-        self.tiny = self.smallest_normal = float(limits.smallest_normal)
-        self.resolution = float(limits.resolution)
+        self.dtype, self.bits, self.eps, self.max, self.min, self.tiny, self.resolution = _limits(dtype)
+        self.smallest_normal = self.tiny
 
     def __repr__(self) -> str:
         return (f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "

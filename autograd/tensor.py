@@ -14,7 +14,7 @@ from .counters import fresh_counter, inferring
 from .graph import AccumulateGrad, Edge, Node, NodeHooks, RemovableHandle, once, shared_counter
 from .mode import DUAL, GRAD
 from .size import Size
-from .traced import refuse_read, tracers
+from .traced import refuse_read, regraded, tracers
 
 ndarray = np.ndarray
 T = TypeVar("T", bound="TensorBase")
@@ -136,6 +136,8 @@ class TensorBase:
                 raise RuntimeError(f"attempting to assign a gradient with dtype {value.dtype} to a tensor with dtype "
                                    f"{self.dtype}. Please ensure that the gradient and the tensor have the same dtype")
         self._grad = value
+        if tracers:
+            regraded(self, value)
 
     def accumulate_grad(self, g: Any, create: bool) -> None:
         """Add g (an array; a Tensor when `create`) to .grad: in place, or as a new Tensor when it must keep a graph."""

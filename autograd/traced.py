@@ -103,6 +103,12 @@ def refuse(reason: str) -> None:
         here.tracer.refuse(reason)
 
 
+def regraded(leaf: Any, value: Any) -> None:
+    """Somebody has assigned this to a tensor's .grad."""
+    if here.tracer is not None:
+        here.tracer.gradients.assigned(leaf, value)
+
+
 MSG_MASK = ("a mask as an index can't be recorded: how much it picks depends on values. where(mask, x, 0) has the same sum, "
             "and can be recorded")
 
@@ -114,5 +120,5 @@ def refuse_read(what: str) -> None:
                            "the step and read it outside; a branch on values can be where()")
 
 
-__all__ = ["MSG_MASK", "TraceError", "again", "decided", "here", "redrawn", "refuse", "refuse_read", "rerun", "told",
-           "tracers", "unrecordable", "unseen"]
+__all__ = ["MSG_MASK", "TraceError", "again", "decided", "here", "redrawn", "refuse", "refuse_read", "regraded", "rerun",
+           "told", "tracers", "unrecordable", "unseen"]

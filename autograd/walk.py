@@ -61,6 +61,7 @@ class Walk:
         self.runner = runner                         # called in place of node.run(): anomaly mode's run_watched
         self.accumulate = True
         self.callbacks: list[Callable[[], None]] = []
+        self.meanwhile: list[Callable[[], object]] = []      # called after each node: messages go on while nodes run
         self.recording: int = create
         self.order: Sequence[Node] = ()              # all nodes that run, but leaves
         self.targets: set[Node] | None = None        # with inputs=: the nodes asked for
@@ -129,7 +130,14 @@ class Walk:
                     if left == 0:
                         held = None
                         self.deliver(target)
+            if self.meanwhile:
+                self.tend()
         return start + len(order)
+
+    def tend(self) -> None:
+        """Call those that want to be called between nodes; one that wants it no more takes itself off the list."""
+        for function in tuple(self.meanwhile):
+            function()
 
     def add(self, target: Node, number: int, value: Any) -> None:
         """Add a gradient for output `number` of target to what is waiting."""
@@ -242,9 +250,10 @@ class Walk:
             finally:
                 modes.lane = None
             return end
-        walks = [LaneWalk(self, nodes) for nodes in by_lane.values()]
-        run_lanes([walk.walk for walk in walks], list(by_lane))
-        for walk in walks:                           # in lane order, whichever finished first: sums are reproducible
+        lanes = sorted(by_lane, reverse=True)        # as if one had recorded after the other, whichever was first: nodes and
+        walks = [LaneWalk(self, by_lane[lane]) for lane in lanes]        # merges come in one order, so sums are reproducible
+        run_lanes([walk.walk for walk in walks], lanes)
+        for walk in walks:
             self._merge(walk)
         return end
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 
 from autograd.nn import Module
 
+from .buckets import fitting
 from .comm import CollectiveError, Communicator, communicator
 
 FINDS = (False, True, "error")
@@ -52,7 +54,10 @@ def settle(module: Module, given: dict[str, Any]) -> Settled:
                       FutureWarning, stacklevel=3)
     if given["find_unused_parameters"] not in FINDS:
         raise ValueError(f"find_unused_parameters={given['find_unused_parameters']!r} is one of {FINDS}")
-    cap = 25.0 if given["bucket_cap_mb"] is None else given["bucket_cap_mb"]
+    cap = given["bucket_cap_mb"]
+    if cap is None:                                  # slices of shard= have their own reasons
+        trained = sum(p.array.nbytes for p in module.parameters() if p.requires_grad)
+        cap = fitting(math.inf if given["shard"] else trained) / 2**20
     if not cap > 0:
         raise ValueError(f"bucket_cap_mb={cap} must be positive")
     broadcast, forward = given["broadcast_buffers"], given["forward_sync_buffers"]

@@ -10,9 +10,10 @@ import numpy as np
 from autograd.graph import Tally
 
 from .comm import Communicator
-from .vectors import grouped, views
+from .vectors import filled, views
 
 FIRST_BUCKET_BYTES = 1 << 20       # small, so that the first message leaves early (PyTorch's figure)
+SHARES, LEAST_BYTES, MOST_BYTES = 8, 1 << 19, 25 << 20               # see fitting()
 
 
 class Counted(Tally):
@@ -83,12 +84,28 @@ class Bucket(Counted):
         self.left = 0
 
 
+def fitting(nbytes: float) -> float:
+    """The cap in bytes for gradients of nbytes: an eighth, so that most of them travel while others are computed; not so
+    small that starting a sum counts, and PyTorch's 25 MiB for models of 200 MiB and more. See docs/data_parallel.md."""
+    return min(max(nbytes / SHARES, LEAST_BYTES), MOST_BYTES)
+
+
 def assign(named: Sequence[tuple[str, Any]], cap_bytes: float, comm: Communicator) -> list[Bucket]:
-    """Buckets of at most cap_bytes, in reverse order of registration: about the order in which gradients come. Collective
-    over comm, which sums them."""
-    groups = grouped(reversed(named), lambda item: item[1].array.dtype, lambda item: item[1].array.nbytes, cap_bytes,
-                     FIRST_BUCKET_BYTES)
+    """Buckets that are full as soon as they have cap_bytes, in reverse order of registration: about the order in which
+    gradients come. Collective over comm, which sums them."""
+    groups = filled(reversed(named), lambda item: item[1].array.dtype, lambda item: item[1].array.nbytes, cap_bytes,
+                    FIRST_BUCKET_BYTES)
+    if len(groups) > 1 and _comes_with(groups[-1], groups[-2][-1]):
+        last = groups.pop()
+        groups[-1] += last
     return [Bucket([name for name, _ in group], [p for _, p in group], comm) for group in groups]
+
+
+def _comes_with(last: list[tuple[str, Any]], before: tuple[str, Any]) -> bool:
+    """Whether the last bucket would be the bias of the layer whose weight filled the one before: they come together."""
+    name, p = last[0]
+    return (len(last) == 1 and name.rpartition(".")[0] == before[0].rpartition(".")[0]
+            and p.array.dtype == before[1].array.dtype and 64 * p.array.nbytes < before[1].array.nbytes)
 
 
 def assign_all(named: Sequence[tuple[str, Any]], cap_bytes: float, delayed: frozenset[str],

@@ -235,7 +235,7 @@ class DataParallel(ShardedModel, Module, Joinable):
             again(self._verify_weights)
         if self._reducer is not None and is_grad_enabled():
             return self._forward_own(self._reducer, args, kwargs)
-        with inside(comm=self.comm, meet=getattr(self._reducer, "meet", None)):
+        with inside(comm=self.comm, meet=None if self._reducer is None else self._reducer.meet):
             if self._virtual is not None and is_grad_enabled():
                 return self._virtual(args, kwargs)
             if self.batch == "own" or self.comm.size == 1 or isinstance(self.comm, Devices):
@@ -271,7 +271,7 @@ class DataParallel(ShardedModel, Module, Joinable):
     def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rows = self._rows((args, kwargs)) if reducer.weights.inside is None else 0.0
         call = again(self._before_forward, reducer, rows)
-        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call), meet=getattr(reducer, "meet", None)):
+        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call), meet=reducer.meet):
             output = self._here(args, kwargs)
         again(reducer.log.forward_ends)
         if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from autograd import Tensor
-from autograd.engine import queue_callback
 from autograd.walk import running
 
+from .pass_ends import at_end
 from .sink import calls_in
 from .synchronised import averaged
 from .weights import ForwardCall
@@ -57,7 +57,7 @@ class GraphPasses:
             self._asked = {w: entry for w, entry in self._asked.items() if w in _running(walk)}
             reducer.meet_training(self.calls_in(walk))
             self._asked[walk] = (set(), asked)
-            queue_callback(lambda: self._finish_asked(walk))
+            at_end(walk, reducer.number, lambda: self._finish_asked(walk))
         if call is not None:
             self._asked[walk][0].add(call)
 

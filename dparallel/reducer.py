@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from autograd import Tensor, as_tensor
-from autograd.engine import queue_callback
 from autograd.tensor import ensure_hooks
 from autograd.walk import running
 
@@ -28,6 +27,7 @@ from .comm.definition import is_half
 from .comm.persistent import divide
 from .graph_passes import GraphPasses
 from .logbook import Logbook
+from .pass_ends import at_end, made
 from .sharing import Sharing
 from .sink import calls_in, crosses, reenters
 from .transport import Hooked, Summed
@@ -68,7 +68,7 @@ class Reducer:
 
     def __init__(self, named: list[tuple[str, Tensor]], comm: Communicator, cap_mb: float, average: str, *,
                  delayed: frozenset[str] = frozenset(), rebuild: bool = True, unused: Unused | None = None) -> None:
-        self.comm, self.users_comm = comm.duplicate(), comm
+        self.comm, self.users_comm, self.number = comm.duplicate(), comm, next(made)
         self.named, self.delayed, self.cap = named, delayed, cap_mb * 2**20
         self.buckets = self._make_buckets()
         self.weights = Weights(average, comm.size == 1)
@@ -191,12 +191,11 @@ class Reducer:
         if not self.enabled:
             self.refuse_unsummed(walk)
             self._kind = NO
-            queue_callback(self._end_unsummed)
+            at_end(walk, self.number, self._end_unsummed)
             return
         self._kind = RECORDED if walk.create else SUMMED
         marked = walk.marked()
-        self.transport.crossed = crosses(marked)
-        self._more = reenters(marked) or self.transport.unsure or (self.transport.crossed and self.transport.blocks)
+        self._more = reenters(marked) or self.transport.unsure or (self.transport.blocks and crosses(marked, self))
         looked_at = walk.create or self._more or self._arrived is not None
         for bucket in self.buckets:
             bucket.begin(None if looked_at else walk)
@@ -208,9 +207,7 @@ class Reducer:
             self.joined.backward_begins(weights.of(weights.calls)[1])
         if walk.create:
             self.graph_passes.start()
-            queue_callback(self._finish_recorded)
-        else:
-            queue_callback(self._finish)
+        at_end(walk, self.number, self._finish_recorded if walk.create else self._finish)
 
     def meet_training(self, calls: Any) -> None:
         """After forward passes in evaluation mode: an error on all ranks if others wait in a collective of training."""
@@ -305,6 +302,13 @@ class Reducer:
                 gradients *= factor
             transport.start(bucket, weight, self._next, self._next == len(self.buckets) - 1)
             self._next += 1
+            if self._pass is not None and self._go_on not in self._pass.meanwhile:
+                self._pass.meanwhile.append(self._go_on)
+
+    def _go_on(self) -> None:
+        """Between two nodes of the pass: what is on its way goes on, until all of it is back."""
+        if self.transport.progress():
+            self._pass.meanwhile.remove(self._go_on)
 
     def _fill(self, bucket: Bucket) -> None:
         """Zeros for what was not used here, or the gradient that was there before, which stays if no rank used it."""
@@ -430,6 +434,11 @@ class Reducer:
     def refuse_graphs(self, what: str, kept: bool = True) -> None:
         """NotImplementedError where gradients, which are kept in .grad or handed out, can't be averaged with their graph."""
 
+    @property
+    def meet(self) -> Any:
+        """What a layer calls before it communicates; None: there is nothing to agree on."""
+        return None
+
     def refuse_unsummed(self, walk: Any) -> None:
         """NotImplementedError where gradients of this pass, inside no_sync(), can't stay on this rank."""
 
@@ -467,8 +476,8 @@ class Reducer:
         if isinstance(self.transport, Hooked):       # hooks keep state by the bucket's number
             return
         number = {p: i for i, (_, p) in enumerate(self.named)}
-        seen = set(arrived)
-        here = [number[p] for p in arrived] + [i for i, (_, p) in reversed(list(enumerate(self.named))) if p not in seen]
+        arrived += [p for _, p in reversed(self.named)]            # and some came twice, where a pass did not end well
+        here = [number[p] for p in dict.fromkeys(arrived)]
         order = self.comm.broadcast(np.array(here, np.int64))[0].tolist()
         named = [self.named[i] for i in reversed(order)]
         buckets = assign_all(named, self.cap, self.delayed, self.comm)

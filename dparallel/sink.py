@@ -46,10 +46,11 @@ def calls_in(nodes: list[Any], reducer: Any) -> set[ForwardCall]:
     return {call for node in nodes if node.always_runs and getattr(node, "reducer", None) is reducer for call in node.calls}
 
 
-def crosses(nodes: list[Any]) -> bool:
-    """Whether a backward pass has collectives of its own, as SyncBatchNorm's or the loss's: where buckets leave at other
-    moments on other ranks, who waits for a bucket there keeps those waiting that are in one of these."""
-    return any(node.always_runs and getattr(node, "reducer", None) is None for node in nodes)
+def crosses(nodes: list[Any], reducer: Any) -> bool:
+    """Whether a backward pass has collectives of its own, as SyncBatchNorm's, the loss's or those of another reducer: where
+    buckets leave at other moments on other ranks, who waits for a bucket there keeps those waiting that are in one of
+    these."""
+    return any(node.always_runs and getattr(node, "reducer", None) is not reducer for node in nodes)
 
 
 def reenters(nodes: list[Any]) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .bucket_hook import CommHook, GradBucket
 from .buckets import Bucket
-from .comm import Communicator
+from .comm import Communicator, Handle
 
 HOOKED = 2.0                         # in the place of flags, which are 0 or 1: this rank has a hook
 MSG_HOOKS = ("the comm hook {} is registered here, and not the same one on all ranks (those that are not named have none): "
@@ -25,11 +25,19 @@ class Transport:
     unsure = False                                   # the next pass finds out whether all ranks have this transport
     problem = ""                                     # what it found: all ranks are to hear of it
     blocks = False                                   # what it starts may wait for other ranks
-    crossed = False                                  # the pass that is running has collectives of its own
 
     def ready(self, bucket: Any, final: bool) -> bool:
         """Whether a full bucket may leave now. final: all are to."""
         return True
+
+    def under_way(self) -> Iterable[Any]:
+        """The handles of what has been sent."""
+        return ()
+
+    def progress(self) -> bool:
+        """Go on with what is on its way as far as that needs no waiting; whether all of it has come. MPI works on messages
+        only while it is called, and a sum over several hosts takes a row of them."""
+        return all(handle.done() for handle in self.under_way())
 
 
 class Summed(Transport):
@@ -56,13 +64,18 @@ class Summed(Transport):
         bucket.buffer[-1] = weight / (self.unit or 1.0)
         self._under_way.append((bucket, bucket.sum.start(bucket.elements)))
 
+    def under_way(self) -> Iterable[Any]:
+        """Sums."""
+        return [handle for _, handle in self._under_way]
+
     def collect(self, buckets: Sequence[Bucket]) -> bool:
         """Wait for all; whether they are still to be divided by the sum of weights."""
         under_way, self._under_way = self._under_way, []
-        for _, handle in under_way:
+        for number, (bucket, handle) in enumerate(under_way):
             handle.wait()
-        if not self.unit and under_way and 0.0 < (total := under_way[0][0].weight) < math.inf:
-            self.unit = 2.0 ** round(math.log2(total / self.comm.size))    # the same on all ranks, those that drop() too
+            if number == 0 and not self.unit and 0.0 < (total := bucket.weight) < math.inf:
+                # the same on all ranks: those that drop(), and those for which one of the next sums is an error
+                self.unit = 2.0 ** round(math.log2(total / self.comm.size))
         return False
 
     def drop(self) -> None:
@@ -119,6 +132,10 @@ class Hooked(Transport):
             return
         given = GradBucket(bucket, index, last, self.comm)
         self._under_way.append((bucket, given, self.hook.start(given)))
+
+    def under_way(self) -> Iterable[Any]:
+        """Sums, and what hooks returned."""
+        return [returned for *_, returned in self._under_way if isinstance(returned, Handle)]
 
     def collect(self, buckets: Sequence[Bucket]) -> bool:
         """Wait for all, and sum the flags that did not travel with them."""

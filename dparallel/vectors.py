@@ -34,20 +34,35 @@ def exchanged(arrays: Sequence[Array], exchange: Callable[[Array], Array]) -> li
     return found
 
 
-def grouped(items: Iterable[T], key: Callable[[T], Any], size: Callable[[T], int], room: float,
-            first: float | None = None) -> list[list[T]]:
-    """Items in order, in groups of one key and of at most `room` by size, the very first of at most `first`; what is larger
-    has a group of its own."""
+def grouped(items: Iterable[T], key: Callable[[T], Any], size: Callable[[T], int], room: float) -> list[list[T]]:
+    """Items in order, in groups of one key and of at most `room` by size; what is larger has a group of its own."""
     groups: list[list[T]] = []
     open_groups: dict[Any, tuple[list[T], float]] = {}
     for item in items:
         group, left = open_groups.get(key(item), ([], 0.0))
         if not group or left < size(item):
-            group, left = [], room if groups or first is None else min(first, room)
+            group, left = [], room
             groups.append(group)
         group.append(item)
         open_groups[key(item)] = group, left - size(item)
     return groups
 
 
-__all__ = ["exchanged", "grouped", "views"]
+def filled(items: Iterable[T], key: Callable[[T], Any], size: Callable[[T], int], room: float,
+           first: float) -> list[list[T]]:
+    """Items in order, in groups of one key that are closed as soon as they have reached `room` by size, the very first
+    `first`: a large item goes with the small ones before it."""
+    groups: list[list[T]] = []
+    open_groups: dict[Any, tuple[list[T], float]] = {}
+    for item in items:
+        group, left = open_groups.pop(key(item), ([], 0.0))
+        if not group:
+            left = room if groups else min(first, room)
+            groups.append(group)
+        group.append(item)
+        if left > size(item):
+            open_groups[key(item)] = group, left - size(item)
+    return groups
+
+
+__all__ = ["exchanged", "filled", "grouped", "views"]

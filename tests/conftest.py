@@ -20,7 +20,7 @@ from dparallel.testing.places.worlds import World
 pytest_plugins = ["launch.pytest_plugin", "dparallel.testing.places.plugin"]
 
 UNDER_MPI = launched_size() > 0       # also one rank under mpirun is the real thing
-TIME_LIMIT = 120                     # seconds for one test: a hang ends pytest with every thread's traceback
+TIME_LIMIT = 300                     # seconds for one test: a hang ends pytest with every thread's traceback
 
 WORLDS = [World("mpi", launched_size())] if UNDER_MPI else [World(kind, size) for kind in ("devices", "threads")
                                                             for size in (1, 2, 3, 5)]
@@ -29,13 +29,13 @@ WORLDS = [World("mpi", launched_size())] if UNDER_MPI else [World(kind, size) fo
 @pytest.fixture(params=WORLDS, ids=str)
 def on_places(request):
     """on_places(check) calls check(comm) once with local devices, on every rank as threads, or on this MPI rank."""
-    return lambda check: request.param.run(check, timeout=30)
+    return lambda check: request.param.run(check, timeout=100)
 
 
 @pytest.fixture(params=[world for world in WORLDS if world.kind != "devices"], ids=str)
 def on_ranks(request):
     """on_places without local devices: one place per process (or thread)."""
-    return lambda check: request.param.run(check, timeout=30)
+    return lambda check: request.param.run(check, timeout=100)
 
 
 @pytest.fixture(autouse=True)

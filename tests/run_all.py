@@ -15,7 +15,7 @@ APART = ["tests/dparallel", "tests/launch"]              # half of the time, muc
 CORE = [f"tests/autograd/test_{name}.py" for name in (
     "anomaly", "compiled", "engine", "engine_depth", "forward_ad", "function", "function_depth", "graph", "graph_api", "hooks",
     "modes", "saved_hooks", "tensor", "views")]
-RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "600"]
+RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 
 
 class Part:

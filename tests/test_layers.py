@@ -47,7 +47,7 @@ dparallel.functions dparallel.tree dparallel.within dparallel.sampling dparallel
 dparallel.local_sgd dparallel.entries
 dparallel.scatter_gather dparallel.coalesced dparallel.objects dparallel.replicate dparallel.parallel_apply dparallel.buckets
 dparallel.weights dparallel.synchronised dparallel.join dparallel.verification dparallel.model_state dparallel.arguments
-dparallel.sync_batch_norm dparallel.replicated
+dparallel.sync_batch_norm dparallel.replicated dparallel.pass_ends
 dparallel.bucket_hook dparallel.sharing dparallel.sink dparallel.unused dparallel.logbook dparallel.local dparallel.tree_reduce
 dparallel.batches
 dparallel.transport dparallel.graph_passes dparallel.join_model dparallel.virtual_shards

@@ -36,7 +36,7 @@ class Distribution:
         if not self._validate_args:
             return
         for name, constraint in self.arg_constraints.items():
-            if name in self.__dict__ and not _all(constraint.check(self.__dict__[name])):
+            if name in self.__dict__ and not constraint.holds(self.__dict__[name]):
                 raise _outside(f"parameter {name}", self.__dict__[name],
                                f"of distribution {self!r} to satisfy the constraint {constraint!r}")
 
@@ -52,7 +52,7 @@ class Distribution:
         for mine, given in zip(reversed(own), reversed(value.shape), strict=False):
             if mine != 1 and given != 1 and mine != given:
                 raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {own}.")
-        if self.support is not None and not _all(self.support.check(value)):
+        if self.support is not None and not self.support.holds(value):
             raise _outside("value argument", value, f"to be within the support ({self.support!r}) of the distribution "
                            f"{self!r}")
 
@@ -144,10 +144,6 @@ class Distribution:
         inside = ", ".join(f"{name}: {p if p.numel() == 1 else p.shape}" if not isinstance(p, Tensor) or p.numel() > 1
                            else f"{name}: {p.item()}" for name, p in shown.items())
         return f"{type(self).__name__}({inside})"
-
-
-def _all(valid: Any) -> bool:
-    return bool(valid.all())
 
 
 def _outside(what: str, value: Any, rest: str) -> ValueError:

@@ -80,12 +80,27 @@ def _conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int
         out = np.matmul(matrix, g.reshape(n, groups, each, places).astype(dtype, copy=False))
         return out.reshape(n, c, *plane).astype(g.dtype, copy=False)
     room = np.zeros((n, c, *slide.room(plane)), dtype)
+    if c == m == groups:
+        _depthwise_input(g.astype(dtype, copy=False), matrix, slide, room)
+        return room[slide.inside(plane)].astype(g.dtype, copy=False)
     rows = g.reshape(n, groups, each, places).transpose(1, 2, 0, 3)
     for block in blocks(n, groups * deep * places):
         images = block.stop - block.start
         grouped = rows[:, :, block].reshape(groups, each, images * places).astype(dtype, copy=False)
         add_windows(np.matmul(matrix, grouped), slide, room[block])
     return room[slide.inside(plane)].astype(g.dtype, copy=False)
+
+
+def _depthwise_input(g: Array, matrix: Array, slide: Slide, room: Array) -> None:
+    """Each channel's g times its weight at each place in the kernel, added to room there: the same numbers as a product of
+    matrices of one row and one column, in half its time."""
+    factors = matrix.reshape(g.shape[1], -1, *(1,) * (g.ndim - 2)).swapaxes(0, 1)
+    for block in blocks(len(g), 4 * prod(g.shape[1:])):
+        part = g[block]
+        scratch = np.empty_like(part)
+        for factor, place in zip(factors, slide.places(), strict=True):
+            np.multiply(part, factor, out=scratch)
+            room[block][place] += scratch
 
 
 def conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:

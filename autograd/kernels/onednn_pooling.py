@@ -64,13 +64,17 @@ def mean_windows(x: Array, slide: Slide, what: int) -> tuple[Array, str] | None:
 
 def mean_windows_back(g: Array, plane: Sizes, slide: Slide, what: int, order: str) -> Array | None:
     """The adjoint of mean_windows, for a result that lies in this order."""
+    return _back(what, g, plane, slide, order)
+
+
+def _back(what: int, g: Array, plane: Sizes, slide: Slide, order: str, *kept: Array) -> Array | None:
     shape = (*g.shape[:2], *plane)
     plan = planned(what, shape, slide, order) if usable(g) else None
     if plan is None:
         return None
     g, out = laid(g) if order == "last" else np.ascontiguousarray(g), empty(shape, FLOAT32, order)
     with dnn.scratch(plan[1].room) as (room,):
-        plan[1].run(room, address(g), address(out))
+        plan[1].run(room, *map(address, (g, out, *kept)))
     return out
 
 
@@ -95,14 +99,7 @@ def max_windows(x: Array, slide: Slide) -> tuple[Array, Array] | None:
 
 def max_windows_back(g: Array, codes: Array, plane: Sizes, slide: Slide) -> Array | None:
     """Zeros (n, c, *plane) with g (n, c, *out) added where max_windows found its elements."""
-    shape, order = (*g.shape[:2], *plane), "last" if channels_last(codes) else "rows"
-    plan = planned(MAXIMUM, shape, slide, order) if usable(g) else None
-    if plan is None:
-        return None
-    g, out = laid(g) if order == "last" else np.ascontiguousarray(g), empty(shape, FLOAT32, order)
-    with dnn.scratch(plan[1].room) as (room,):
-        plan[1].run(room, address(g), address(out), address(codes))
-    return out
+    return _back(MAXIMUM, g, plane, slide, "last" if channels_last(codes) else "rows", codes)
 
 
 def empty(shape: Sizes, dtype: Any, order: str) -> Array:

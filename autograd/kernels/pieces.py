@@ -9,6 +9,7 @@ import numpy as np
 from . import activations
 from .blocks import empty_like
 from .layouts import like
+from .selection import masked
 from .windows import Array
 
 FEW = 1 << 12                                        # elements from which a call of a kernel is won back
@@ -44,13 +45,11 @@ def relu(x: Array) -> Array:
 
 
 def relu_back(g: Array, z: Array, out: Array | None = None) -> Array:
-    """g where z = relu(x) is above 0, else 0: at 0 it is 0, as in PyTorch. out: g, if that may be written over."""
+    """g where z = relu(x) is above 0 or nan, else 0: at 0 it is 0, as in PyTorch. out: g, if that may be written over."""
+    g = like(g, z)
     if g.strides != z.strides or g.dtype != z.dtype:
-        out = None
-    quick = activations.backward("relu", g, z, out=out) if z.__class__ is np.ndarray and z.size >= FEW else None
-    if quick is not None:
-        return quick
-    g, positive = like(g, z), z > 0
-    if g.strides != z.strides or g.dtype != z.dtype:
-        return g * positive
-    return np.multiply(g, positive, out=empty_like(z) if out is None else out)
+        return masked(g, z != 0)
+    over, quick = out is g, None                     # not, where it was in another order
+    if z.__class__ is np.ndarray and z.size >= FEW:
+        quick = activations.relu_over(g, z) if over else activations.backward("relu", g, z)
+    return masked(g, z != 0, g if over else empty_like(z)) if quick is None else quick

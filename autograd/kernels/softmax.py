@@ -5,12 +5,11 @@ A million float32 numbers in rows of 1,024: softmax 0.35 ms, 2.0 in NumPy.
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from .compiled import FLOAT32, kernels_for
+from .compiled import FLOAT32, blocked, kernels_for
 
 Array = np.ndarray[Any, Any]
 
@@ -74,7 +73,7 @@ def logsumexp(x: Array, dims: tuple[int, ...]) -> Array | None:
     kernels = kernels_for(x) if x.size and neighbours(dims) else None
     if kernels is None:
         return None
-    blocks, n, inner = prod(x.shape[:dims[0]]), prod(x.shape[dims[0]:dims[-1] + 1]), prod(x.shape[dims[-1] + 1:])
+    blocks, n, inner = blocked(x.shape, dims[0], dims[-1])
     shape = (*x.shape[:dims[0]], *x.shape[dims[-1] + 1:])
     tops, sums = np.empty(shape, FLOAT32), np.empty(shape, FLOAT32)
     kernels.middle_power_sums(x, np.empty(max(n, inner), FLOAT32), tops, sums, blocks, n, inner)
@@ -88,7 +87,7 @@ def logsumexp_backward(x: Array, z: Array, g: Array, dims: tuple[int, ...]) -> A
     kernels = kernels_for(x) if neighbours(dims) and z.dtype is FLOAT32 and g.dtype is FLOAT32 else None
     if kernels is None:
         return None
-    blocks, n, inner = prod(x.shape[:dims[0]]), prod(x.shape[dims[0]:dims[-1] + 1]), prod(x.shape[dims[-1] + 1:])
+    blocks, n, inner = blocked(x.shape, dims[0], dims[-1])
     out = np.empty_like(x)
     kernels.logsumexp_backward(x, np.ascontiguousarray(z), np.ascontiguousarray(g), out, blocks, n, inner)
     return out

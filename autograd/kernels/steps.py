@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import kernels_for
+from .compiled import FLOAT32, FLOAT64, kernels_for
 
 Array = np.ndarray[Any, Any]
 
@@ -17,14 +17,14 @@ def adam(p: Array, g: Array, m: Array, v: Array, largest: Array | None, *, t: fl
     """Step t of Adam (AdamW if decoupled; AMSGrad if there is an array `largest`). g may be overwritten. of: the elements of
     all parameters that the optimiser steps: rounding depends on them, not on how they are cut or where they lie.
 
-    670,000 float32 parameters: 0.11 ms compiled, 1.28 ms in NumPy.
+    670,000 float32 parameters: 0.11 ms compiled, 1.28 ms in NumPy. In float64 both round alike.
     """
     size, scale = lr / (1 - beta1 ** t), 1 / math.sqrt(1 - beta2 ** t)
     shrink = 1 - lr * decay if decoupled else 1.0
-    kernels = kernels_for(p, g, m, v, of=of) if largest is None else None
-    if kernels is not None:
-        kernels.adam(p, g, m, v, p.size, shrink, 0.0 if decoupled else decay, -1.0 if maximize else 1.0, beta1, 1 - beta1,
-                     beta2, 1 - beta2, scale, eps, size)
+    step = loop("adam", p, g, m, v, of=of) if largest is None else None
+    if step is not None:
+        step(p, g, m, v, p.size, shrink, 0.0 if decoupled else decay, -1.0 if maximize else 1.0, beta1, 1 - beta1, beta2,
+             1 - beta2, scale, eps, size)
         return
     if decoupled and decay:
         p *= shrink
@@ -57,12 +57,12 @@ def sgd(p: Array, g: Array, v: Array | None, *, lr: float, momentum: float, damp
     """A step of gradient descent, with momentum if there is a velocity v; the first one is the gradient itself. of: see
     adam."""
     sign = -1.0 if maximize else 1.0
-    kernels = kernels_for(p, g, v, of=of)
-    if kernels is not None and v is None:
-        kernels.sgd(p, g, p.size, lr, decay, sign)
+    step = loop("sgd" if v is None else "sgd_momentum", p, g, v, of=of)
+    if step is not None and v is None:
+        step(p, g, p.size, lr, decay, sign)
         return
-    if kernels is not None:
-        kernels.sgd_momentum(p, g, v, p.size, lr, decay, sign, momentum, 1 - dampening, nesterov, fresh)
+    if step is not None:
+        step(p, g, v, p.size, lr, decay, sign, momentum, 1 - dampening, nesterov, fresh)
         return
     g = descent(p, g, maximize, decay)
     if v is None:
@@ -79,6 +79,13 @@ def sgd(p: Array, g: Array, v: Array | None, *, lr: float, momentum: float, damp
         else:
             np.multiply(v, lr, out=g)
     p -= g
+
+
+def loop(name: str, *arrays: Array | None, of: int) -> Any:
+    """The kernel of this name for these arrays, if they are all float32, or float64; else None."""
+    double = arrays[0].dtype is FLOAT64  # type: ignore[union-attr]
+    kernels = kernels_for(*arrays, of=of, dtype=FLOAT64 if double else FLOAT32)
+    return None if kernels is None else getattr(kernels, f"{name}_double" if double else name)
 
 
 def descent(p: Array, g: Array, maximize: bool, decay: float) -> Array:

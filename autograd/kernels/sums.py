@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import FLOAT32, WORTH, kernels_for
+from .compiled import FLOAT32, WORTH, blocked, kernels_for
+from .order import in_rows
 
 Array = np.ndarray[Any, Any]
 accumulate: Any = np.add.reduce
@@ -26,8 +27,7 @@ def total(x: Array, dims: tuple[int, ...], keepdims: bool = False) -> Any:
         if steps:
             kernels = kernels_for(x)
             if kernels is not None:
-                shape = tuple([1 if d in dims else n for d, n in enumerate(x.shape) if keepdims or d not in dims])
-                return reduced(kernels.sums, x, steps).reshape(shape)
+                return reduced(kernels.sums, x, steps).reshape(left(x.shape, dims, keepdims))
     return accumulate(x, axis=dims, dtype=x.dtype, keepdims=keepdims)
 
 
@@ -37,8 +37,33 @@ def running(x: Array, dim: int, back: bool = False) -> Array | None:
     if kernels is None:
         return None
     out = np.empty_like(x)
-    kernels.running_sums(x, out, prod(x.shape[:dim]), x.shape[dim], prod(x.shape[dim + 1:]), back)
+    kernels.running_sums(x, out, *blocked(x.shape, dim, dim), back)
     return out
+
+
+def running_product(x: Array, dim: int) -> Array | None:
+    """The products of the first 1, 2, ... along dim; None where NumPy has to make them, at four times the time."""
+    kernels = kernels_for(x)
+    if kernels is None:
+        return None
+    out = np.empty_like(x)
+    kernels.running_products(x, out, *blocked(x.shape, dim, dim))
+    return out
+
+
+def running_places(x: Array, dim: int, reduce: Any) -> Array:
+    """Where the extreme of the first 1, 2, ... along dim stands, the last of equal ones, or of nan."""
+    kernels = kernels_for(x)
+    if kernels is not None:
+        blocks, n, inner = blocked(x.shape, dim, dim)
+        out = np.empty(x.shape, np.int64)
+        kernels.running_places(x, out, np.empty(inner, FLOAT32), blocks, n, inner, 0 if reduce is np.maximum else -1)
+        return out
+    reached = x == reduce.accumulate(x, axis=dim)
+    if x.dtype.kind in "fV":
+        reached |= np.isnan(x)
+    places = np.arange(x.shape[dim]).reshape((-1,) + (1,) * (x.ndim - 1 - dim))
+    return in_rows(np.maximum.accumulate(np.where(reached, places, 0), axis=dim))  # type: ignore[no-any-return]
 
 
 def extremes(x: Array, dims: tuple[int, ...], keepdims: bool, reduce: Any) -> Any:
@@ -47,8 +72,13 @@ def extremes(x: Array, dims: tuple[int, ...], keepdims: bool, reduce: Any) -> An
     kernels = kernels_for(x) if steps else None
     if kernels is None:
         return reduce.reduce(x, axis=dims, keepdims=keepdims)
-    shape = tuple([1 if d in dims else n for d, n in enumerate(x.shape) if keepdims or d not in dims])
-    return reduced(kernels.extremes, x, steps, 1.0 if reduce is np.maximum else -1.0).reshape(shape)
+    sign = 1.0 if reduce is np.maximum else -1.0
+    return reduced(kernels.extremes, x, steps, sign).reshape(left(x.shape, dims, keepdims))
+
+
+def left(shape: tuple[int, ...], dims: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
+    """The shape of what is left after a reduction over dims."""
+    return tuple([1 if d in dims else n for d, n in enumerate(shape) if keepdims or d not in dims])
 
 
 @lru_cache(maxsize=512)

@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import promote
+from ..kernels.products import product
+from ..operation import fit
+from ..tensor import Tensor
 from ._declare import Operation
 from ._out import takes_out
 from .cast import cast
 from .logic import logical_and, logical_or
-from .matmul import bmm, demand_ndim, matmul, mm, mv, outer, size_text
+from .matmul import bmm, demand_ndim, matmul, mm, mv, outer, product_gradients, size_text
 from .reduce import sum
 from .shape import expand
+from .shape.broadcast import expanded
 
 
 class Blend(Operation, name="Addmm"):
@@ -38,9 +42,49 @@ class Blend(Operation, name="Addmm"):
         return (scaled(g, beta) if ctx.needs(0) else None), (scaled(g, alpha) if ctx.needs(1) else None)
 
 
+class AddMM(Operation, name="Addmm"):
+    """beta * input + alpha * (x @ y) in one node, for matrices or stacks of them in one floating dtype."""
+
+    @staticmethod
+    def forward(ctx: Any, input: Any, x: Any, y: Any, *, beta: Any, alpha: Any) -> Any:
+        """As Blend, into the product's memory."""
+        ctx.save(x, y)
+        ctx.factors, ctx.shape = (beta, alpha), input.shape
+        out = product(x, y)
+        if alpha != 1:
+            out *= alpha
+        if beta != 0:
+            out += input if beta == 1 else beta * input
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Blend's, and MatMul's."""
+        beta, alpha = ctx.factors
+        x, y = ctx.values
+        return (fit(scaled(g, beta), ctx.shape, g.dtype) if ctx.needs(0) else None,
+                *product_gradients(scaled(g, alpha), x, y, ctx.needs(1), ctx.needs(2)))
+
+
 def scaled(g: Any, factor: Any) -> Any:
     """g * conj(factor)."""
     return g if factor == 1 else g * (factor.conjugate() if isinstance(factor, complex) else factor)
+
+
+def plain(input: Any, x: Any, y: Any, ndim: int, beta: Any, alpha: Any) -> bool:
+    """Whether AddMM takes these operands and factors, and they fit. What does not has its error from Blend's way."""
+    if not (isinstance(input, Tensor) and isinstance(x, Tensor) and isinstance(y, Tensor)):
+        return False
+    if beta.__class__ not in (int, float) or alpha.__class__ not in (int, float):
+        return False
+    dtype, a, b, c = x.dtype, x.array.shape, y.array.shape, input.array.shape
+    if dtype is not y.dtype or dtype is not input.dtype or dtype.kind != "f" or len(a) != ndim or len(b) != ndim:
+        return False
+    if a[-1] != b[-2] or a[:-2] != b[:-2]:
+        return False
+    goal = (*a[:-1], b[-1])
+    fits = goal[ndim - len(c):] == c
+    return fits or (len(c) <= ndim and all(n in (1, m) for n, m in zip(c[::-1], goal[::-1], strict=False)))
 
 
 def blended(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
@@ -50,13 +94,15 @@ def blended(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
                            f"and {product.dtype}")
     if product.dtype.kind in "iu":
         beta, alpha = int(beta), int(alpha)          # as PyTorch: cut off
-    expand(input, product.shape)                     # an error where it does not fit
+    expanded(input.shape, product.shape)             # an error where it does not fit
     return Blend.apply(input, product, beta=beta, alpha=alpha)
 
 
 @takes_out
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat1 @ mat2)."""
+    if plain(input, mat1, mat2, 2, beta, alpha):
+        return AddMM.apply(input, mat1, mat2, beta=beta, alpha=alpha)
     return blended("addmm", input, mm(mat1, mat2), beta, alpha)
 
 
@@ -105,6 +151,8 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
 @takes_out
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input[i] + alpha * (batch1[i] @ batch2[i])."""
+    if plain(input, batch1, batch2, 3, beta, alpha):
+        return AddMM.apply(input, batch1, batch2, beta=beta, alpha=alpha)
     _stacks(batch1, batch2)
     return blended("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 

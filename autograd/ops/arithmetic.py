@@ -8,6 +8,7 @@ import numpy as np
 
 from ..complaints import MSG_MINUS
 from ..dtypes import category, complex64, complex128
+from ..kernels import remainders
 from ..operation import Conj
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
@@ -79,11 +80,11 @@ def _trunc_quotient(a: Any, b: Any) -> Any:
 
 
 def _remainder(a: Any, b: Any) -> Any:
-    return np.remainder(*_divided(a, b))
+    return remainders.remainder(*_divided(a, b))
 
 
 def _fmod(a: Any, b: Any) -> Any:
-    return np.fmod(*_divided(a, b))
+    return remainders.fmod(*_divided(a, b))
 
 
 floor_quotient: Any = elementwise("Div", only("fiu", "div_floor", _floor_quotient), lambda g: zero(g), lambda g: zero(g))
@@ -135,7 +136,7 @@ class AddCMul(Operation, name="Addcmul"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Of the product, each factor gets the other."""
-        a, b = conjugates(*ctx.values)
+        a, b = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         scaled = g if ctx.value == 1 else g * ctx.value
         return g, scaled * b if ctx.needs(1) else None, scaled * a if ctx.needs(2) else None
 
@@ -155,7 +156,7 @@ class AddCDiv(Operation, name="Addcdiv"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """As of a quotient."""
-        a, b = conjugates(*ctx.values)
+        a, b = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         scaled = (g if ctx.value == 1 else g * ctx.value) / b
         return g, scaled if ctx.needs(1) else None, -scaled * (a / b) if ctx.needs(2) else None
 
@@ -184,16 +185,25 @@ class Lerp(Operation):
     @staticmethod
     def forward(ctx: Any, x: Any, y: Any, w: Any) -> Any:
         """Counted from the nearer end, so that w = 1 gives y exactly."""
-        ctx.save(x, y, w)
+        ctx.weight = w if w.__class__ in (int, float) else None
+        if ctx.weight is None:
+            ctx.save(x, y, w)
         step = y - x
+        if getattr(w, "ndim", 0) == 0:
+            return x + w * step if abs(w) < 0.5 else y - step * (1 - w)
         return np.where(np.abs(w) < 0.5, x + w * step, y - step * (1 - w))
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Linear in each."""
-        x, y, w = conjugates(*ctx.values)
+        if (w := ctx.weight) is not None:
+            return g * (1 - w) if ctx.needs(0) else None, g * w if ctx.needs(1) else None, None
+        x, y, w = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         return (g * (1 - w) if ctx.needs(0) else None, g * w if ctx.needs(1) else None,
                 g * (y - x) if ctx.needs(2) else None)
+
+
+_of_floats = only("fcV", "lerp", np.asarray)
 
 
 @takes_out
@@ -204,7 +214,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     for name, value in (("end", end), ("weight", weight)):
         if isinstance(value, Tensor) and value.dtype != input.dtype and not (name == "weight" and value.ndim == 0):
             raise RuntimeError(f"expected dtype {input.dtype} for `{name}` but got dtype {value.dtype}")
-    only("fcV", "lerp", np.asarray)(input.array if isinstance(input, Tensor) else input)
+    _of_floats(input.array if isinstance(input, Tensor) else input)
     return Lerp.apply(input, end, weight)
 
 

@@ -17,7 +17,7 @@ from .cast import cast
 from .choice import where
 from .exponential import exp
 from .matmul import matrices
-from .reduce import sum
+from .reduce import add_up, sum
 from .shape import expand, mT, reshape, unsqueeze
 
 
@@ -67,7 +67,7 @@ class Attention(Operation, name="ScaledDotProductAttention"):
         if ctx.needs(0) or ctx.needs(1) or ctx.needs(3):
             gp = matrices(g, mT(v))
             gp = (gp if mask is None else gp * mask) * p
-            gs = gp - p * sum(gp, -1, keepdim=True)
+            gs = gp - p * (sum(gp, -1, keepdim=True) if recorded else add_up(gp, (gp.ndim - 1,), True))
             gq = matrices(gs, k) * scale if ctx.needs(0) else None
             gk = matrices(mT(gs), q) * scale if ctx.needs(1) else None
         return gq, gk, gv, gs if ctx.needs(3) else None, None, None
@@ -81,7 +81,8 @@ def causal_mask(q: Any, k: Any) -> Any:
 def _finite_maximum(scores: Any) -> Any:
     """The largest score of each row; 0 where all are -inf."""
     top = np.maximum.reduce(scores, axis=-1, keepdims=True, initial=-np.inf)
-    return np.where(np.isneginf(top), np.zeros((), top.dtype), top)
+    top[top == -np.inf] = 0
+    return top
 
 
 def _probabilities(q: Any, k: Any, bias: Any, allowed: Any, scale: float) -> Any:
@@ -114,21 +115,26 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     _check(query, key, value, attn_mask, dropout_p, is_causal)
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
-    check_broadcast(*[x.shape[:-2] for x in (query, key, value)])
+    shapes = [x.array.shape[:-2] for x in (query, key, value)]
+    batch = shapes[0]
+    if shapes.count(batch) < 3:
+        check_broadcast(*shapes)
+        batch = np.broadcast_shapes(*shapes[:2])
     allowed = bias = None
     if attn_mask is not None:
         allowed, bias = (attn_mask.array, None) if attn_mask.dtype.kind == "b" else (None, attn_mask)
-    batch = np.broadcast_shapes(query.shape[:-2], key.shape[:-2])
     keep = None
     if dropout_p:
         keep = again(_mask, (*batch, query.shape[-2], key.shape[-2]), dropout_p)
-    factor = (1 / math.sqrt(query.shape[-1]) if query.shape[-1] else 1.0) if scale is None else float(scale)
+    size = query.array.shape[-1]
+    factor = (1 / math.sqrt(size) if size else 1.0) if scale is None else float(scale)
     given: Any = query, key, value, bias
-    if query.dtype == np.float16:                    # half precision is computed in single
+    half = query.dtype == np.float16
+    if half:                                         # half precision is computed in single
         given = tuple(None if x is None else cast(x, np.float32) for x in given)
     out = Attention.apply(*given, allowed, keep, scale=factor, causal=is_causal,
                           kept=1 / (1 - dropout_p) if dropout_p < 1 else 0.0)
-    return cast(out, query.dtype)
+    return cast(out, query.dtype) if half else out
 
 
 def _mask(shape: tuple[int, ...], p: float) -> Any:
@@ -137,17 +143,19 @@ def _mask(shape: tuple[int, ...], p: float) -> Any:
 
 
 def _check(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool) -> None:
-    shapes = f"query {list(query.shape)}, key {list(key.shape)}, value {list(value.shape)}"
+    q, k, v = query.array.shape, key.array.shape, value.array.shape
+    shapes = "query {}, key {}, value {}".format
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError("Expected query, key, and value to have the same dtype, but got query.dtype: "
                            f"{query.dtype} key.dtype: {key.dtype} and value.dtype: {value.dtype} instead.")
     if query.dtype.kind not in "fV":
         raise NotImplementedError(f"scaled_dot_product_attention is not implemented for {query.dtype}")
-    if min(query.ndim, key.ndim, value.ndim) < 2:
-        raise RuntimeError("Expected query, key, and value to all be  at least 2 dimensional, but got " + shapes)
-    if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
+    if min(len(q), len(k), len(v)) < 2:
+        raise RuntimeError("Expected query, key, and value to all be  at least 2 dimensional, but got "
+                           + shapes(list(q), list(k), list(v)))
+    if q[-1] != k[-1] or k[-2] != v[-2]:
         raise RuntimeError("scaled_dot_product_attention: query and key must agree in their last dimension, key and value "
-                           "in the one before: got " + shapes)
+                           "in the one before: got " + shapes(list(q), list(k), list(v)))
     if attn_mask is not None:
         if is_causal:
             raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")

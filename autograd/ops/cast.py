@@ -53,5 +53,8 @@ def common_dtype(*values: Any) -> Any:
 
 def alike(*values: Any) -> tuple[Any, ...]:
     """Operands brought to their common dtype; Python numbers become 0-d arrays, None stays None."""
+    first = getattr(values[0], "dtype", None)
+    if first is not None and all(v is None or getattr(v, "dtype", None) is first for v in values[1:]):
+        return values
     dtype = common_dtype(*(v for v in values if v is not None))
     return tuple(v if v is None else cast(v if hasattr(v, "dtype") else np.array(v), dtype) for v in values)

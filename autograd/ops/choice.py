@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dtypes import for_number
 from ..kernels import pieces
+from ..kernels.selection import chosen, masked
 from ..tensor import Tensor, result
 from ..traced import refuse as unrecordable
 from ..traced import tracers
@@ -24,14 +25,18 @@ class Where(Operation):
 
     @staticmethod
     def forward(ctx: Any, condition: Any, x: Any, y: Any) -> Any:
-        """NumPy's where, on operands of one dtype."""
+        """The kernel, on operands of one dtype."""
         ctx.save(condition)
-        return np.where(condition, x, y)
+        return chosen(condition, x, y)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Each side gets what it gave."""
         (condition,) = ctx.values
+        if type(g) is np.ndarray:
+            none = np.zeros((), g.dtype)
+            return (None, chosen(condition, g, none) if ctx.needs(1) else None,
+                    chosen(condition, none, g) if ctx.needs(2) else None)
         return (None, where(condition, g, 0.0) if ctx.needs(1) else None,
                 where(condition, 0.0, g) if ctx.needs(2) else None)
 
@@ -60,6 +65,11 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     if is_number(input) or input.dtype != other.dtype:
         input, other = alike(input, other)
     return Where.apply(condition, input, other)
+
+
+def passing(g: Any, keep: Any) -> Any:
+    """The gradient g where keep (booleans), else 0: a product would be nan where g is infinite, as for sqrt(relu(x))."""
+    return where(keep, g, 0.0) if isinstance(g, Tensor) else masked(g, keep)
 
 
 def where_method(self: Any, condition: Any, other: Any) -> Any:
@@ -102,13 +112,15 @@ class Clamp(Operation):
         """NumPy's clip; all is nan if a limit is."""
         ctx.save(x)
         ctx.limits = low, high
-        return np.clip(x, low, high)
+        if x.dtype.kind == "f" and (low is None or high is None):    # as np.clip(), which asks much before it does so
+            return np.maximum(x, low) if high is None else np.minimum(x, high)
+        return x.clip(low, high) if type(x) is np.ndarray else np.clip(x, low, high)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Nothing passes beyond the limits."""
         (x,) = ctx.values
-        return g * inside(x, *ctx.limits)
+        return passing(g, inside(x, *ctx.limits))
 
 
 class ClampTensor(Operation, name="Clamp"):
@@ -212,7 +224,7 @@ def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None
 
 
 relu = elementwise("Relu", pieces.relu, lambda g, z, out: (
-    pieces.relu_back(g, z, out) if g.__class__ is np.ndarray else g * (z > 0)))
+    pieces.relu_back(g, z, out) if g.__class__ is np.ndarray else passing(g, z != 0)))
 
 
 __all__ = ["clamp", "clamp_max", "clamp_min", "clip", "fmax", "fmin", "maximum", "minimum", "nan_to_num", "relu",

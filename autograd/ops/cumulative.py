@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dtypes import float16, float32, int64
 from ..kernels.order import in_rows
-from ..kernels.sums import running
+from ..kernels.sums import running, running_places
 from ..tensor import Tensor, result
 from ..traced import unrecordable
 from ._declare import Operation
@@ -67,12 +67,7 @@ def _running(x: Any, dim: int, ufunc: Any) -> ValuesIndices:
     dim = one_dim(dim, x.ndim)
     if x.ndim == 0:
         return ValuesIndices(x.clone(), result(np.zeros((), int64)))
-    a = x.array
-    reached = a == ufunc.accumulate(a, axis=dim)
-    if a.dtype.kind in "fV":
-        reached |= np.isnan(a)
-    places = np.arange(a.shape[dim]).reshape((-1,) + (1,) * (a.ndim - 1 - dim))
-    indices = in_rows(np.maximum.accumulate(np.where(reached, places, 0), axis=dim))
+    indices = running_places(x.array, dim, ufunc)
     return ValuesIndices(Pick.apply(x, indices, dim=dim), result(indices))
 
 

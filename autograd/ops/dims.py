@@ -11,7 +11,7 @@ import numpy as np
 
 from ..tensor import Tensor
 from ._out import takes_out
-from .shape import reshape, wrap_dim
+from .shape import wrap_dim
 
 F = TypeVar("F", bound=Callable[..., Any])
 Dims = int | Sequence[int] | None
@@ -21,6 +21,8 @@ def dims_of(dim: Dims, ndim: int) -> tuple[int, ...]:
     """The dimensions to reduce, from the front; None and () stand for all."""
     if dim is None:
         return tuple(range(ndim))
+    if dim.__class__ is int and -ndim <= dim < ndim:  # type: ignore[operator]
+        return (dim % ndim,)  # type: ignore[operator]
     if not isinstance(dim, (tuple, list)):
         wrapped = wrap_dim(operator.index(dim), ndim)  # type: ignore[arg-type]
         return (wrapped,) if ndim else ()
@@ -41,6 +43,7 @@ def one_dim(dim: Any, ndim: int) -> int:
         raise TypeError(f"dim must be int, not {type(dim).__name__}") from None
 
 
+@functools.lru_cache(maxsize=512)
 def kept(shape: tuple[int, ...], dims: tuple[int, ...]) -> tuple[int, ...]:
     """`shape` with the reduced dimensions at size 1."""
     return tuple([1 if i in dims else n for i, n in enumerate(shape)])
@@ -64,11 +67,6 @@ def nonempty(shape: tuple[int, ...], dims: tuple[int, ...], name: str) -> None:
     for d in dims:
         if shape[d] == 0:
             raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size, got shape {list(shape)}.")
-
-
-def squeezed(x: Any, dim: int, keepdim: bool) -> Any:
-    """x, whose size along dim is 1, without that dimension unless keepdim."""
-    return x if keepdim else reshape(x, (*x.shape[:dim], *x.shape[dim + 1:]))
 
 
 def apart(out: Any, inputs: tuple[Any, ...]) -> None:

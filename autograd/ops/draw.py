@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..kernels.ranking import leading
 from ..random import Generator, drawing
 from ..tensor import Tensor, result
 from ..traced import again, redrawn
-from ._declare import Operation
+from ._declare import Operation, limits_of
 from ._made import extent, floating, kind, made, shape_of, whole
 from ._out import detached, into
 from .choice import where
@@ -62,8 +63,7 @@ def integers(name: str, rng: np.random.Generator, low: Any, high: Any, shape: tu
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if dtype.kind in "biu":
-        top = 1 if dtype.kind == "b" else np.iinfo(dtype).max
-        bottom = 0 if dtype.kind == "b" else np.iinfo(dtype).min
+        bottom, top = (0, 1) if dtype.kind == "b" else (limits_of(dtype).min, limits_of(dtype).max)
         for what, value in (("from", low), ("to - 1", high - 1)):
             if not bottom <= value <= top:
                 raise RuntimeError(f"{what} is out of bounds for {dtype}: {value}")
@@ -278,7 +278,7 @@ def multinomial(input: Any, num_samples: Any, replacement: bool = False, *, gene
             picked = np.array([row.searchsorted(mark, "right") for row, mark in zip(steps, marks, strict=True)])
     else:
         with np.errstate(divide="ignore"):
-            picked = np.argsort(rng.standard_exponential(weights.shape) / weights, -1, kind="stable")[..., :n]
+            picked = leading(rng.standard_exponential(weights.shape) / weights, weights.ndim - 1, n, False)
     return made(picked.astype(dtypes.int64), False, out)
 
 

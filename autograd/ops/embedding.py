@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..graph import shared_counter
+from ..kernels.scatter import inside
 from ..kernels.segments import add_rows, first_largest
 from ..tensor import Tensor
 from ..traced import again, refuse, tracers
 from ._declare import Operation
 from .cast import cast
+from .choice import passing
 from .index.getitem import getitem
 from .shape import reshape
 
@@ -56,7 +58,7 @@ class AddRows(Operation, name="EmbeddingDenseBackward"):
 def divided(g: Any, shares: Any) -> Any:
     """g / shares along the last dimension, 0 where a share is 0."""
     factor = np.where(shares == 0, 0, 1 / np.maximum(shares, 1)).astype(g.dtype)
-    return g * factor[..., None]
+    return passing(g * factor[..., None], (shares != 0)[..., None])
 
 
 def _shares(index: Any, rows: int, padding_idx: int | None, by_frequency: bool) -> Any:
@@ -80,7 +82,7 @@ def _checked(index: Any, weight: Any, name: str) -> Any:
 
 def _in_range(a: Any, rows: int) -> None:
     """IndexError unless all indices name rows."""
-    if a.size and (a.min() < 0 or a.max() >= rows):
+    if a.size and not inside(a, rows):
         raise IndexError(f"index out of range in self: indices from {a.min()} to {a.max()}, {rows} rows")
 
 

@@ -15,7 +15,7 @@ from ._declare import Operation
 from ._names import also
 from ._out import into
 from .cast import cast
-from .choice import maximum, minimum
+from .choice import maximum, minimum, passing
 from .dims import Dims, count, dims_of, kept, nonempty, one_dim, reduction
 from .pick import ValuesIndices, selected
 from .reduce import sum
@@ -50,8 +50,8 @@ class ExtremeOfAll(Extreme, name="Max"):
         """To the elements equal to the extreme, in equal parts."""
         x, z = ctx.values
         top = z.array if isinstance(z, Tensor) else z
-        chosen = cast(x != x if np.isnan(top) else x == z, x.dtype)
-        return chosen * g / sum(chosen)
+        chosen = x != x if np.isnan(top) else x == z
+        return passing(g / sum(cast(chosen, x.dtype)), chosen)
 
 
 def _extreme(x: Any, dim: Dims, keepdim: bool, pick: Any, name: str) -> Any:
@@ -110,7 +110,7 @@ def _along(x: Any, dim: Any, keepdim: bool, find: Any, name: str) -> ValuesIndic
     if x.ndim == 0:
         return selected(x, np.zeros((), int64), 0, keepdim)
     nonempty(x.shape, (place,), name)
-    return selected(x, again(find, x.array, place).reshape(kept(x.array.shape, (place,))), place, keepdim)
+    return selected(x, again(find, x.array, place, keepdims=True), place, keepdim)
 
 
 def _either(x: Any, dim: Any, keepdim: bool, other: Any, pick: Any, find: Any, name: str) -> Any:
@@ -130,13 +130,13 @@ def _either(x: Any, dim: Any, keepdim: bool, other: Any, pick: Any, find: Any, n
 @reduction
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
-    return _either(input, dim, keepdim, other, np.maximum, np.argmax, "max")
+    return _either(input, dim, keepdim, other, np.maximum, np.ndarray.argmax, "max")
 
 
 @reduction
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
-    return _either(input, dim, keepdim, other, np.minimum, np.argmin, "min")
+    return _either(input, dim, keepdim, other, np.minimum, np.ndarray.argmin, "min")
 
 
 def _arg(x: Any, dim: int | None, keepdim: bool, find: Any, name: str) -> Any:
@@ -159,13 +159,13 @@ def _arg(x: Any, dim: int | None, keepdim: bool, find: Any, name: str) -> Any:
 @reduction
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The index of the first largest element, of all or along `dim`."""
-    return _arg(input, dim, keepdim, np.argmax, "argmax")
+    return _arg(input, dim, keepdim, np.ndarray.argmax, "argmax")
 
 
 @reduction
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The index of the first smallest element, of all or along `dim`."""
-    return _arg(input, dim, keepdim, np.argmin, "argmin")
+    return _arg(input, dim, keepdim, np.ndarray.argmin, "argmin")
 
 
 __all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]

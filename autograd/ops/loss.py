@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
 
 from ..kernels import softmax as kernel
 from ..kernels.picking import numbers, picked, take_away
+from ..kernels.scatter import inside
+from ..kernels.selection import masked
 from ..tensor import Tensor
-from ..traced import decided, refuse, tracers
+from ..traced import again, decided, tracers
 from ._declare import Operation
-from .choice import where
+from .choice import passing, where
 from .loss_reduction import chosen, reduced
 from .matmul import linear
 from .reduce import sum
@@ -32,7 +35,7 @@ class NllRows(Operation, name="NllLoss"):
         ctx.shape, ctx.given = logp.shape, (weights, total)
         out = -picked(logp, target)
         if weights is not None:
-            out *= weights
+            out = masked(out * weights, weights != 0)            # what does not count may be infinite or nan
         if total is None:
             return out
         wide = np.float32 if out.dtype == np.float16 else out.dtype
@@ -43,9 +46,12 @@ class NllRows(Operation, name="NllLoss"):
         """-g * weight at the picked element."""
         (target,) = ctx.values
         weights, total = ctx.given
-        share = np.ones(len(target), g.dtype) if weights is None else weights
+        share = weights
+        if weights is None:                          # one number for all is enough where no graph is made
+            share = np.ones(len(target), g.dtype) if isinstance(g, Tensor) or total is None else g.dtype.type(1)
         share = share if total is None else (share / total).astype(g.dtype)
-        return PutRows.apply(-g * share, target, shape=ctx.shape), None
+        g = -g * share
+        return PutRows.apply(g if weights is None else passing(g, weights != 0), target, shape=ctx.shape), None
 
 
 class PutRows(Operation, name="NllLossBackward"):
@@ -74,7 +80,7 @@ class PickRows(Operation, name="Gather"):
         """Indexing by rows."""
         ctx.save(target)
         ctx.shape = x.shape
-        return x[numbers(len(x)), target]
+        return picked(x, target)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -105,7 +111,7 @@ class CrossEntropy(Operation):
         out = tops - picked(wide, target)            # the largest first, or digits are lost
         out += np.log(made[1])
         if weights is not None:
-            out *= weights
+            out = masked(out * weights, weights != 0)            # as above
         return np.asarray((out if total is None else np.add.reduce(out) / total).astype(x.dtype, copy=False))
 
     @staticmethod
@@ -140,7 +146,7 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = No
     rows = _rows(input, target)
     t, weights = _counted(target, input.shape[min(input.ndim - 1, 1)], weight, ignore_index, input.dtype)
     total = None if reduction == "none" else np.float64(1) if reduction == "sum" else _total(weights, t)
-    if total is not None and not total:
+    if total is not None and decided(operator.not_, total):
         return sum(rows) * 0.0 + math.nan            # where nothing counts nan, without a gradient, as PyTorch
     losses = NllRows.apply(rows, t, weights=weights, total=total)
     return reshape(losses, target.shape) if total is None else losses
@@ -148,7 +154,12 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = No
 
 def _total(weights: Any, t: Any) -> Any:
     """What a mean is over."""
-    return np.asarray(len(t) if weights is None else weights.sum(), np.float64 if weights is None else weights.dtype)[()]
+    return np.float64(len(t)) if weights is None else again(_sum, weights)
+
+
+def _sum(weights: Any) -> Any:
+    """Their sum, a number of their dtype."""
+    return np.asarray(weights.sum(), weights.dtype)[()]
 
 
 def _rows(input: Any, target: Any) -> Any:
@@ -160,8 +171,9 @@ def _rows(input: Any, target: Any) -> Any:
             raise RuntimeError(f"size mismatch: expected target of shape [] for input of shape {list(input.shape)}, got "
                                f"{list(target.shape)}")
         return reshape(input, (1, input.shape[0]))
-    expected = (input.shape[0], *input.shape[2:])
-    if target.shape != expected:
+    n, _, *others = input.array.shape
+    expected = (n, *others)
+    if target.array.shape != expected:
         error = RuntimeError if target.shape[:1] == expected[:1] and input.ndim > 2 else ValueError
         raise error(f"Expected target of shape {list(expected)} for input of shape {list(input.shape)}, got "
                     f"{list(target.shape)}")
@@ -174,7 +186,7 @@ def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: A
     """The targets as a vector, ignored ones as 0, and what each counts; None for 1. As they are they stay a Tensor: a write
     to them before backward is noticed."""
     t = target.array.reshape(-1)
-    if t.dtype not in (np.int64, np.uint8):
+    if t.dtype.str[1:] not in ("i8", "u1"):
         raise RuntimeError(f"expected targets (class numbers) of dtype int64 or uint8, but got {t.dtype}; use target.long()")
     if weight is not None:
         if weight.shape != (classes,):
@@ -183,31 +195,39 @@ def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: A
         if weight.tracked:
             raise RuntimeError("the derivative for 'weight' is not implemented: class weights are constants; use "
                                "weight.detach()")
-    weights = None
-    if tracers and weight is not None:
-        refuse("weights of classes can't be recorded")
-    if decided(_unusual, t, classes, ignore_index):
-        if tracers:
-            refuse("targets that are ignored (or out of range) can't be recorded: multiply the losses of each by a mask")
-        counted = t != ignore_index
-        wrong = counted & ((t < 0) | (t >= classes))
-        if wrong.any():
-            raise IndexError(f"Target {t[wrong][0]} is out of bounds for {classes} classes.")
-        t = np.where(counted, t, 0)
-        weights = counted.astype(dtype)
-    if weight is not None:
-        weights = weight.array[t].astype(dtype) if weights is None else weights * weight.array[t].astype(dtype)
+    unusual = _unusual(t, classes, ignore_index)
+    if tracers and weight is None and not unusual:
+        decided(_unusual, t, classes, ignore_index)
+    elif tracers or unusual:                         # in a trace: whatever the targets of a replay are
+        counted = again(_which_count, t, classes, ignore_index)
+        t = again(np.where, counted, t, 0)
+        return t, again(_weights, counted, t, weight, dtype)
+    weights = None if weight is None else weight.array[t].astype(dtype)
     if t.base is None:                               # a copy
         return t, weights
     return target if target.ndim == 1 else reshape(target, t.shape), weights
+
+
+def _which_count(t: Any, classes: int, ignore_index: int) -> Any:
+    """Targets that are not to be ignored; IndexError if one of these is wrong."""
+    counted = t != ignore_index
+    wrong = counted & ((t < 0) | (t >= classes))
+    if wrong.any():
+        raise IndexError(f"Target {t[wrong][0]} is out of bounds for {classes} classes.")
+    return counted
+
+
+def _weights(counted: Any, t: Any, weight: Any, dtype: Any) -> Any:
+    """What each target counts, by its class, if it does."""
+    ones = counted.astype(dtype)
+    return ones if weight is None else ones * weight.array[t].astype(dtype)
 
 
 def _unusual(t: Any, classes: int, ignore_index: int) -> bool:
     """Whether some targets may be ignored, or are wrong."""
     if 0 <= ignore_index < classes:
         return bool(t.size)
-    places = t.view(np.uint64) if t.dtype == np.int64 else t             # negative ones are large
-    return bool(t.size and np.maximum.reduce(places) >= classes)
+    return bool(t.size) and not inside(t, classes)
 
 
 def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
@@ -221,10 +241,10 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any
         raise RuntimeError(MSG_SMOOTHING.format(label_smoothing))
     if input.dtype.kind not in "fV":
         raise NotImplementedError(f'"cross_entropy" not implemented for {input.dtype}; cast the input to floating point')
-    if target.shape == input.shape and input.ndim:
+    if target.array.shape == input.array.shape and input.ndim:
         return _soft_cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
     rows = _rows(input, target)
-    t, weights = _counted(target, rows.shape[1], weight, ignore_index, input.dtype)
+    t, weights = _counted(target, rows.array.shape[1], weight, ignore_index, input.dtype)
     total = None if reduction == "none" else np.float64(1) if reduction == "sum" else _total(weights, t)
     if rows.array.size == 0:
         return _nothing(rows, target, reduction)
@@ -245,8 +265,8 @@ def _smooth(rows: Any, target: Any, weight: Any, ignore_index: int, total: Any) 
     """The loss against equal probabilities for all classes, of the targets that count."""
     logp = log_softmax(rows, 1)
     losses = -sum(logp if weight is None else logp * weight, 1) / float(rows.shape[1])
-    counted = target.array.reshape(-1) != ignore_index
-    losses = losses if counted.all() else where(counted, losses, 0.0)
+    counted = again(np.not_equal, target.array.reshape(-1), ignore_index)
+    losses = losses if counted.all() and not tracers else where(counted, losses, 0.0)
     return reshape(losses, target.shape) if total is None else sum(losses) / total
 
 

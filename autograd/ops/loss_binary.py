@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.activations import logit_loss
+from ..tensor import Tensor
 from ..traced import again
 from ._declare import Operation
 from .activation import logsigmoid, softplus
@@ -37,7 +38,8 @@ class BinaryCrossEntropy(Operation):
         gx = gt = None
         if ctx.needs(0):
             spread = x * (1 - x)
-            gx = g * (x - t) / where(spread < 1e-12, 1e-12, spread)
+            limited = where(spread < 1e-12, 1e-12, spread) if isinstance(g, Tensor) else np.maximum(spread, 1e-12)
+            gx = g * (x - t) / limited
         if ctx.needs(1):
             gt = g * (log(1 - x) - log(x))
         return gx, gt
@@ -61,7 +63,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_avera
 
 def _probabilities(a: Any) -> None:
     """RuntimeError for numbers that are no probabilities."""
-    if a.size and not ((a >= 0) & (a <= 1) | np.isnan(a)).all():
+    if ((a < 0) | (a > 1)).any():                    # nan is let pass
         raise RuntimeError("all elements of input should be between 0 and 1; apply sigmoid, or use "
                            "binary_cross_entropy_with_logits")
 

@@ -10,8 +10,8 @@ import numpy as np
 from ..traced import unrecordable
 from .choice import minimum, relu, where
 from .distance import pairwise_distance
-from .index import getitem
 from .loss_reduction import chosen, reduced
+from .pick import Pick
 from .powers import sqrt
 from .reduce import sum
 from .shape import reshape, unsqueeze
@@ -107,11 +107,9 @@ def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, 
     classes = rows.shape[1]
     if weight is not None and weight.shape != (classes,):
         raise ValueError(f"weight must be one-dimensional, one for each of {classes} classes: got {list(weight.shape)}")
-    n = np.arange(len(t))
-    picked = getitem(rows, (n, t))
-    others = np.ones(rows.shape, bool)
-    others[n, t] = False
-    excess = where(others, relu(margin - unsqueeze(picked, 1) + rows), 0.0)
+    picked = Pick.apply(rows, t[:, None], dim=1, distinct=True)
+    others = np.arange(classes) != t[:, None]
+    excess = where(others, relu(margin - picked + rows), 0.0)
     losses = sum(excess if p == 1 else excess * excess, 1) / classes
     if weight is not None:
         losses = losses * weight.array[t]
@@ -157,7 +155,7 @@ def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, re
     n = np.arange(len(labels))[:, None]
     named = np.zeros(rows.shape, bool)
     named[np.broadcast_to(n, labels.shape)[valid], labels[valid]] = True
-    picked = getitem(rows, (n, np.where(valid, labels, 0)))
+    picked = Pick.apply(rows, np.where(valid, labels, 0), dim=1)
     excess = relu(1 - unsqueeze(picked, 2) + unsqueeze(rows, 1))
     losses = sum(where(valid[:, :, None] & ~named[:, None, :], excess, 0.0), (1, 2)) / rows.shape[1]
     return reduced(reshape(losses, ()) if input.ndim < 2 else losses, reduction)

@@ -82,14 +82,18 @@ def l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = Non
     return _weighted(absolute(input - target), weight, reduction)
 
 
+def _within(d: Any, delta: float) -> Any:
+    return d.clip(-delta, delta) if isinstance(d, (np.ndarray, np.generic)) else clamp(d, -delta, delta)
+
+
 def _huber_forward(d: Any, delta: float) -> Any:
-    inner = np.clip(d, -delta, delta)                # d within, delta with d's sign beyond: the derivative, too
+    inner = d.clip(-delta, delta)                    # d within, delta with d's sign beyond: the derivative, too
     return inner * (d - 0.5 * inner)
 
 
-_huber = pointwise("HuberLoss", _huber_forward, lambda g, d, delta: g * clamp(d, -delta, delta))
+_huber = pointwise("HuberLoss", _huber_forward, lambda g, d, delta: g * _within(d, delta))
 _smooth = pointwise("SmoothL1Loss", lambda d, beta: _huber_forward(d, beta) / beta,
-                    lambda g, d, beta: g * (clamp(d, -beta, beta) / beta))
+                    lambda g, d, beta: g * (_within(d, beta) / beta))
 
 
 def smooth_l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",

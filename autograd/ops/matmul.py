@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..complaints import check_broadcast, unsupported
 from ..dtypes import promote
-from ..kernels.products import affine, column_sums, product
+from ..kernels.products import WORTH, affine, column_sums, product
 from ..operation import fit
 from ..tensor import Tensor
 from ..walk import home_for
@@ -26,29 +27,39 @@ class MatMul(Operation, name="Mm"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, y: Any) -> Any:
-        """The kernel; many matrices times one are one matrix, stacked."""
+        """The kernel."""
         ctx.save(x, y)
-        ctx.shapes = x.shape, y.shape
-        if x.ndim > 2 and y.ndim == 2:
-            return product(x.reshape(_rows(x), x.shape[-1]), y).reshape(*x.shape[:-1], y.shape[1])
-        return product(x, y)
+        return rows_product(x, y)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """g @ y^H and x^H @ g, summed over broadcast dimensions."""
         x, y = ctx.values
-        was_x, was_y = ctx.shapes
-        if type(g) is np.ndarray and len(was_x) == len(was_y) == 2 and x.dtype == y.dtype == g.dtype and g.dtype.kind == "f":
-            return product(g, y.T) if ctx.needs(0) else None, product(x.T, g) if ctx.needs(1) else None
-        gx = fit(matrices(g, mH(y)), was_x, x.dtype) if ctx.needs(0) else None
-        if not ctx.needs(1):
-            return gx, None
-        if len(was_y) == 2 and len(was_x) > 2:
-            x, g = reshape(x, _rows(x), was_x[-1]), reshape(g, _rows(g), was_y[1])
-        return gx, fit(matrices(mH(x), g), was_y, y.dtype)
+        return product_gradients(g, x, y, ctx.needs(0), ctx.needs(1))
 
 
 matrices = MatMul.apply
+
+
+def rows_product(x: Any, y: Any) -> Any:
+    """x @ y of arrays; many matrices times one are one matrix, stacked."""
+    if x.ndim > 2 and y.ndim == 2:
+        return product(x.reshape(_rows(x), x.shape[-1]), y).reshape(*x.shape[:-1], y.shape[1])
+    return product(x, y)
+
+
+def product_gradients(g: Any, x: Any, y: Any, first: bool, second: bool) -> tuple[Any, Any]:
+    """The gradients of x @ y, as far as they are needed."""
+    was_x, was_y = x.shape, y.shape
+    if (type(g) is np.ndarray and len(was_x) == len(was_y) and was_x[:-2] == was_y[:-2]
+            and x.dtype is y.dtype is g.dtype and g.dtype.kind == "f"):
+        return product(g, y.swapaxes(-1, -2)) if first else None, product(x.swapaxes(-1, -2), g) if second else None
+    gx = fit(matrices(g, mH(y)), was_x, x.dtype) if first else None
+    if not second:
+        return gx, None
+    if len(was_y) == 2 and len(was_x) > 2:
+        x, g = reshape(x, _rows(x), was_x[-1]), reshape(g, _rows(g), was_y[1])
+    return gx, fit(matrices(mH(x), g), was_y, y.dtype)
 
 
 def _rows(x: Any) -> int:
@@ -94,6 +105,10 @@ class Dot(Operation):
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """The matrix product as Python's @: vectors are rows on the left, columns on the right; leading sizes broadcast."""
     x, y = input, other
+    if out is None and isinstance(x, Tensor) and isinstance(y, Tensor):
+        one, two = x.array, y.array
+        if one.ndim == two.ndim == 2 and one.shape[1] == two.shape[0] and one.dtype is two.dtype and one.dtype.kind == "f":
+            return matrices(x, y)                    # most are of this kind
     if not isinstance(x, (Tensor, np.ndarray)) or not isinstance(y, (Tensor, np.ndarray)):
         return unsupported("matmul", x, y, numbers=False)
     if out is not None:
@@ -230,12 +245,14 @@ ger = outer
 
 
 class Linear(Operation, name="Addmm"):
-    """x @ weight^T + bias for x (..., k), weight (m, k), bias (m,): one node for the three."""
+    """x @ weight^T + bias for x (..., k), weight (m, k), bias (m,) or None: one node for the three."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, weight: Any, bias: Any) -> Any:
         """The product of the rows, into memory that is filled with the bias where that pays."""
         ctx.save(x, weight)
+        if bias is None:
+            return np.matmul(weight, x) if x.ndim == 1 else rows_product(x, weight.T)
         if x.ndim == 2:
             return affine(x, weight, bias)
         if x.ndim == 1:
@@ -263,7 +280,13 @@ class Linear(Operation, name="Addmm"):
             quick = (home is not None and x.dtype == g.dtype == home.dtype and home.dtype.char in "fd"
                      and not np.may_share_memory(home, x) and not np.may_share_memory(home, g))
             gw = product(g.T, x, home if quick else None) if quick or plain else matrices(mT(g), conj(x))
-        return gx, gw, None if not ctx.needs(2) else sum(g, 0) if isinstance(g, Tensor) else column_sums(g)
+        if not ctx.needs(2):
+            return gx, gw, None
+        return gx, gw, sum(g, 0) if isinstance(g, Tensor) or g.shape[1] == 1 else column_sums(g)
+
+
+class Unbiased(Linear, name="Mm"):
+    """Linear whose bias is None."""
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
@@ -276,11 +299,13 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     if not shape or shape[-1] != matrix[-1]:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({size_text(x)} and "
                            f"{'x'.join(map(str, weight.shape[::-1]))})")
+    if bias is None and len(matrix) == 2 and x.dtype == weight.dtype and x.dtype.kind in "fcV":
+        return Unbiased.apply(x, weight, None)
     if bias is None or len(matrix) == 1 or not (x.dtype == weight.dtype == bias.dtype) or bias.ndim != 1:
         out = matmul(x, weight if weight.ndim == 1 else mT(weight))
         return out if bias is None else out + bias
     given = len(bias.array) if isinstance(bias, Tensor) else len(bias)
-    if given == 1:
+    if given == 1 and (matrix[0] != 1 or prod(shape) >= WORTH):          # oneDNN would add the bias before the product
         return matmul(x, mT(weight)) + bias
     if given != matrix[0]:
         raise RuntimeError(f"linear: bias has {given} elements, weight {matrix[0]} rows")

@@ -107,20 +107,20 @@ def _trailing(name: str, input: Any, normalized_shape: Sequence[int], weight: An
     if not isinstance(normalized_shape, (tuple, list)):
         raise TypeError(f"{name}(): argument 'normalized_shape' must be a tuple of ints, not "
                         f"{type(normalized_shape).__name__}")
-    shape = tuple(normalized_shape)
+    shape, have = tuple(normalized_shape), input.array.shape
     if not shape:
         raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, "
                            "but got normalized_shape = []")
-    if input.shape[-len(shape):] != shape or input.ndim < len(shape):
+    if have[-len(shape):] != shape:
         raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape "
                            f"[*, {', '.join(map(str, shape))}], but got input of size {list(input.shape)}")
     for what, vector in (("weight", weight), ("bias", bias)):
-        if vector is not None and vector.shape != shape:
+        if vector is not None and vector.array.shape != shape:
             raise RuntimeError(f"Expected {what} to be of same shape as normalized_shape, but got {what} of shape "
                                f"{list(vector.shape)} and normalized_shape = {list(shape)}")
     if input.dtype.kind not in "fcV":
         raise NotImplementedError(f'"{name}" not implemented for {input.dtype}; cast the input to floating point first')
-    return {"dims": tuple(range(input.ndim - len(shape), input.ndim)), "form": shape}
+    return {"dims": tuple(range(len(have) - len(shape), len(have))), "form": shape}
 
 
 def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-05) -> Any:

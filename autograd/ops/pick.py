@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from ..kernels.picking import along, put
 from ..tensor import result
 from ._declare import Operation
-from .dims import squeezed
+from .shape import reshape
 
 
 class Pick(Operation, name="Max"):
-    """The elements of x at `indices` along dim. distinct: no element is taken twice."""
+    """The elements of x at `indices` along dim, a dimension that goes unless keepdim. distinct: none is taken twice."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, indices: Any, *, dim: int, distinct: bool = False) -> Any:
-        """np.take_along_axis."""
+    def forward(ctx: Any, x: Any, indices: Any, *, dim: int, distinct: bool = False, keepdim: bool = True) -> Any:
+        """See kernels.picking."""
         ctx.save(indices)
         ctx.dim, ctx.size, ctx.distinct = dim, x.shape[dim], distinct
-        return np.take_along_axis(x, indices, dim)
+        out = along(x, indices, dim)
+        return out if keepdim else out.reshape(without(indices.shape, dim))
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Put back where they were taken."""
         (indices,) = ctx.values
+        g = g if g.ndim == indices.ndim else reshape(g, indices.shape)
         return Put.apply(g, indices, dim=ctx.dim, size=ctx.size, distinct=ctx.distinct), None
 
 
@@ -33,17 +34,10 @@ class Put(Operation, name="Scatter"):
 
     @staticmethod
     def forward(ctx: Any, g: Any, indices: Any, *, dim: int, size: int, distinct: bool = False) -> Any:
-        """np.put_along_axis; indices may repeat, and then add up."""
+        """Indices may repeat, and then add up."""
         ctx.save(indices)
         ctx.dim, ctx.distinct = dim, distinct
-        out = np.zeros((*g.shape[:dim], size, *g.shape[dim + 1:]), g.dtype)
-        if distinct or indices.shape[dim] == 1:
-            np.put_along_axis(out, indices, g, dim)
-        else:
-            places = list(np.indices(indices.shape, sparse=True))
-            places[dim] = indices
-            np.add.at(out, tuple(places), g)
-        return out
+        return put(g, indices, dim, size, distinct)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -63,7 +57,10 @@ def selected(x: Any, indices: Any, dim: int, keepdim: bool) -> ValuesIndices:
     """One element along dim for each of the others: (values, indices); `indices` an array with size 1 along dim."""
     if x.ndim == 0:
         return ValuesIndices(x * 1 if x.dtype.kind != "b" else x.clone(), result(indices.reshape(())))
-    values = Pick.apply(x, indices, dim=dim)
-    shape = indices.shape
-    return ValuesIndices(squeezed(values, dim, keepdim),
-                         result(indices if keepdim else indices.reshape((*shape[:dim], *shape[dim + 1:]))))
+    values = Pick.apply(x, indices, dim=dim, keepdim=keepdim)
+    return ValuesIndices(values, result(indices if keepdim else indices.reshape(without(indices.shape, dim))))
+
+
+def without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    """A shape without this dimension."""
+    return (*shape[:dim], *shape[dim + 1:])

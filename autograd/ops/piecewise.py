@@ -12,27 +12,27 @@ from ..traced import again
 from ._declare import Operation
 from ._pointwise import overwrite, pointwise
 from .arithmetic import mul
+from .choice import passing, where
 from .choice import relu as plain_relu
-from .choice import where
 from .shape import clone, reshape
 
-# At the corners the gradients are PyTorch's: 0 where a piece is flat.
+# At the corners the gradients are PyTorch's: 0 where a piece is flat, whatever comes.
 _hardtanh = pointwise("Hardtanh", lambda x, low, high: np.clip(x, low, high),
-                      lambda g, x, low, high: g * ((x > low) & (x < high)), integers=True, kernel="hardtanh")
+                      lambda g, x, low, high: passing(g, ~((x <= low) | (x >= high))), integers=True, kernel="hardtanh")
 _hardsigmoid = pointwise("Hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6,
-                         lambda g, x: g * ((x > -3) & (x < 3)) / 6)
+                         lambda g, x: passing(g, (x > -3) & (x < 3)) / 6)
 _hardswish = pointwise("Hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6,
-                       lambda g, x: g * where(x <= -3, 0.0, where(x < 3, x / 3 + 0.5, 1.0)), kernel="hardswish")
+                       lambda g, x: passing(g * where(x < 3, x / 3 + 0.5, 1.0), ~(x <= -3)), kernel="hardswish")
 _hardshrink = pointwise("Hardshrink", lambda x, lambd: np.where((x >= -lambd) & (x <= lambd), 0, x),
-                        lambda g, x, lambd: g * ~((x >= -lambd) & (x <= lambd)))
+                        lambda g, x, lambd: passing(g, ~((x >= -lambd) & (x <= lambd))))
 _softshrink = pointwise("Softshrink", lambda x, lambd: x - np.clip(x, -lambd, lambd),
-                        lambda g, x, lambd: g * ~((x >= -lambd) & (x <= lambd)))
+                        lambda g, x, lambd: passing(g, ~((x >= -lambd) & (x <= lambd))))
 _threshold = pointwise("Threshold", lambda x, limit, value: np.where(x <= limit, np.asarray(value).astype(x.dtype), x),
                        lambda g, x, limit, value: where(x <= limit, 0.0, g), integers=True)
 # Sums of two parts, or the larger one, rather than np.where, which is slow on random signs.
 _leaky_relu = pointwise("LeakyRelu", lambda x, slope: (np.maximum(x, x * slope) if 0 < slope <= 1 else
                                                        np.maximum(x, 0) + np.minimum(x, 0) * slope),
-                        lambda g, x, slope: g * (x > 0) + (g * slope) * ~(x > 0), kernel="leaky_relu")
+                        lambda g, x, slope: passing(g, x > 0) + passing(g * slope, ~(x > 0)), kernel="leaky_relu")
 
 
 def relu(input: Any, inplace: bool = False) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dtypes import float16, float32, int64
 from ..kernels.order import in_rows
+from ..kernels.sums import running_product
 from ..tensor import Tensor
 from ._declare import Operation
 from ._names import also
@@ -27,11 +28,16 @@ def _multiply(ufunc: Any, x: Any, **settings: Any) -> Any:
 
 
 def _has_zero(x: Any) -> bool:
-    return not np.all(x.array if isinstance(x, Tensor) else x)
+    return not (x.array if isinstance(x, Tensor) else x).all()
 
 
 def before(x: Any, dim: int) -> Any:
     """For each element the product of those before it along dim."""
+    if type(x) is np.ndarray:
+        out = np.ones(x.shape, x.dtype)
+        colons = (slice(None),) * dim
+        out[colons + (slice(1, None),)] = cumulated(x[colons + (slice(0, -1),)], dim)
+        return out
     one = np.ones(kept(x.shape, (dim,)), x.dtype)
     return cumulated(cat([one, narrow(x, dim, 0, x.shape[dim] - 1)], dim), dim)
 
@@ -71,7 +77,9 @@ class Cumprod(Operation):
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int) -> Any:
         """np.multiply.accumulate."""
-        out = in_rows(_multiply(np.multiply.accumulate, x, axis=dim))
+        out = running_product(x, dim)
+        if out is None:
+            out = in_rows(_multiply(np.multiply.accumulate, x, axis=dim))
         ctx.save(x, out)
         ctx.dim = dim
         return out

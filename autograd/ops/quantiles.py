@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dtypes import float32, float64, int64
 from ..kernels.order import in_rows
+from ..kernels.ranking import nth, order
 from ..tensor import Tensor, result
 from ..traced import refuse, tracers, unrecordable
 from ._declare import Operation
@@ -16,7 +17,7 @@ from .dims import nonempty, one_dim, reduction
 from .pick import Pick, ValuesIndices, selected
 from .reduce import sum
 from .shape import movedim, reshape, squeeze
-from .sorting import order, sort
+from .sorting import sort
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
@@ -59,12 +60,18 @@ def _median(x: Any, dim: Any, keepdim: bool, skip_nan: bool, name: str) -> Any:
     nonempty(x.shape, (dim,), name)
     if tracers:
         refuse(f"{name}() along a dimension can't be recorded")
-    a = x.array
-    places, n = order(a, dim), a.shape[dim]
-    nans = np.count_nonzero(np.isnan(a), axis=dim, keepdims=True) if a.dtype.kind in "fV" else np.zeros((1,) * a.ndim, int64)
+    return selected(x, _middle(x.array, dim, skip_nan), dim, keepdim)
+
+
+def _middle(a: Any, dim: int, skip_nan: bool) -> Any:
+    """Where the middle is along dim: the lower one of two; the first nan, or that of the others."""
+    n = a.shape[dim]
+    nan = np.isnan(a) if a.dtype.kind in "fV" else None
+    if nan is None or not nan.any():
+        return nth(a, dim, (n - 1) // 2)
+    nans = np.count_nonzero(nan, axis=dim, keepdims=True)
     middle = np.maximum(n - nans - 1, 0) // 2 if skip_nan else np.where(nans, n - nans, (n - 1) // 2)
-    middle = np.broadcast_to(middle, (*a.shape[:dim], 1, *a.shape[dim + 1:]))
-    return selected(x, in_rows(np.take_along_axis(places, middle, dim)), dim, keepdim)
+    return in_rows(np.take_along_axis(order(a, dim), middle, dim))
 
 
 @reduction

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import bool_, float16, float32, int64, uint8
+from ..dtypes import float16, float32, int64, uint8
 from ..kernels.order import in_rows
 from ..kernels.sums import total
 from ..operation import SumTo
@@ -14,7 +14,6 @@ from ..tensor import Tensor, result
 from ..traced import again
 from ._declare import Operation
 from ._out import into
-from .arithmetic import div
 from .cast import cast
 from .dims import Dims, count, dims_of, kept, reduction
 from .shape import expand, reshape, sizes
@@ -56,11 +55,16 @@ def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = Non
     if dtype is None:
         if input.dtype.kind in "iub":
             array = input.array if isinstance(input, Tensor) else input
-            whole = in_rows(accumulate(array, axis=dims_of(dim, array.ndim), dtype=int64, keepdims=keepdim or keepdims))
+            whole = again(_whole, array, dims_of(dim, array.ndim), keepdim or keepdims)
             return result(whole) if isinstance(input, Tensor) else whole
     else:
         input = cast(input, dtype)
     return Sum.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim or keepdims)
+
+
+def _whole(a: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+    """The sum of integers or booleans."""
+    return in_rows(accumulate(a, axis=dims, dtype=int64, keepdims=keepdim))
 
 
 class Mean(Operation):
@@ -73,13 +77,15 @@ class Mean(Operation):
         ctx.count = count(x.shape, dims)
         wide = float32 if x.dtype is float16 else x.dtype
         whole = in_rows(total(x.astype(wide, copy=False), dims, keepdim))
+        if ctx.count:
+            return np.true_divide(whole, wide.type(ctx.count)).astype(x.dtype, copy=False)
         with np.errstate(invalid="ignore", divide="ignore"):      # the mean of nothing is nan, as in PyTorch
             return np.true_divide(whole, np.asarray(ctx.count, wide)).astype(x.dtype, copy=False)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """An equal share for each."""
-        return expand(reshape(div(g, float(ctx.count)), kept(ctx.shape, ctx.dims)), ctx.shape)
+        return expand(reshape(g / float(ctx.count), kept(ctx.shape, ctx.dims)), ctx.shape)
 
 
 def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Dims = None,
@@ -162,7 +168,7 @@ def _truth(x: Any, dim: Dims, keepdim: bool, reduce: Any) -> Any:
 
 def _reduced(a: Any, reduce: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
     out = in_rows(np.asarray(reduce(a, axis=dims, keepdims=keepdim)))
-    return out.astype(uint8 if a.dtype == uint8 else bool_, copy=False)
+    return out if a.dtype != uint8 else out.astype(uint8)
 
 
 @reduction

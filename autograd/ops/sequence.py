@@ -40,8 +40,11 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Any = None
     else:
         count = math.ceil((end - start) / step)      # before rounding to integers of other dtypes, as in PyTorch
     if dtype.kind in "iu":
-        return made((np.arange(count) * int(step) + int(start)).astype(dtype), requires_grad, out)
-    return made((start + np.arange(count, dtype=dtypes.float64) * step).astype(dtype), requires_grad, out)
+        numbers = np.arange(count)
+        if step != 1 or start != 0:                  # else they are what is wanted
+            numbers = numbers * int(step) + int(start)
+        return made(numbers.astype(dtype, copy=False), requires_grad, out)
+    return made((start + np.arange(count, dtype=dtypes.float64) * step).astype(dtype, copy=False), requires_grad, out)
 
 
 def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
@@ -64,7 +67,7 @@ def linspace(start: Any, end: Any, steps: Any, *, out: Any = None, dtype: Any = 
     dtype = kind(dtype, layout, device, pin_memory, out)
     if dtype.kind in "iu":
         a, b = fitting(a, dtype), fitting(b, dtype)
-    return made(even(a, b, n).astype(dtype), requires_grad, out)
+    return made(even(a, b, n).astype(dtype, copy=False), requires_grad, out)
 
 
 def even(start: Any, end: Any, steps: int) -> Any:
@@ -72,8 +75,10 @@ def even(start: Any, end: Any, steps: int) -> Any:
     if steps < 2:
         return np.full(steps, start, np.result_type(type(start), dtypes.float64))
     step = (end - start) / (steps - 1)
-    number = np.arange(steps)
-    return np.where(number < steps // 2, start + step * number, end - step * (steps - 1 - number))
+    number, half = np.arange(steps), steps // 2
+    out: Any = start + step * number
+    out[half:] = end - step * (steps - 1 - number[half:])
+    return out
 
 
 def logspace(start: Any, end: Any, steps: Any, base: float = 10.0, *, out: Any = None, dtype: Any = None, layout: Any = None,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.ranking import order
 from ..tensor import Tensor, result
 from ..traced import rerun, unrecordable
 from .dims import one_dim
@@ -32,17 +33,19 @@ def _starts(rows: Any) -> Any:
     return new
 
 
-def _answer(input: Any, dim: int | None, rows: Any, order: Any, new: Any, name: str, wants: tuple[bool, bool]) -> Any:
-    """The first of each run among the rows in `order`; for each row the number of its run; how long the runs are."""
+def _answer(input: Any, dim: int | None, rows: Any, found: Any, new: Any, name: str, wants: tuple[bool, bool]) -> Any:
+    """The first of each run among the rows as `found`; for each row the number of its run; how long the runs are."""
     a = input.array
-    first = order[new]
+    first = found[new]
     values = rows[first] if dim is None else np.take(a, first, axis=dim)
-    inverse = np.empty(len(rows), np.int64)
-    inverse[order] = np.cumsum(new) - 1
-    counts = np.diff(np.append(np.flatnonzero(new), len(rows))).astype(np.int64)
     out = underived(input, values, NotImplementedError(f"the derivative for '{name}' is not implemented."))
-    parts = [result(inverse.reshape(a.shape) if dim is None else inverse)] if wants[0] else []
-    parts += [result(counts)] if wants[1] else []
+    parts = []
+    if wants[0]:
+        inverse = np.empty(len(rows), np.int64)
+        inverse[found] = np.cumsum(new) - 1
+        parts.append(result(inverse.reshape(a.shape) if dim is None else inverse))
+    if wants[1]:
+        parts.append(result(np.diff(np.append(np.flatnonzero(new), len(rows))).astype(np.int64)))
     return (out, *parts) if parts else out
 
 
@@ -52,9 +55,8 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
     """The distinct elements, or slices along `dim`, in order; with where each element went and how often each came."""
     dim = None if dim is None else one_dim(dim, input.ndim)
     rows = _rows(input.array, dim, "unique")
-    order = np.argsort(rows, kind="stable") if dim is None else np.lexsort(rows.T[::-1])
-    new = _starts(rows[order])
-    return _answer(input, dim, rows, order, new, "_unique2" if dim is None else "unique_dim",
+    found = order(rows, 0) if dim is None else np.lexsort(rows.T[::-1])
+    return _answer(input, dim, rows, found, _starts(rows[found]), "_unique2" if dim is None else "unique_dim",
                    (return_inverse, return_counts))
 
 

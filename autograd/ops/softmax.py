@@ -18,7 +18,7 @@ from .cast import cast
 from .choice import where
 from .dims import Dims, dims_of, kept, one_dim, reduction
 from .exponential import exp
-from .reduce import accumulate, sum
+from .reduce import accumulate, add_up, sum
 from .shape import reshape
 
 
@@ -53,13 +53,13 @@ class LogSumExp(Operation, name="Logsumexp"):
     def backward(ctx: Any, g: Any) -> Any:
         """g * exp(x - z)."""
         x, z = ctx.values
-        if not isinstance(g, Tensor):
-            made = kernel.logsumexp_backward(x, np.where(z == -np.inf, np.zeros((), z.dtype), z), g, ctx.dims)
-            if made is not None:
-                return made
         shape = kept(ctx.shape, ctx.dims)
-        z = reshape(z, shape)
-        return reshape(g, shape) * exp(x - where(z == -np.inf, 0.0, z))
+        if isinstance(g, Tensor):
+            z = reshape(z, shape)
+            return reshape(g, shape) * exp(x - where(z == -np.inf, 0.0, z))
+        z = np.where(z == -np.inf, np.zeros((), z.dtype), z)
+        made = kernel.logsumexp_backward(x, z, g, ctx.dims)
+        return g.reshape(shape) * np.exp(x - z.reshape(shape)) if made is None else made
 
 
 @reduction
@@ -94,10 +94,10 @@ class LogSoftmax(Operation):
     def backward(ctx: Any, g: Any) -> Any:
         """g - softmax * sum(g)."""
         (z,) = ctx.values
-        made = None if isinstance(g, Tensor) else kernel.log_softmax_backward(z, g, ctx.dim)
-        if made is not None:
-            return made
-        return g - exp(z) * sum(g, ctx.dim, keepdim=True)
+        if isinstance(g, Tensor):
+            return g - exp(z) * sum(g, ctx.dim, keepdim=True)
+        made = kernel.log_softmax_backward(z, g, ctx.dim)
+        return g - np.exp(z) * add_up(g, (ctx.dim,), True) if made is None else made
 
 
 class Softmax(Operation):
@@ -124,10 +124,10 @@ class Softmax(Operation):
     def backward(ctx: Any, g: Any) -> Any:
         """z * (g - sum(g * z))."""
         (z,) = ctx.values
-        made = None if isinstance(g, Tensor) else kernel.softmax_backward(z, g, ctx.dim)
-        if made is not None:
-            return made
-        return mul(z, g - sum(g * z, ctx.dim, keepdim=True))
+        if isinstance(g, Tensor):
+            return mul(z, g - sum(g * z, ctx.dim, keepdim=True))
+        made = kernel.softmax_backward(z, g, ctx.dim)
+        return z * (g - add_up(g * z, (ctx.dim,), True)) if made is None else made
 
 
 def _normalised(operation: Any, x: Any, dim: int, dtype: Any) -> Any:

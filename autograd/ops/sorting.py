@@ -7,25 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import int64
+from ..kernels.ranking import leading, nth, order
 from ..tensor import result
 from ..traced import again
 from ._names import also
 from ._out import takes_out
 from .dims import one_dim, reduction
 from .pick import Pick, ValuesIndices, selected
-
-
-def order(a: Any, dim: int, descending: bool = False) -> Any:
-    """The numbers of an array's elements along dim in order, nan the largest; equal ones stay in theirs."""
-    if not descending:
-        return np.argsort(a, axis=dim, kind="stable")
-    back = np.argsort(np.flip(a, dim), axis=dim, kind="stable")
-    return np.flip(a.shape[dim] - 1 - back, dim)
-
-
-def _at(a: Any, dim: int, descending: bool, ranks: Any) -> Any:
-    """Where the elements of these ranks are."""
-    return np.take(order(a, dim, descending), ranks, dim)
 
 
 @also(axis="dim")
@@ -65,7 +53,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
         if k == 0:
             return ValuesIndices(input.new_empty(0), result(np.zeros(0, int64)))
         return selected(input, np.zeros((), int64), 0, True)
-    indices = again(_at, input.array, dim, largest, range(k))
+    indices = again(leading, input.array, dim, k, largest)
     return ValuesIndices(Pick.apply(input, indices, dim=dim, distinct=True), result(indices))
 
 
@@ -82,7 +70,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
         raise NotImplementedError("\"kthvalue_cpu\" not implemented for 'Bool'; convert with .int()")
     if input.ndim == 0:
         return selected(input, np.zeros((), int64), 0, keepdim)
-    return selected(input, again(_at, input.array, dim, False, [k - 1]), dim, keepdim)
+    return selected(input, again(nth, input.array, dim, k - 1), dim, keepdim)
 
 
 __all__ = ["argsort", "kthvalue", "msort", "sort", "topk"]

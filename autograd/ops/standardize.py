@@ -92,6 +92,8 @@ def total(x: Any, y: Any, dims: tuple[int, ...]) -> Any:
     The last dimensions go first, as one: NumPy is quickest there, and needs no memory for the product.
     """
     lead = x.ndim
+    if dims == (lead - 1,):                          # as it mostly is
+        return add_up(x, axis=-1, keepdims=True) if y is None else np.vecdot(x, y)[..., None]
     while lead and lead - 1 in dims:
         lead -= 1
     if lead == x.ndim:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.order import in_rows
+from ..kernels.triangles import triangle
 from ._declare import Operation, linear
 from .reduce import sum
 from .shape import wrap_dim
 
-lower_part: Any = linear("Tril", lambda x, k: in_rows(np.tril(x, k)), lambda g, was, k: lower_part(g, k))
-upper_part: Any = linear("Triu", lambda x, k: in_rows(np.triu(x, k)), lambda g, was, k: upper_part(g, k))
+lower_part: Any = linear("Tril", lambda x, k: triangle(x, k, True), lambda g, was, k: lower_part(g, k))
+upper_part: Any = linear("Triu", lambda x, k: triangle(x, k, False), lambda g, was, k: upper_part(g, k))
 
 
 class Diagonal(Operation):

@@ -13,7 +13,7 @@ from ..kernels.sums import total
 from ._declare import Operation
 from .choice import where
 from .dims import Dims, count, dims_of, kept, reduction
-from .reduce import mean
+from .reduce import Mean, mean
 from .shape import reshape
 
 
@@ -21,16 +21,23 @@ def spread(x: Any, dims: tuple[int, ...], keepdim: bool, correction: float) -> A
     """The variance of an array: squared distances from the mean, added up, over max(0, count - correction)."""
     a = x.astype(float32) if x.dtype is float16 else x
     n = count(x.shape, dims)
+    if n and n > correction:
+        return _spread(a, n, dims, keepdim, correction)
     with np.errstate(invalid="ignore", divide="ignore"):
-        centred = a - np.true_divide(total(a, dims, True), np.asarray(n, a.dtype))
-        centred *= centred
-        return np.true_divide(total(centred, dims, keepdim), np.asarray(max(0.0, n - correction), a.dtype))
+        return _spread(a, n, dims, keepdim, correction)
+
+
+def _spread(a: Any, n: int, dims: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+    number = a.dtype.type
+    centred = a - np.true_divide(total(a, dims, True), number(n))
+    centred *= centred
+    return np.true_divide(total(centred, dims, keepdim), number(max(0.0, n - correction)))
 
 
 def spread_gradient(g: Any, x: Any, dims: tuple[int, ...], correction: float, whole: bool) -> Any:
     """2 g (x - mean) / (count - correction); without freedom nan at the mean, and infinite elsewhere."""
     freedom = count(x.shape, dims) - correction
-    distance = x - mean(x, dims, keepdim=True)
+    distance = x - Mean.apply(x, dims=dims, keepdim=True)
     g = reshape(g, kept(x.shape, dims))
     if freedom <= 0 and whole:
         return g * where(distance == 0, float("nan"), float("inf") + 0 * distance)
@@ -73,7 +80,7 @@ class Std(Operation):
     def backward(ctx: Any, g: Any) -> Any:
         """The variance's gradient over twice the deviation."""
         x, z = ctx.values
-        return spread_gradient(where(z == 0, 0.0, g / (2 * z)), x, *ctx.settings)
+        return spread_gradient(where(z == 0, 0.0, g / where(z == 0, 1.0, 2 * z)), x, *ctx.settings)      # no 0 / 0 later
 
 
 def _settings(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any, name: str) -> dict[str, Any]:

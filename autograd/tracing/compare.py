@@ -33,6 +33,13 @@ def compare(one: Tracer, two: Tracer) -> set[int]:
                 raise TraceError(f"trace: {b.line}: {b.label} gets {problem}: something computed outside of recorded calls, "
                                  "from values that change. Compute it with tensors' operations, pass it as an argument of "
                                  "the step, or keep this part out of the step")
+    if len(one.results) != len(two.results):
+        raise TraceError(f"trace: the step returns {len(one.results)} tensors, then {len(two.results)} when it runs again")
+    for number, (x, y) in enumerate(zip(one.results, two.results, strict=True)):
+        problem = difference(x, y, outside, fresh)
+        if problem:
+            raise TraceError(f"trace: tensor {number} of what the step returns is {problem}: it was computed outside of "
+                             "recorded calls. Compute it with tensors' operations, or outside of the step")
     return fresh
 
 

@@ -59,9 +59,10 @@ class Effects(Values):
                 self.fixed(x.array if isinstance(x, Tensor) else x)
         with unseen():
             out = function(*args, **kwargs)
+        run = function
         if isinstance(out, np.generic):              # argmax of a vector: an array of no dimensions, to be known by
-            out = np.asarray(out)
-        call = Call(function, args, kwargs)
+            out, run = np.asarray(out), lambda *a, **k: np.asarray(function(*a, **k))
+        call = Call(run, args, kwargs)
         call.settings = {key: Held(a) for key, a in kwargs.items()}
         call.args = tuple(Held(a) if isinstance(a, (np.ndarray, Tensor)) else a for a in args)
         array = out.array if isinstance(out, Tensor) else out

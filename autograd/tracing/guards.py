@@ -1,8 +1,9 @@
-"""What must be in a replay as it was when the step was recorded: tensors' memory, modules' modes and parts, hooks."""
+"""What must be in a replay as it was when the step was recorded: tensors' memory, modules' modes and parts, hooks, and
+variables that hold tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from ..tensor import Tensor
@@ -12,9 +13,13 @@ MSG_CHANGED = ("replay: a {what} of the step is not what it was when the step wa
 
 
 class Guards:
-    """Looked at before each replay: 0.1 us for a tensor, 0.3 for a module."""
+    """Looked at before each replay: 0.1 us for a tensor or a variable, 0.3 for a module."""
 
-    def __init__(self, tensors: Iterable[tuple[Tensor, Any, int]], modules: Iterable[Any]) -> None:
+    def __init__(self, tensors: Collection[tuple[Tensor, Any, int]], modules: Iterable[Any],
+                 variables: Iterable[tuple[str, Any, Any]]) -> None:
+        """variables outside of the step: see state.variables."""
+        guarded = {id(tensor) for tensor, _, _ in tensors}
+        self._variables = [variable for variable in variables if id(variable[2]) in guarded]
         self._tensors = [(tensor, array, tracked, tensor_hooks(tensor.hooks)) for tensor, array, tracked in tensors]
         self._modules = [(m, vars(m), m.training, parts(m), module_hooks(vars(m))) for m in modules]
 
@@ -26,6 +31,9 @@ class Guards:
                 raise self._changed(f"tensor of shape {list(array.shape)}", detail)
             if tensor_hooks(tensor.hooks) != hooks:
                 raise self._changed(f"tensor of shape {list(array.shape)}", "a hook was added or removed")
+        for name, holder, tensor in self._variables:
+            if (holder.get(name) if isinstance(holder, dict) else holder.cell_contents) is not tensor:
+                raise self._changed("variable", f"{name} is another tensor")
         for module, held, training, own, hooks in self._modules:
             if module.training is not training:
                 raise self._changed(f"module ({type(module).__name__})", f"training was {training}")

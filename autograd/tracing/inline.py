@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..kernels.products import affine, product
+from ..kernels.selection import masked
 from .calls import Array, Call, name_of
 
 VIEWS = {np.swapaxes, np.transpose, np.moveaxis, np.reshape, np.expand_dims, np.squeeze, np.broadcast_to}
 PLAIN = (bool, int, float, complex)
-INTO = {product, affine}                             # kernels that take memory for what they give
+INTO = {product, affine, masked}                             # kernels that take memory for what they give
 
 
 class Opaque(Exception):

@@ -12,7 +12,7 @@ import numpy as np
 from ..kernels.products import affine, bound, product
 from ..walk import running
 from .calls import Call, Held, Value
-from .gradients import adopt, bind
+from .gradients import TAKING
 from .tracer import Tracer
 
 _numbers = count(1)
@@ -22,13 +22,13 @@ MANY = 1 << 16                       # elements: below, the maximum of an array 
 class Program:
     """What replays run: `run()` makes the calls; arrays of arguments and results are `inputs` and `outputs`."""
 
-    def __init__(self, tracer: Tracer, results: list[Any], fresh: set[int]) -> None:
-        """results: the arrays that the step returns. fresh: numbers of values that each step makes anew, unseen."""
+    def __init__(self, tracer: Tracer, results: list[Value], fresh: set[int]) -> None:
+        """results: the values that the step returns. fresh: numbers of values that each step makes anew, unseen."""
         self.names: dict[str, Any] = {"copyto": np.copyto, "maximum": np.maximum}
         self._zeros: dict[Any, Any] = {}
         self.texts: list[str] = []
         self._constants: dict[int, str] = {}
-        self.results = [tracer.operand(a) for a in results]
+        self.results = results
         calls = used_only(tracer.calls, self.results)
         for value in tracer.values:
             maker = value.maker
@@ -64,7 +64,7 @@ class Program:
         """The lines of one call."""
         values = [v for v in call.outs if v is not None]
         arguments = [self.text(a) for a in call.args]
-        if call.function in (adopt, bind) and call.args[1].fixed:
+        if call.function in TAKING and call.args[1].fixed:
             arguments[1] += ".copy()"                # others see that memory
         arguments += [f"{key}={self.text(value)}" for key, value in call.settings.items()]
         head = f"{self.constant(call.function, call.label)}({', '.join(arguments)}"

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import result
+from ..tensor import Tensor, result
 from ..traced import TraceError, here, tracers
 from .check import CHECKED, MSG_COUNTED, changed_numbers, compare_results, compare_tensors, copied
 from .compare import compare
 from .guards import Guards
 from .nests import Nest
 from .program import Program
-from .state import Snapshot
+from .state import Snapshot, reachable
 from .tracer import Tracer
 
 MSG_SHAPE = ("replay: tensor {number} of the arguments has shape {got} and dtype {dtype}, but the step was recorded with "
@@ -70,14 +70,17 @@ class Traced:
         before = Snapshot(step)
         try:
             step(*self._arguments.filled([result(t.array.copy()) for t in self._arguments.tensors]))     # state is made
-            one = self._record([t.array.copy() for t in self._arguments.tensors])[0]
-            two, self._results, arrays = self._record([other(t.array) for t in self._arguments.tensors])
+            leaves = [t for t in reachable(step) if isinstance(t, Tensor) and t.tracked and t.edge is None]
+            one = self._record([t.array.copy() for t in self._arguments.tensors], leaves)
+            two = self._record([other(t.array) for t in self._arguments.tensors], leaves)
             fresh = compare(one, two)
         finally:
             before.restore()
         kept = {key for key, (tensor, array, _) in two.guards.items() if one.guards.get(key, (0, 0))[1] is array}
-        self._guards = Guards([guard for key, guard in two.guards.items() if key in kept], before.modules)
-        self._program = Program(two, arrays, fresh)
+        self._guards = Guards([guard for key, guard in two.guards.items() if key in kept], before.modules,
+                              before.variables)
+        self._results = two.returned
+        self._program = Program(two, two.results, fresh)
         self._text = [(call.label, call.line) for call in two.calls if not call.optional]
         if check:
             self._check(1)
@@ -85,21 +88,23 @@ class Traced:
             if counted:
                 warnings.warn(MSG_COUNTED.format(counted=counted), stacklevel=4)
 
-    def _record(self, arrays: list[Any]) -> tuple[Tracer, Nest, list[Any]]:
-        """Run the step on these arrays: what was recorded, the form of its result, and the arrays in it."""
+    def _record(self, arrays: list[Any], leaves: list[Tensor]) -> Tracer:
+        """Run the step, which reaches these leaves, on these arrays: what was recorded."""
         tracer = Tracer()
         self._inputs = arrays
         for array in arrays:
             tracer.value(array)
+        tracer.gradients.begin(leaves)
         with tracer:
             returned = self.step(*self._arguments.filled([result(a) for a in arrays]))
             tracer.gradients.settle()
-        nest = Nest(returned)
+        nest = tracer.returned = Nest(returned)
         for leaf in nest.others:
             if not isinstance(leaf, (bool, int, float, complex, str, type(None))):
                 raise TraceError(f"trace: the step returns a {type(leaf).__name__}: a replay can return Tensors, in tuples, "
                                  "lists and dicts, and constants")
-        return tracer, nest, [t.array for t in nest.tensors]
+        tracer.results = [tracer.operand(t.array) for t in nest.tensors]
+        return tracer
 
     def __call__(self, *args: Any) -> Any:
         """A replay."""
@@ -135,10 +140,12 @@ class Traced:
 
 def other(array: Any) -> Any:
     """An array like this one with other, likewise possible values: its elements turned round, floating numbers scaled."""
-    turned = np.roll(array, 1)
+    turned = np.asarray(np.roll(array, 1))
+    if array.size > 1 and array.dtype.kind in "biuf":
+        turned.flat[turned.argmax()] = turned.flat[turned.argmin()]          # or all sums and counts would be the same
     if array.dtype.kind in "biu" and array.size and (turned == array).all():
         turned.flat[0] = not turned.flat[0] if array.dtype.kind == "b" else 0        # all alike: 0 is always possible
-    return turned * array.dtype.type(0.97) if array.dtype.kind in "fcV" else turned
+    return np.asarray(turned * array.dtype.type(0.97)) if array.dtype.kind in "fcV" else turned
 
 
 __all__ = ["Traced", "tracers"]

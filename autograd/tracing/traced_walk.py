@@ -27,7 +27,9 @@ def begin_pass(always: list[Any]) -> None:
 
 def count(leaf: Any) -> None:
     """Tell a leaf's tally that it has its gradient."""
-    leaf.hooks.tally.count(running.walks[-1], leaf)
+    walk = running.walks[-1]
+    leaf.hooks.tally.count(walk, leaf)
+    walk.tend()
 
 
 def meet(leaf: Any) -> None:
@@ -97,6 +99,7 @@ class TracedWalk(Walk):
         if tally is not None and tally not in self.met:
             self.met.add(tally)
             self.tracer.calls.append(Call(meet, (Held(leaf.variable),), label="met"))
+            self.tracer.gradients.look()             # what waits to be averaged alone was put aside
         self.tracer.gradients.deliver(leaf.variable, g)
 
     def count(self, variable: Any) -> None:

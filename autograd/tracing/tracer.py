@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from ..traced import here, tracers
 from .backward import Backward
+from .calls import Value
 from .effects import Effects
 from .gradients import Gradients
+from .nests import Nest
 
 
 class Tracer(Backward, Effects):
@@ -17,6 +19,8 @@ class Tracer(Backward, Effects):
     def __init__(self) -> None:
         super().__init__()
         self.gradients = Gradients(self)
+        self.returned = Nest(())                     # by the step
+        self.results: list[Value] = []               # the tensors in that
 
     def __enter__(self) -> Tracer:
         tracers.append(self)

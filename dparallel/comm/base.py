@@ -43,6 +43,7 @@ class Communicator(Messages, Groups):
     kind: str
     size: int
     held: tuple[int, ...]
+    vectors = 0                                      # that were made for persistent_sum()
 
     @property
     def rank(self) -> int:
@@ -271,7 +272,8 @@ class Communicator(Messages, Groups):
         self.start_sum_in_place(arrays).wait()
 
     def persistent_sum(self, size: int, dtype: Any) -> PersistentSum:
-        """A vector of `size` zeros, on the one place held here, that is to be summed again and again. Collective."""
+        """A vector of `size` zeros, on the one place held here, that is to be summed again and again. Collective.
+        CollectiveError on all places where sums of different vectors of one length meet."""
         return PersistentSum(self, size, dtype)
 
     @abstractmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -53,3 +54,8 @@ class Handle:
             return result.wait() if isinstance(result, Handle) else result
 
         return Handle(finish, self.done)
+
+
+def outlive_python(pending: Any) -> None:
+    """Never free this: Python's end comes before MPI's, which still works on it (seen: a segmentation fault)."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(pending))

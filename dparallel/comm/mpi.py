@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import ctypes
 import functools
 import itertools
 import math
@@ -34,6 +33,7 @@ from .call import (
 )
 from .definition import is_half, neutral
 from .groups import Freed
+from .handle import outlive_python
 from .history import History, parted
 from .mpi_handle import MpiHandle
 from .mpi_messages import KINDS, MpiMessages, refuse_lost
@@ -128,11 +128,10 @@ class MpiComm(MpiMessages, Communicator):
         refuse_lost(lost)
 
     def _outlive(self) -> None:
-        """Python's end comes before MPI's: what MPI still works on must never be freed (seen: a segmentation fault). To
-        wait here instead would hang where another rank has failed."""
+        """To wait here instead would hang where another rank has failed."""
         if self._pending:
             self._tell_unreceived()
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._pending))
+            outlive_python(self._pending)
 
     # --- agreeing -----------------------------------------------------------------------------------------------------
 

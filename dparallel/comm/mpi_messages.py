@@ -59,7 +59,7 @@ class MpiMessages:
         # Issend: complete when it is received, so that free() can tell which never was
         requests = [self.comm.Issend(self.spec(header), there, self._wire(tag))]
         requests += [self.comm.Isend(self.spec(piece), there, self._wire(call.given, "data")) for piece in self._pieces(x)]
-        what = "" if is_word(tag) else str(call)     # words may stay unreceived
+        what = "" if is_word(tag) else str(call) + (f", tag {tag}" if tag >= 0 else "")      # words may stay unreceived
         for request in requests:
             self.keep(request, (header, x), what)
         return Handle(lambda: self._complete(requests, what), lambda: all(request.Test() for request in requests))

@@ -7,23 +7,48 @@ from typing import Any
 
 import numpy as np
 
+from .call import CollectiveError
 from .definition import Array
 from .handle import Handle
 
+EXACT = 1 << 24                      # up to here float32 has all whole numbers
+
+MSG_PARTED = "the ranks are at the sums of different vectors"
+MSG_CAUGHT = ("\nWas an exception inside backward() caught on some ranks only? `with model.skipping()` catches it on all of "
+              "them")
+
 
 class PersistentSum:
-    """A vector of `size` elements, one on each place, that is summed over all places into itself, again and again."""
+    """A vector of `size` elements, one on each place, that is summed over all places into itself, again and again.
+
+    Behind it travel its number on the communicator and the square of that, so that all places see if they were at different
+    vectors of one length: the variance of their numbers is not 0 then.
+    """
 
     def __init__(self, comm: Any, size: int, dtype: Any) -> None:
-        self._comm, self.array = comm, np.zeros(size, dtype)
+        comm.vectors += 1
+        self._numbered = comm.size > 1 and np.dtype(dtype).itemsize >= 4     # what is narrower can't count so far
+        self._number = comm.vectors % math.isqrt(EXACT // comm.size)
+        self._comm, self._sent = comm, np.zeros(size + 2 * self._numbered, dtype)
+        self.array: Array = self._sent[:size]
 
     def start(self, divided: int = 0) -> Handle:
-        """Begin a sum; all places do, in the same order. The vector is not to be touched before wait(). The first `divided`
-        elements of the sum are divided by its last one, unless that is 0 or not finite."""
-        handle: Handle = self._comm.start_sum_in_place([self.array])
-        if not divided:
-            return handle
-        return handle.then(lambda _: divide(self.array[:divided], float(self.array[-1])))
+        """Begin a sum; all places do, in the same order. The vector is not to be touched before wait(), a CollectiveError on
+        all places if they were at different vectors. The first `divided` elements of the sum are divided by its last one,
+        unless that is 0 or not finite."""
+        if self._numbered:
+            self._sent[-2:] = self._number, self._number ** 2
+        handle: Handle = self._comm.start_sum_in_place([self._sent])
+        return handle.then(lambda _: self._finish(divided))
+
+    def _finish(self, divided: int) -> None:
+        if self._numbered:
+            total, squares = self._sent[-2:].real.tolist()
+            if total * total != self._comm.size * squares:
+                raise CollectiveError(f"collective of {self._comm.size} places refused, {MSG_PARTED}: this one is at "
+                                      f"that of {self.array.dtype} {self.array.shape}, vector {self._number}.{MSG_CAUGHT}")
+        if divided:
+            divide(self.array[:divided], float(self.array[-1]))
 
 
 def divide(x: Array, total: float) -> None:

@@ -6,10 +6,11 @@ here or there, has waited for long: nothing is sent as long as all goes well. A 
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Sequence
 from typing import Any
+
+from .handle import outlive_python
 
 FAREWELL = 0.5                                       # seconds that a rank which leaves gives its last messages
 
@@ -37,8 +38,7 @@ class Relay:
         """Hand states to the other hosts, with their age for their time: hosts have clocks of their own."""
         if self.mpi.Is_finalized():                  # by the user
             return
-        self._sending = [request for request in self._sending if not request.Test()]
-        if len(self._sending) < 2 * len(self.others):        # else they do not listen
+        if self._on_their_way() < 2 * len(self.others):        # else they do not listen
             aged = [{**item, "time": now - item["time"]} for item in items]
             self._sending += [self.comm.isend(aged, first) for first in self.others]
 
@@ -53,7 +53,11 @@ class Relay:
         """The last word of this rank."""
         self.send([item], now)
         until = time.monotonic() + FAREWELL
-        while self._sending and time.monotonic() < until:
-            self._sending = [request for request in self._sending if not request.Test()]
-        if self._sending:                            # Python's end comes before MPI's, which may still read them
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._sending))
+        while self._on_their_way() and time.monotonic() < until:
+            pass
+        if self._sending:
+            outlive_python(self._sending)
+
+    def _on_their_way(self) -> int:
+        self._sending = [request for request in self._sending if not request.Test()]
+        return len(self._sending)

@@ -3,7 +3,7 @@ all of them.
 
 2.7 MB on 2 ranks take 60 us, and 250 by MPI's allreduce, which copies all by way of buffers of its own; 69 kB 7 us, not 13.
 Two barriers keep the ranks in step: all have started, all have written. Nobody works in the background: a rank does its part
-of a sum while it waits for that sum, or for one of another communicator.
+of a sum when done() is asked, as the reducer does between nodes, or while it waits, for that sum or another communicator's.
 """
 
 from __future__ import annotations
@@ -18,17 +18,13 @@ import numpy as np
 from .call import CollectiveError, explain
 from .definition import is_half
 from .handle import Handle
-from .persistent import PersistentSum, divide
+from .persistent import MSG_CAUGHT, MSG_PARTED, PersistentSum, divide
 from .shared_memory import shared_file
 from .site import at, here
 
 BLOCK = 1 << 16                                      # elements that are summed at once: they stay in the second cache
 LINE = 64                                            # bytes that go from core to core as one
 PAGE = 4096
-
-MSG_PARTED = "the ranks are at the sums of different vectors"
-MSG_CAUGHT = ("\nWas an exception inside backward() caught on some ranks only? `with model.skipping()` catches it on all of "
-              "them")
 
 
 class _Here(threading.local):
@@ -84,7 +80,7 @@ class SharedSums:
                     self._go_on()
                 else:
                     for sums in {self, *_here.busy}:
-                        sums.progress()
+                        sums.progress(waits=True)
         finally:
             self.comm.waiting = None
 
@@ -92,25 +88,28 @@ class SharedSums:
         """Whether a vector's sum, or any, has started and is not complete."""
         return vector in self._queue if vector is not None else bool(self._queue)
 
-    def progress(self) -> None:
-        """Go on as far as that needs no waiting."""
-        while self._queue and self._barrier.Test():  # type: ignore[attr-defined]
-            self._go_on()
+    def progress(self, waits: bool = False) -> None:
+        """Go on as far as that needs no waiting. waits: whether the caller is waiting, and has started all it is to."""
+        while self._queue and self._barrier.Test() and self._go_on(waits):  # type: ignore[attr-defined]
+            pass
 
-    def _go_on(self) -> None:
-        """All ranks are at the barrier: do what comes next for the first in the queue."""
+    def _go_on(self, waits: bool = True) -> bool:
+        """All ranks are at the barrier: do what comes next for the first in the queue. False: not before all ranks wait."""
         first = self._queue[0]
         if self._step == 1:
             self._queue.pop(0)
         elif all(turn[0] == first.turns[0][0] for turn in first.turns):
             first.add()
-        else:
+        elif waits:
             self._part(first)
+        else:                                        # what this pass has still to start would meet the next pass's
+            return False
         self._step = 1 - self._step if self._queue else 0
         if self._queue:
             self._barrier = self.comm.comm.Ibarrier()
         else:
             self._listed.remove(self)
+        return True
 
     def _part(self, first: SharedSum) -> None:
         """The ranks are at sums of different vectors, which all of them see: give up all that were started, on all ranks.

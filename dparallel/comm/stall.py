@@ -33,7 +33,7 @@ LIMIT = 60.0                         # seconds
 SETTLED = 5.0                        # seconds that a message on its way is given before its wait counts as hopeless
 LONG = 2.0                           # seconds of waiting from which hosts tell each other
 FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
-MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)")
+MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)(?:.*?tag[ =](\d+))?")
 NO = ("", "0", "no", "false", "off")
 REPORTS = "DPRUN_REPORT_DIR"         # where dprun looks for the first failure
 
@@ -83,11 +83,21 @@ def stall_seconds(value: Any) -> float:
 class Seen:
     """A wait that a look saw, and when it was first seen; `token` tells waits of one communicator apart."""
 
-    def __init__(self, comm: Any, waiting: Any, since: float) -> None:
+    def __init__(self, comm: Any, waiting: Any, entered: int, since: float) -> None:
         self.what, self.key, self.members, self.since = told(waiting), comm.key, comm.members, since
-        self.entered = comm.entered
+        self.entered = entered
         self.token = waiting if isinstance(waiting, str) else getattr(waiting, "number", self.entered)
         self.told = 0.0                              # seconds of waiting after which it is to be told again; 0: not told yet
+
+    @classmethod
+    def of(cls, comm: Any, now: float) -> Seen | None:
+        """What a communicator waits in; None if in nothing, or if it went on while this looked: the text of one collective
+        under the number of the next would be a clash with other ranks."""
+        entered, waiting = comm.entered, comm.waiting
+        if waiting is None:
+            return None
+        seen = cls(comm, waiting, entered, now)
+        return seen if comm.waiting is waiting and comm.entered == entered else None
 
     def or_same(self, old: Seen | None) -> Seen:
         """The old one if it is the same wait, else this one. Texts are compared as objects: each message has its own."""
@@ -101,7 +111,8 @@ class Seen:
             return Wait(self.what, self.key, self.token, self.members, now - self.since)
         place = MESSAGE.match(self.what)
         peers = [self.members[int(place[1])]] if place and int(place[1]) < len(self.members) else []
-        return Wait(self.what, self.key, self.entered, self.members, now - self.since, peers)
+        tag = (place and place[2]) or ""
+        return Wait(self.what, self.key, self.entered, self.members, now - self.since, peers, tag)
 
 
 class Watch:
@@ -122,6 +133,7 @@ class Watch:
         self.latest_site: Any = None
         self._comms: dict[str, Any] = {}
         self._seen: dict[str, Seen] = {}             # the waits of the last look, by communicator
+        self._looked = time.monotonic()              # when that was
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._process = os.getpid()
@@ -143,9 +155,8 @@ class Watch:
         if not self._shared:                         # not: no board, which may be so on some ranks only
             self._shared = True
             node = near(mpi)
-            board = Board.shared(node, self.size, members_of(node, mpi.COMM_WORLD))
+            self.board = Board.shared(node, self.size, members_of(node, mpi.COMM_WORLD))
             self._relay = Relay.between(mpi, node)
-            self.board = board
             node.Free()
 
     # --- the thread ---------------------------------------------------------------------------------------------------
@@ -162,11 +173,12 @@ class Watch:
     def _look(self) -> None:
         """Write down what this rank does; see whether there is something to report."""
         now = time.monotonic()
+        between = now - self._looked
         mine = self._state(now)
         states = self._publish(mine)
         if self._relay is not None and self._relay.speaks:
-            self._exchange(self._relay, now)
-        if mine.wait is None or not mine.wait.seconds:
+            self._exchange(self._relay, now, between)
+        if mine.wait is None or not mine.wait.seconds or not self._heard(states, now - mine.wait.seconds, now):
             return
         limit, seen = self.settings.limit + self._later(states), self._seen[mine.wait.key]
         reason = gone(states, min(limit, SETTLED))
@@ -184,15 +196,22 @@ class Watch:
         seen.told = max(limit, 2 * mine.wait.seconds)
         self._report(reason + ("; the job is ended" if ends else ""), states, now, ends)
 
-    def _exchange(self, relay: Relay, now: float) -> None:
-        """Put the states of other hosts' ranks on the board, and if somebody has waited for long, hand this host's out."""
+    def _heard(self, states: dict[int, State], since: float, now: float) -> bool:
+        """Whether all ranks of this host have said where they are since a wait began, or have had the time to."""
+        here = () if self.board is None else self.board.here
+        return now - since >= 3 * self.settings.period or all(
+            rank in states and (states[rank].left or states[rank].time >= since) for rank in here)
+
+    def _exchange(self, relay: Relay, now: float, between: float) -> None:
+        """Put the states of other hosts' ranks on the board, and if somebody has waited for long, hand this host's out.
+        between: seconds since the last look."""
         if self.board is None:
             return
         for item in relay.received(now):
             if "claimed" in item:
                 self.board.claim(now, 0.0)
-            else:                                    # older rather than newer than it is: it has lain here for a while
-                self.board.write({**item, "time": item["time"] - self.settings.period})
+            else:                                    # older rather than newer than it is: it has lain here since then
+                self.board.write({**item, "time": item["time"] - between})
         items, fresh = self.board.read(), now - 3 * self.settings.period
         long = min(LONG, self.settings.limit / 4)
         if any(item["wait"] and item["wait"]["seconds"] >= long and item["time"] > fresh for item in items.values()):
@@ -205,8 +224,12 @@ class Watch:
 
     def _state(self, now: float) -> State:
         """What this rank is doing: the wait that has lasted longest, or the main thread's place."""
+        lost, self._looked = now - self._looked - self.settings.period, now
+        if lost > min(self.settings.limit, SETTLED) / 2:         # stopped, as by Ctrl-Z: that is no time of waiting
+            for old in self._seen.values():                      # a message that has come since is still to be taken
+                old.since = now if isinstance(old.token, str) else old.since + lost
         comms = list(self._comms.values())
-        new = [Seen(comm, waiting, now) for comm in comms if (waiting := comm.waiting) is not None]
+        new = [wait for comm in comms if (wait := Seen.of(comm, now)) is not None]
         seen = {wait.key: wait.or_same(self._seen.get(wait.key)) for wait in new}
         self._seen = seen
         state = State(self.rank, now, {comm.key: comm.entered for comm in comms})
@@ -233,7 +256,7 @@ class Watch:
         if self.board is not None and not self.board.claim(now, min(self.settings.limit, SETTLED)):
             return
         if self._relay is not None:
-            self._relay.send([{"rank": self.rank, "time": now, "claimed": True}], now)
+            self._relay.send([{"time": now, "claimed": True}], now)
         text = report(title, states, range(self.size), now, 3 * self.settings.period + 2)
         left = ends and leave_report(self.rank, text)
         if not left:
@@ -256,7 +279,7 @@ class Watch:
         with contextlib.suppress(ValueError, OSError):
             self._publish(state)
         if self._relay is not None:
-            self._relay.leave({**vars(state), "wait": None}, state.time)
+            self._relay.leave(vars(state), state.time)
 
 
 def near(mpi: Any) -> Any:

@@ -246,14 +246,18 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
         meeting.leave(rank, failure)
 
     with branches(size) as streams:
-        for rank, stream in enumerate(streams):
-            threading.Thread(target=contextvars.copy_context().run, args=(body, rank, stream), name=f"rank {rank}",
-                             daemon=True).start()
+        started = [threading.Thread(target=contextvars.copy_context().run, args=(body, rank, stream), name=f"rank {rank}",
+                                    daemon=True) for rank, stream in enumerate(streams)]
+        for thread in started:
+            thread.start()
         try:
             late = meeting.ended()
         except BaseException as error:               # the user's Ctrl-C: let no rank wait for ever
             meeting.leave(None, error)
             raise
+        for rank, thread in enumerate(started):
+            if rank not in late:                     # its last steps: nothing is left of it then
+                thread.join()
     if meeting.failure is not None:
         failed, first = meeting.failure
         note(first, f"rank {failed} of {size} failed" + (f"; ranks {late} had not ended {GRACE:g} s later" if late else ""))

@@ -14,7 +14,7 @@ from typing import Any
 @dataclass
 class Wait:
     """A rank's wait in a collective: which one, its number on its communicator, the ranks that take part (by their
-    number in the job), the ranks that it is waiting for where that is known (point to point), and for how long."""
+    number in the job), for how long, and of a message the ranks that it is waiting for where that is known, and its tag."""
 
     what: str
     key: str
@@ -22,6 +22,7 @@ class Wait:
     members: Sequence[int]
     seconds: float
     peers: Sequence[int] | None = None
+    tag: str = ""
 
     @property
     def kind(self) -> str:
@@ -71,19 +72,26 @@ def needed(state: State, states: States) -> list[int]:
     if wait is None:
         return []
     if wait.peers is not None:
-        return [peer for peer in wait.peers if peer != state.rank]
+        return [peer for peer in wait.peers if peer != state.rank and not _meet(state, states.get(peer))]
     return [rank for rank in wait.members if rank != state.rank
             and rank in states and states[rank].counts.get(wait.key, wait.number) < wait.number]
 
 
+def _meet(state: State, other: State | None) -> bool:
+    """Whether one rank is sending what the other receives: a large message may take its time."""
+    a, b = state.wait, other and other.wait
+    return bool(a and b and a.tag and b.peers and other and other.rank in (a.peers or ()) and state.rank in b.peers
+                and (a.key, a.tag, {a.kind, b.kind}) == (b.key, b.tag, {"send", "recv"}))
+
+
 def gone(states: States, settled: float) -> str:
     """Why somebody waits for a rank that will never come; "" if nobody does. settled: seconds that a message which is
-    still on its way is given."""
+    still on its way is given, also after its sender has left: what is known of the receiver may be older."""
     for state in states.values():
         for rank in needed(state, states):
             other = states.get(rank)
             if other is not None and other.left and state.wait is not None \
-                    and (state.wait.peers is None or state.wait.seconds >= settled):
+                    and (state.wait.peers is None or min(state.wait.seconds, state.time - other.time) >= settled):
                 return f"rank {rank} {other.left}, and will never come where rank {state.rank} waits for it"
     return ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ class Scattered(Transport):
 
     def __init__(self, comm: Communicator, keep: bool, gathering: Gathering | None, wire: str = "") -> None:
         self.comm, self.keep, self.gathering, self.wire = comm, keep, gathering, wire
-        self.blocks = bool(wire)                     # weights are summed first
+        self.blocks = bool(wire) or gathering is None    # weights are summed first; ranks meet where a sum starts
         self.bytes_sent: list[int] = []
         self._sent: list[Unit] = []
         self._scale = 1.0
@@ -51,12 +51,11 @@ class Scattered(Transport):
         return self.gathering is None or self.gathering.agree(SEND, unit.number, optional=not final)
 
     def start(self, unit: Unit, weight: float, index: int, last: bool) -> None:
-        """Send a unit; wait for one that left before, unless other ranks may be in a collective of the pass."""
+        """Send a unit; wait for one that left before: no other rank is in a collective of the pass then, see `blocks`."""
         unit.send(weight, self.keep, self._start)
         self._sent.append(unit)
         for sent in self._sent[:-IN_FLIGHT]:
-            if sent.handle is not None and (not self.crossed or self.gathering is not None or sent.handle.done()):
-                sent.arrive()
+            sent.arrive()
 
     def _start(self, x: Any, sizes: Sequence[int]) -> Handle:
         """Start the sum of one vector of each rank, of which this one gets its piece."""
@@ -65,6 +64,10 @@ class Scattered(Transport):
         sent = x.astype(self.wire) if self.wire else x
         handle = self.comm.start_reduce_scatter([sent], sizes)
         return handle.then(lambda done: done.value()[0].astype(x.dtype, copy=False))
+
+    def under_way(self) -> Iterable[Handle]:
+        """Sums of which this rank gets its piece."""
+        return [unit.handle for unit in self._sent if unit.handle is not None]
 
     def collect(self, units: Sequence[Unit]) -> bool:
         """Wait for all, and sum what they count; they are still to be divided by the sum of weights."""

@@ -237,3 +237,37 @@ def test_mish_in_half_precision_and_gelu_without_dimensions():
         one = ag.tensor(0.0, dtype=dtype, requires_grad=True)
         F.gelu(one).backward()
         assert one.grad.item() == 0.5
+
+
+FLAT = {                                             # name: the function, where its gradient is 0
+    "relu": (F.relu, lambda x: x <= 0), "relu_": (lambda x: (x * 1).relu_(), lambda x: x <= 0),
+    "relu6": (F.relu6, lambda x: (x <= 0) | (x >= 6)), "hardtanh": (F.hardtanh, lambda x: abs(x) >= 1),
+    "hardswish": (F.hardswish, lambda x: x <= -3), "hardsigmoid": (F.hardsigmoid, lambda x: abs(x) >= 3),
+    "hardshrink": (F.hardshrink, lambda x: abs(x) <= 0.5), "softshrink": (F.softshrink, lambda x: abs(x) <= 0.5),
+    "clamp": (lambda x: x.clamp(-1, 1), lambda x: abs(x) > 1), "leaky_relu": (F.leaky_relu, lambda x: x != x),
+    "max": (lambda x: x.max(), lambda x: x != x.max())}
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("times", [1, 2000])                          # NumPy, and kernels
+@pytest.mark.parametrize("name", FLAT)
+def test_flat_pieces_stop_infinite_gradients(name, times, dtype):
+    """As in PyTorch: sqrt(relu(x)) has the gradient 0 below 0, not infinity times 0."""
+    function, flat = FLAT[name]
+    values = np.repeat(np.array([-7.0, -2, -0.25, 0, 0.25, 0.5, 2, 7], dtype), times)
+    x = ag.tensor(values, requires_grad=True)
+    y = function(x)
+    for g in (math.inf, math.nan):
+        for create in (False, True):
+            (found,) = ag.grad(y, [x], ag.full(y.shape, g, dtype=x.dtype), retain_graph=True, create_graph=create)
+            array = found.detach().numpy()
+            assert np.array_equal(array == 0, flat(values)) and np.isfinite(array).sum() == flat(values).sum()
+    if y.ndim:
+        (after,) = ag.grad(function(x).clamp(min=0).sqrt().sum(), [x])
+        assert not np.isnan(after.numpy()[flat(values) | (y.detach().numpy() < 0)]).any()
+
+
+def test_nan_passes_gradients_through_relu_as_in_pytorch():
+    for size in (3, 6000):
+        x = ag.full((size,), math.nan, requires_grad=True)
+        assert ag.grad(F.relu(x).sum(), [x])[0].tolist() == ag.grad(F.relu6(x).sum(), [x])[0].tolist() == [1.0] * size

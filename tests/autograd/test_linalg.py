@@ -202,3 +202,26 @@ def test_low_rank_factors_of_a_matrix_of_low_rank():
     np.testing.assert_allclose(((u * s) @ v.mT).numpy(), (a - a.mean(0)).numpy(), atol=1e-10)
     with pytest.raises(ValueError, match="min"):
         ag.svd_lowrank(a, q=7)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (3, 1), (1, 5), (3, 5)])
+@pytest.mark.parametrize("factors", [(1, 1), (0.5, 2), (0, -1), (2, 0)])
+def test_addmm_in_one_node_as_in_parts(shape, factors):
+    beta, alpha = factors
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(s).astype(np.float32) for s in (shape, (3, 4), (4, 5), (3, 5))]
+
+    def run(compute):
+        xs = [ag.tensor(a, requires_grad=True) for a in arrays[:3]]
+        y = compute(*xs)
+        first = ag.grad((y * y * ag.tensor(arrays[3])).sum(), xs, create_graph=True)
+        second = ag.grad(sum((g * g).sum() for g in first), xs, allow_unused=True)
+        return [y, *first, *[s if s is not None else ag.zeros(()) for s in second]]
+
+    one = run(lambda b, x, w: ag.addmm(b, x, w, beta=beta, alpha=alpha))
+    stacks = run(lambda b, x, w: ag.baddbmm(b, x[None], w[None], beta=beta, alpha=alpha)[0])
+    parts = run(lambda b, x, w: beta * b + alpha * (x @ w))
+    assert one[0].grad_fn.name() == "AddmmBackward0" and all(edge[0].is_leaf for edge in one[0].grad_fn.next_functions)
+    for a, b, c in zip(one, stacks, parts, strict=True):
+        np.testing.assert_allclose(a.detach().numpy(), c.detach().numpy(), rtol=2e-4, atol=1e-4)
+        np.testing.assert_allclose(b.detach().numpy(), c.detach().numpy(), rtol=2e-4, atol=1e-4)

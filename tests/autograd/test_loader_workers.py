@@ -40,7 +40,7 @@ def workers_alive():
 def nothing_is_left_behind():
     yield
     gc.collect()
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while workers_alive() and time.monotonic() < end:
         time.sleep(0.01)
     assert not workers_alive()
@@ -281,7 +281,7 @@ def test_a_thread_that_exits_is_an_error():
 
 @both
 def test_timeouts(context):
-    it = iter(DataLoader(Failing(lambda: time.sleep(0.8)), 2, num_workers=1, timeout=0.3, multiprocessing_context=context))
+    it = iter(DataLoader(Failing(lambda: time.sleep(2)), 2, num_workers=1, timeout=0.3, multiprocessing_context=context))
     with pytest.raises(RuntimeError, match=r"DataLoader timed out after 0.3 seconds"):
         list(it)
     del it
@@ -368,7 +368,7 @@ def test_in_order_false_gives_what_is_ready(context, tmp_path):
 def test_spawn():
     context = multiprocessing.get_context("spawn")
     data = TensorDataset(ag.arange(6), ag.randn(6, 2))
-    batches = [b for b, _ in DataLoader(data, 4, num_workers=1, multiprocessing_context=context, timeout=30)]
+    batches = [b for b, _ in DataLoader(data, 4, num_workers=1, multiprocessing_context=context, timeout=200)]
     assert [b.tolist() for b in batches] == [[0, 1, 2, 3], [4, 5]] and batches[0].dtype == ag.int64
     with pytest.raises((AttributeError, TypeError), match=r"pickle|local"):
         iter(DataLoader(data, collate_fn=lambda b: b, num_workers=1, multiprocessing_context="spawn"))
@@ -402,7 +402,7 @@ def test_interpreter_exit_with_workers_alive(tmp_path):
     script = "import autograd\nfrom autograd.utils.data import DataLoader\n" \
              "for context in (None, 'fork'):\n    loader = DataLoader(range(99), num_workers=2, persistent_workers=True, multiprocessing_context=context)\n" \
              "    it = iter(loader); next(it); keep = globals().setdefault('keep', []); keep.append(it)\nprint('end')"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=200)
     assert done.stdout == "end\n" and done.stderr == "" and done.returncode == 0
 
 

@@ -398,3 +398,27 @@ def test_inputs_are_left_alone():
         for name in ("mse_loss", "l1_loss", "huber_loss", "smooth_l1_loss", "kl_div", "cosine_similarity", "pairwise_distance", "gelu", "softplus"):
             getattr(F, name)(*(xs if "loss" in name or name in ("kl_div", "cosine_similarity", "pairwise_distance") else xs[:1]))
     assert [x.tolist() for x in xs] == [x.tolist() for x in before]
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (64, 50)])                 # NumPy, and kernels
+@pytest.mark.parametrize("loss", [F.cross_entropy, lambda x, t, **how: F.nll_loss(F.log_softmax(x, 1), t, **how)])
+def test_what_is_ignored_may_be_infinite(loss, shape):
+    """Ignored targets count as class 0 inside; its logits may be masked with -inf, and ignored rows may be nan."""
+    logits, target = rand(*shape).astype(np.float32), np.full(shape[0], 1)
+    target[1] = -100
+    expected = float(loss(ag.tensor(np.delete(logits, 1, 0)), ag.tensor(np.delete(target, 1))))
+    logits[1] = np.nan
+    assert float(loss(ag.tensor(logits), ag.tensor(target))) == pytest.approx(expected, rel=1e-5)
+    assert loss(ag.tensor(logits), ag.tensor(target), reduction="none").tolist()[1] == 0
+    logits = rand(*shape).astype(np.float32)
+    logits[:, 0] = -np.inf
+    x = ag.tensor(logits, requires_grad=True)
+    made = loss(x, ag.tensor(target))
+    made.backward()
+    assert np.isfinite(made.item()) and np.isfinite(x.grad.numpy()).all() and not x.grad.numpy()[1].any()
+
+
+def test_padding_gets_no_gradient_whatever_comes():
+    w = ag.tensor(rand(3, 2), requires_grad=True)
+    (g,) = ag.grad(F.embedding(ag.tensor([0, 1, 0]), w, padding_idx=0), [w], ag.tensor([[np.nan] * 2, [1.0, 2.0], [np.inf] * 2]).double())
+    assert g.tolist() == [[0, 0], [1, 2], [0, 0]]

@@ -206,3 +206,9 @@ def test_far_apart_rows_by_product():
     np.testing.assert_allclose(got[0][0][off], got[1][0][off], rtol=1e-9)
     assert np.abs(np.diag(got[0][0])).max() < 1e-6
     assert all(np.isfinite(g).all() for g in got[0])
+
+
+def test_the_tangent_of_a_deviation_that_is_0_is_0():
+    with ag.autograd.forward_ad.dual_level():
+        x = ag.autograd.forward_ad.make_dual(ag.ones(3, 2), ag.ones(3, 2))
+        assert ag.autograd.forward_ad.unpack_dual(x.std(0)).tangent.tolist() == [0.0, 0.0]

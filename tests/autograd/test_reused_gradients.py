@@ -15,25 +15,24 @@ G = rng.standard_normal((6, 5)).astype(np.float32)
 WANTED = G * 2 * (X > 0)
 
 
-class Kept(ag.Function):
-    """Twice its input; keeps the gradients that it gets and makes."""
+def twice(x, keep):
+    """Twice x, by a Function that hands the gradients that it gets and makes to `keep`."""
+    class Twice(ag.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
 
-    seen: list = []
+        @staticmethod
+        def backward(ctx, g):
+            made = g * 2
+            keep(g, made)
+            return made
 
-    @staticmethod
-    def forward(ctx, x):
-        return x * 2
-
-    @staticmethod
-    def backward(ctx, g):
-        made = g * 2
-        Kept.seen.extend([g, made])
-        return made
+    return Twice.apply(x)
 
 
 @pytest.fixture
 def x():
-    Kept.seen.clear()
     return ag.tensor(X, requires_grad=True)
 
 
@@ -70,27 +69,16 @@ def test_a_gradient_that_also_is_a_leafs(x):
 
 
 def test_what_a_users_backward_keeps(x):
-    Kept.apply(F.relu(x)).backward(ag.tensor(G))
-    np.testing.assert_array_equal(Kept.seen[0].numpy(), G)
-    np.testing.assert_array_equal(Kept.seen[1].numpy(), G * 2)
+    seen = []
+    twice(F.relu(x), keep(seen)).backward(ag.tensor(G))
+    np.testing.assert_array_equal(seen[0].numpy(), G)
+    np.testing.assert_array_equal(seen[1].numpy(), G * 2)
     np.testing.assert_array_equal(x.grad.numpy(), WANTED)
 
 
 def test_a_view_that_a_users_backward_keeps(x):
     views = []
-
-    class Viewed(ag.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x * 2
-
-        @staticmethod
-        def backward(ctx, g):
-            made = g * 2
-            views.append(made.numpy()[2:])
-            return made
-
-    Viewed.apply(F.relu(x)).backward(ag.tensor(G))
+    twice(F.relu(x), lambda g, made: views.append(made.numpy()[2:])).backward(ag.tensor(G))
     np.testing.assert_array_equal(views[0], G[2:] * 2)
 
 

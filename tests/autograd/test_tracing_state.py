@@ -179,3 +179,13 @@ def test_check_compares_gradients():
 
     with pytest.raises(TraceError, match=r"the gradient of a tensor of shape \[6\] differs"):
         ag.trace(step, batch(0))
+
+
+def test_a_variable_that_holds_another_tensor():
+    scale = ag.tensor(2.0)
+    fast = ag.trace(lambda x: x * scale, ag.ones(3))
+    scale.fill_(3.0)                                 # the same tensor
+    np.testing.assert_array_equal(fast(ag.ones(3)).numpy(), [3.0] * 3)
+    scale = ag.tensor(5.0)
+    with pytest.raises(TraceError, match="a variable of the step .*scale is another tensor"):
+        fast(ag.ones(3))

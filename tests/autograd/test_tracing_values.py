@@ -24,6 +24,7 @@ COMPUTED = {
     "sort": lambda w, x, y: ag.sort(net(w, x))[0][:, 0].sum(),
     "topk": lambda w, x, y: ag.topk(net(w, x), 2)[0].sum(),
     "accuracy": lambda w, x, y: (F.cross_entropy(net(w, x), y), (net(w, x).argmax(1) == y).float().mean()),
+    "counts": lambda w, x, y: (net(w, x).sum(), (x > 0).sum(), (y == 1).sum(0), (x > 0).sum(1) * 1.5),
     "max": lambda w, x, y: net(w, x).max(dim=1)[0].sum(),
     "one index": lambda w, x, y: (net(w, x)[0].max(0)[0], net(w, x).argmax(), x[:, 0].argmin(0)),
     "written": lambda w, x, y: net(w, ag.zeros(len(x), 4).copy_(x) + ag.empty(len(x), 4).normal_()).sum(),
@@ -44,6 +45,15 @@ COMPUTED = {
     "hinge": lambda w, x, y: F.hinge_embedding_loss(net(w, x)[:, 0], ag.where(y > 1, 1, -1)),
     "cosine_embedding": lambda w, x, y: F.cosine_embedding_loss(net(w, x), x, ag.where(y > 1, 1, -1)),
     "padding": lambda w, x, y: F.embedding(y, w, padding_idx=1).sum() + net(w, x).sum(),
+    "ignored": lambda w, x, y: F.cross_entropy(net(w, x), y, ignore_index=2),
+    "ignored, each": lambda w, x, y: F.cross_entropy(net(w, x), y, ignore_index=2, reduction="none").sum(),
+    "ignored, smooth": lambda w, x, y: F.cross_entropy(net(w, x), y, ignore_index=2, label_smoothing=0.1),
+    "classes": lambda w, x, y: F.cross_entropy(net(w, x), y, weight=ag.arange(4.0), label_smoothing=0.1),
+    "classes, ignored": lambda w, x, y: F.cross_entropy(net(w, x), y - (y == 3).long(), ag.arange(1.0, 5), ignore_index=1),
+    "half": lambda w, x, y: F.cross_entropy(net(w, x).half(), y, ag.arange(1.0, 5), label_smoothing=0.1).float(),
+    "nll": lambda w, x, y: F.nll_loss(net(w, x).log_softmax(1), y, weight=ag.arange(1.0, 5)),
+    "nll, ignored": lambda w, x, y: F.nll_loss(net(w, x).log_softmax(1), y, ignore_index=2, reduction="sum"),
+    "images": lambda w, x, y: F.cross_entropy(net(w, x).T[None], y[None], ignore_index=2),
     "index_add": lambda w, x, y: ag.zeros(4, 4).index_add(0, y, net(w, x)).pow(2).sum(),
 }
 REFUSED = {
@@ -56,8 +66,6 @@ REFUSED = {
     "one_hot of all": (lambda w, x, y: net(w, x).sum() * F.one_hot(y).sum(), "one_hot"),
     "unique": (lambda w, x, y: net(w, x).sum() * ag.unique(y).sum(), "unique"),
     "median": (lambda w, x, y: net(w, x).median(dim=1)[0].sum(), "median"),
-    "weights": (lambda w, x, y: F.cross_entropy(net(w, x), y, weight=ag.ones(4)), "weights of classes"),
-    "ignored": (lambda w, x, y: F.cross_entropy(net(w, x), y, ignore_index=2), "targets that are ignored"),
     "repeats": (lambda w, x, y: ag.repeat_interleave(net(w, x), y, 0).sum(), "repeat_interleave"),
     "max_norm": (lambda w, x, y: F.embedding(y, w, max_norm=1.0).sum() + net(w, x).sum(), "max_norm"),
 }
@@ -97,6 +105,32 @@ def test_computed_anew(name, rows):
         for a, b in zip(*outs, strict=True):
             np.testing.assert_array_equal(a, b, strict=True)
         np.testing.assert_array_equal(w.array, v.array, strict=True)
+
+
+def test_a_number_alone_as_an_argument():
+    fast = ag.trace(lambda x, scale: x * scale, (ag.ones(3), ag.tensor(2.0)))
+    np.testing.assert_array_equal(fast(ag.ones(3), ag.tensor(5.0)).numpy(), [5.0] * 3)
+
+
+@pytest.mark.parametrize("array", [np.float32([1, -2, 3]), np.array([4, 0, 1]), np.array([True, False])])
+def test_a_result_that_no_call_has_made(array):
+    with pytest.raises(TraceError, match="tensor 1 of what the step returns is an array that has other values"):
+        ag.trace(lambda x: (x + 1, ag.tensor((x.array > 0).sum())), ag.tensor(array))
+
+
+def test_padded_targets():
+    """Recorded with some that are ignored, a step is right for batches without, and where all are; wrong ones are refused."""
+    (w, slow), (v, step) = [stepping(lambda w, x, y: F.cross_entropy(net(w, x), y)) for _ in range(2)]
+    (x, y), none = batch(0, 5), ag.full((5,), -100)
+    padded = ag.where(ag.arange(5) < 3, y, none)
+    fast = ag.trace(step, (x, padded))
+    for targets in (padded, y, ag.where(ag.arange(5) > 0, y, none), none):
+        before = w.array.copy()
+        np.testing.assert_array_equal(slow(x, targets).array, fast(x, targets).array, strict=True)
+        np.testing.assert_array_equal(w.array, v.array, strict=True)
+        assert targets is none or (before != w.array).any()
+    with pytest.raises(IndexError, match="Target 7 is out of bounds for 4 classes"):
+        fast(x, ag.full((5,), 7))
 
 
 @pytest.mark.parametrize("name", list(REFUSED))

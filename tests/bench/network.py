@@ -87,7 +87,18 @@ def latency(comm: Any, case: str, seconds: float, percent: float) -> dict[str, A
     own, alone, reduced = alternating(comm, [lambda: step(model), lambda: step(bare),
                                              lambda: comm.Allreduce(MPI.IN_PLACE, whole)], seconds, percent)
     return {"case": case, "wrapped_us": own * 1e6, "bare_us": alone * 1e6, "allreduce_us": reduced * 1e6,
-            "beyond_us": (own - alone - reduced) * 1e6}
+            "beyond_us": (own - alone - reduced) * 1e6, "exchange_us": exchange(comm, model, step, percent)}
+
+
+def exchange(comm: Any, model: DataParallel, step: Callable[[Any], Any], percent: float) -> float:
+    """us from the moment the first bucket leaves to that when the sums are in .grad, on the slower rank."""
+    model._set_ddp_runtime_logging_sample_rate(1)
+    times = []
+    for _ in range(500):
+        comm.Barrier()
+        step(model)
+        times.append(model.logging_data()["backward_comm_time"])
+    return float(comm.allreduce(np.percentile(times, percent), MPI.MAX)) / 1e3
 
 
 def main() -> None:

@@ -54,7 +54,8 @@ def network_text(found: dict[str, Any]) -> str:
     r = found["latency"]
     lines += ["", f"A step (forward and backward) of {r['case']} takes {r['bare_us']:.0f} us without DataParallel, {r['wrapped_us']:.0f} us "
               f"with it; a bare Allreduce of its gradients {r['allreduce_us']:.0f} us: {r['beyond_us']:.0f} us beyond it (to reach: "
-              f"{BEYOND:.0f}){' *' * (r['beyond_us'] > BEYOND)}."]
+              f"{BEYOND:.0f}){' *' * (r['beyond_us'] > BEYOND)}. Of them the exchange itself, from the first bucket's leaving to sums in "
+              f".grad, takes {r['exchange_us']:.0f} us; the others are work for it in forward and backward."]
     return "\n".join(lines)
 
 

@@ -31,7 +31,7 @@ def test_the_same_numbers(tmp_path):
 
     ours = run_ranks(2, body)
     for rank in ranks:
-        _, text = rank.communicate(timeout=90)
+        _, text = rank.communicate(timeout=200)
         assert rank.returncode == 0, text
     for rank, found in enumerate(ours):
         theirs = np.load(tmp_path / f"{rank}.npz")

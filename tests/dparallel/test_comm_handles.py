@@ -12,7 +12,7 @@ from dparallel import CollectiveError, run_ranks
 def test_wait_is_idempotent_and_done_becomes_true(on_places):
     def check(comm):
         handle = comm.start_allreduce([np.ones(3) for _ in comm.held])
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not handle.done():
             assert time.monotonic() < deadline
         first = handle.wait()

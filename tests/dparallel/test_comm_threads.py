@@ -75,13 +75,13 @@ def test_ranks_draw_their_own_random_numbers():
 
 
 def test_the_first_failure_is_raised_itself_and_the_others_are_released():
-    start = time.monotonic()
+    before = set(threading.enumerate())
     with pytest.raises(Planted, match="rank 1 of 3 failed") as caught:
         run_ranks(3, fails_on_rank_one)
-    assert time.monotonic() - start < 3
+    assert "had not ended" not in "\n".join([*caught.value.args[:1], *getattr(caught.value, "__notes__", [])])
     assert caught.value.code == 7 and caught.value.args[0].startswith("planted 7")
     assert "fails_on_rank_one" in [entry.name for entry in caught.traceback]
-    assert not [t for t in threading.enumerate() if t.name.startswith("rank ")]
+    assert not [t for t in set(threading.enumerate()) - before if t.name.startswith("rank ")]
 
 
 def test_a_cause_is_kept():
@@ -103,10 +103,15 @@ def test_a_rank_that_returns_early():
 
 
 def test_a_rank_that_never_comes():
+    told = threading.Event()
+
     def body(comm):
         if comm.rank == 0:
-            time.sleep(1)
-        comm.barrier()
+            told.wait(60)
+        try:
+            comm.barrier()
+        finally:
+            told.set()
 
     with pytest.raises(RankFailure, match=r"waited 0.2 s in barrier.*rank 0 is not in a collective; rank 1 waits"):
         run_ranks(2, body, timeout=0.2)
@@ -117,9 +122,9 @@ def test_a_deadlock_names_where_everyone_is():
         other = comm.duplicate()
         (comm if comm.rank else other).any(True)
 
-    with pytest.raises(RankFailure, match=r"waited 0.2 s.*rank 0 waits in any\(\) at .*test_comm_threads.*: .comm if "
+    with pytest.raises(RankFailure, match=r"waited 2 s.*rank 0 waits in any\(\) at .*test_comm_threads.*: .comm if "
                        r"comm.rank else other..any.True.; rank 1 waits in any\(\) at .*test_comm_threads"):
-        run_ranks(2, body, timeout=0.2)
+        run_ranks(2, body, timeout=2)
     with pytest.raises(RankFailure, match=r"deadlock: every rank waits for another: rank 0 waits in any\(\) at"):
         run_ranks(2, body)
 
@@ -140,7 +145,7 @@ def test_a_rank_that_does_not_end_is_left_behind(monkeypatch):
 
 
 def test_an_interrupt_releases_the_ranks():
-    released = []
+    released, over = [], threading.Event()
 
     def body(comm):
         try:
@@ -159,10 +164,11 @@ def test_an_interrupt_releases_the_ranks():
     threads.Meeting.ended = interrupted
     try:
         with pytest.raises(KeyboardInterrupt):
-            run_ranks(2, lambda comm: body(comm) if comm.rank else time.sleep(0.5))
+            run_ranks(2, lambda comm: body(comm) if comm.rank else over.wait(60))
     finally:
+        over.set()
         threads.Meeting.ended = real
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while not released and time.monotonic() < deadline:
         time.sleep(0.01)
     assert "KeyboardInterrupt" in released[0]

@@ -35,7 +35,7 @@ def test_launchers(found, size, monkeypatch):
 
 def python(code, **variables):
     kept = {name: value for name, value in os.environ.items() if name not in ALL}
-    return subprocess.run([sys.executable, "-c", code], env=kept | variables, capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", code], env=kept | variables, capture_output=True, text=True, timeout=200)
 
 
 def test_without_a_launcher_mpi_is_not_touched():

@@ -318,7 +318,7 @@ def test_allreduce_starts_while_backward_still_runs():
     events = []
 
     def body(comm):
-        model = DataParallel(mlp(), comm=comm, batch="own", bucket_cap_mb=0.0003)
+        model = DataParallel(mlp(), comm=comm, batch="own", bucket_cap_mb=0.0001)
         reducer = model._reducer
         assert len(reducer.buckets) > 1
         start = reducer.comm.start_sum_in_place

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 import traceback
 from pathlib import Path
 
@@ -39,13 +38,12 @@ PLAIN = [MPIRUN.path, *(["--allow-run-as-root", "--oversubscribe", "--bind-to", 
 class Done:
     """What a job came to."""
 
-    def __init__(self, line, limit=40, **env):
+    def __init__(self, line, limit=200, **env):
         env = {k: v for k, v in os.environ.items() if not k.startswith("DPARALLEL_")} | {
             "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"} | env
-        start = time.monotonic()
         done = subprocess.run(list(map(str, line)), env=env, text=True, timeout=limit, errors="replace",
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self.code, self.text, self.seconds = done.returncode, done.stdout, time.monotonic() - start
+        self.code, self.text = done.returncode, done.stdout
 
     def shows(self, *patterns, code=None):
         """Assert what is printed, one after the other, and the exit code (None: a failure)."""
@@ -124,10 +122,12 @@ accuracy = comm.total(1.0)
                                        r"rank 2 has waited [\d.]+ s in total\(\)")
 
 
-def test_a_rank_that_caught_its_error_and_leaves_one_step_early(script):
-    """Sums of different vectors meet, once; after that the ranks count alike, so who has left is known at once."""
+@pytest.mark.parametrize("slow", ["none", "odd", "not odd"])
+def test_a_rank_that_caught_its_error_and_leaves_one_step_early(script, slow):
+    """Sums of different vectors meet, once; after that the ranks count alike, so who has left is known at once. Some ranks
+    are slow: between their nodes they see that the others are at another vector, with buckets of their own still to leave."""
     done = dprun(3, script("""
-import autograd as ag
+import autograd as ag, time
 from autograd import nn
 from dparallel import CollectiveError, DataParallel
 net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(4)])
@@ -136,15 +136,17 @@ step = 0
 def planted(g):
     if odd and step == 1: raise ZeroDivisionError
 net[1].weight.register_hook(planted)
+for layer in net: layer.weight.register_hook(lambda g: time.sleep(0.03) if SLOW else None)
 for step in range(4):
     try: model(ag.ones(2, 8)).sum().backward()
     except ZeroDivisionError: pass
     except CollectiveError as error: print(error, flush=True)
-"""), "--check").shows("the ranks are at the sums of different vectors:",
-                       r"places? [\d, -]+: sum_in_place of float32 \(\d+,\), vector \d+ of the communicator at \S*train.py:19: try")
+""".replace("SLOW", slow.replace("none", "False"))), "--check").shows("the ranks are at the sums of different vectors:",
+                       r"places? [\d, -]+: sum_in_place of float32 \(\d+,\), vector \d+ of the communicator at \S*train.py:20: try")
     assert len(set(re.findall(r"vector \d+ of", done.text))) == 2
     assert re.search(r"rank 2 has left its script, and will never .*; the job is ended", done.text)
-    assert re.search(r"rank 2 has left its script \(last collective: sum_in_place at \S*train.py:19: try", done.text)
+    assert re.search(r"rank 2 has left its script \(last collective: sum_in_place at \S*train.py:20: try", done.text)
+    assert done.text.count("the ranks are at the sums of different vectors:") == 3
 
 
 # --- ranks that do not meet --------------------------------------------------------------------------------------------
@@ -177,18 +179,20 @@ if odd:
 
 
 def test_check_mode_tells_where_ranks_parted(script):
-    dprun(2, script("""
+    done = dprun(2, script("""
 if not odd:
     comm.allreduce(x)
 comm.allreduce(x)
 if odd:
-    time.sleep(0.5)
+    time.sleep(1.5)
 comm.broadcast(x[0])
 """), "--check").shows(
-        r"place 0: allreduce\(op='sum'\) of float32 \(3,\) at \S*train.py:11: comm.allreduce\(x\) \(waited 0.[4-9] s\)",
-        r"place 1: broadcast\(root=0\) at \S*train.py:14: comm.broadcast\(x\[0\]\) \(waited 0.0 s\)",
+        r"place 0: allreduce\(op='sum'\) of float32 \(3,\) at \S*train.py:11: comm.allreduce\(x\) \(waited \d+.\d s\)",
+        r"place 1: broadcast\(root=0\) at \S*train.py:14: comm.broadcast\(x\[0\]\) \(waited \d+.\d s\)",
         r"the places first came from different lines in collective number 1:",
         r"place 0: .*train.py:10: comm.allreduce", r"place 1: .*train.py:11: comm.allreduce")
+    early, late = [float(seconds) for seconds in re.findall(r"\(waited ([\d.]+) s\)", done.text)][:2]
+    assert early > late
 
 
 def test_unchecked_sums(script):
@@ -215,30 +219,35 @@ comm.send(x[0], source)
 # --- a rank is late ----------------------------------------------------------------------------------------------------
 
 
+# until the board says that somebody has reported, and where that ends the job, until it ends
 LATE = """
 def slow():
-    time.sleep(2)
+    while not any(comm.watch.board._memory[comm.size * 16384:][:8]) or comm.watch.settings.abort: time.sleep(0.1)
 if odd:
     slow()
 comm.gather(x, root=1)
 print("went on")
 """
-LATE_REPORT = (r"dparallel: stalled: no progress for \d s", r"rank 0 has waited [\d.]+ s in gather\(root=1\) of float32 "
-               r"\(3,\) at \S*train.py:13: comm.gather", r"not in a collective; it is at \S*train.py:10, in slow: time.sleep")
+LATE_REPORT = (r"dparallel: stalled: no progress for \d+ s", r"rank 0 has waited [\d.]+ s in gather\(root=1\) of float32 "
+               r"\(3,\) at \S*train.py:13: comm.gather", r"not in a collective; it is at \S*train.py:10, in slow: while ")
 
 
 def test_a_late_rank_is_told_once_and_waited_for(script):
-    done = dprun(3, script(LATE), "--stall", 1).shows(*LATE_REPORT, code=0)
+    done = dprun(3, script(LATE), "--stall", 2).shows(*LATE_REPORT, code=0)
     assert done.text.count("stalled") == 1 and done.text.count("went on") == 3
 
 
 def test_on_request_a_stall_ends_the_job(script):
     done = dprun(2, script(LATE), "--stall", 1, "--stall-abort").shows(*LATE_REPORT, "dprun: rank 0 of 2 ended the job", code=1)
-    assert "went on" not in done.text and done.text.count("stalled: no progress for 1 s; the job is ended") == 1
+    assert "went on" not in done.text and len(re.findall(r"stalled: no progress for \d+ s; the job is ended", done.text)) == 1
 
 
 def test_variables_mean_the_same_under_plain_mpirun(script):
-    path = script("from dparallel import stall_limit\n" + LATE.replace("if odd", "if len(sys.argv) > 1: stall_limit(0)\nif odd"))
+    path = script("from dparallel import stall_limit\n" + LATE.replace("if odd", """
+if len(sys.argv) > 1:
+    stall_limit(0)
+    slow = lambda: time.sleep(3)
+if odd"""))
     line = [*PLAIN, "-n", 2, sys.executable, path]
     done = Done(line, DPARALLEL_STALL_SECONDS="1", DPARALLEL_STALL_ABORT="1").shows("dparallel: stalled", "rank 1 is not in")
     assert "went on" not in done.text
@@ -338,7 +347,7 @@ def test_a_rank_that_raises(script, ranks, where):
     done = dprun(ranks, script(RAISES), args=[where]).shows(
         "Traceback", "line 16, in plant", f"ValueError: planted in {where}", f"dprun: rank {ranks - 1} of {ranks} failed", code=1)
     assert done.text.count("line 16, in plant") == 1 + (where == "loader") and done.text.count("dprun: rank") == 1
-    assert "dparallel: " not in done.text and done.seconds < 30
+    assert "dparallel: " not in done.text
 
 
 def test_a_local_replica_that_raises():
@@ -403,10 +412,9 @@ stall.near = lambda mpi: mpi.COMM_WORLD.Split(mpi.COMM_WORLD.rank % 2)       # e
 
 @pytest.mark.parametrize("who, options", [(1, []), (0, ["--check"]), (3, [])])
 def test_a_rank_that_leaves_on_another_host(script, who, options):
-    done = dprun(4, script(f"if comm.rank == {who}: sys.exit()\ncomm.allreduce(x)\n", HOSTS), *options).shows(
+    dprun(4, script(f"if comm.rank == {who}: sys.exit()\ncomm.allreduce(x)\n", HOSTS), *options).shows(
         rf"dparallel: rank {who} has left its script, and will never come where rank \d waits for it; the job is ended",
         r"rank \d has waited [\d.]+ s in allreduce.* at \S*train.py:15: comm.allreduce\(x\)", code=1)
-    assert done.seconds < 30
 
 
 def test_a_deadlock_over_hosts(script):
@@ -419,7 +427,7 @@ def test_a_deadlock_over_hosts(script):
 def test_one_report_of_a_stall_over_hosts(script, late):
     """The other host's claim comes first, or its report is the only one: a report names every rank."""
     done = dprun(4, script(f"if comm.rank == {late}: time.sleep(7)\ncomm.allreduce(x)\n", HOSTS), "--stall", 4).shows(
-        "dparallel: stalled: no progress for [45] s", code=0)
+        r"dparallel: stalled: no progress for \d+ s", code=0)
     assert done.text.count("stalled") == 1
     assert re.search(rf"rank {late} is not in a collective; it is at \S*train.py:14: ", done.text)
     for rank in {0, 1, 2, 3} - {late}:

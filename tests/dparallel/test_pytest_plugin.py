@@ -44,7 +44,7 @@ def processes(marker):
     return found
 
 
-def gone(marker, seconds=20):
+def gone(marker, seconds=60):
     end = time.monotonic() + seconds
     while processes(marker) and time.monotonic() < end:
         time.sleep(0.1)
@@ -111,7 +111,7 @@ def where_it_hangs(comm):
         time.sleep(600)
     comm.barrier()
 
-@pytest.mark.places(2, kinds=("devices", "threads", "mpi"), timeout=1)
+@pytest.mark.places(2, kinds=("devices", "threads", "mpi"), timeout=3)
 def test_hangs(comm):
     where_it_hangs(comm)
 
@@ -127,10 +127,10 @@ def test_good(comm):
     part = text[text.index("_ test_crashes[mpi-2] _"):]
     assert "ended in test_user.py::test_crashes[mpi-2], with exit code 3" in part
     part = text[text.index("_ test_hangs[mpi-2] _"):text.index("short test summary")]
-    assert "took longer than 1 s on 2 ranks" in part and "rank 0 is at" in part and "in barrier" in part and "/pluggy/" not in part
+    assert "took longer than 3 s on 2 ranks" in part and "rank 0 is at" in part and "in barrier" in part and "/pluggy/" not in part
     for kind in ("devices", "threads"):
         part = text[text.index(f"_ test_hangs[{kind}-2] _"):]
-        assert "took longer than 1 s" in part[:300] and "time.sleep(600)" in part[:1200]
+        assert "took longer than 3 s" in part[:300] and "time.sleep(600)" in part[:1200]
     assert gone("PLACES_MARK=isolation")
 
 
@@ -163,7 +163,7 @@ def test_waits(comm):
         time.sleep(0.1)
     assert len(processes(marker)) >= 5                   # pytest, dprun, mpirun, two ranks
     session.send_signal(number)
-    output, _ = session.communicate(timeout=60)
+    output, _ = session.communicate(timeout=200)
     assert number == signal.SIGKILL or "KeyboardInterrupt" in output, output
     assert gone(marker)
 
@@ -235,7 +235,7 @@ def test_serial():
     assert False
 """)
     done = subprocess.run([sys.executable, "-m", "launch", "-n", "2", "--threads", "1", "-m", "pytest", "-v"], cwd=path,
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("1 passed, 1 skipped, 1 deselected") == 1 and "test_any[mpi-2]" in done.stdout
 

@@ -7,7 +7,7 @@ import autograd as ag
 from autograd import nn
 from autograd.nn import functional as F
 from autograd.tensor import ensure_hooks
-from dparallel import DataParallel
+from dparallel import CollectiveError, DataParallel, world
 
 USES = {"once": lambda w, b, x: F.linear(x, w, b), "twice": lambda w, b, x: F.linear(F.linear(x, w, b), w, b),
         "with another rule": lambda w, b, x: F.linear(x, w, b) + (w * w).sum()}
@@ -104,6 +104,34 @@ def test_a_rank_that_raised_in_its_first_pass_counts_in_the_same_unit(on_ranks):
         np.testing.assert_allclose(model.module.weight.grad.numpy(), (comm.size + 1) / 2, rtol=1e-6)
 
     on_ranks(check)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("bad", [0, -1])
+def test_ranks_whose_first_pass_met_others_sums_count_in_one_unit(bad):
+    """One bucket had left before a rank raised. The error on all ranks is at the next one, and the step after it is right."""
+    comm, rounds = world(), []
+    failing = comm.rank == bad % comm.size
+    if comm.size == 1 or comm.node().size < comm.size:
+        pytest.skip("needs ranks that share memory")
+
+    def planted(g):
+        if not rounds and failing:
+            raise ZeroDivisionError
+
+    model = DataParallel(nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 3)), bucket_cap_mb=1e-5)
+    model.module[0].bias.register_hook(planted)
+    x = ag.tensor(np.full((2 + 4 * comm.rank, 4), 1.0 + comm.rank, np.float32))
+    for error in [ZeroDivisionError] * failing + [CollectiveError]:
+        with pytest.raises(error):
+            model(x).sum(1).mean().backward()
+        rounds.append(error)
+    for _ in range(2):
+        model.zero_grad()
+        model(x).sum(1).mean().backward()
+        rows = 2 + 4 * np.arange(comm.size)
+        h = np.stack([model.module[0](x[:1] * 0 + 1 + r).detach().numpy()[0] for r in range(comm.size)])
+        np.testing.assert_allclose(model.module[1].weight.grad.numpy()[0], rows @ h / rows.sum(), rtol=1e-5)
 
 
 @pytest.mark.parametrize("seed", [False, True])

@@ -61,7 +61,7 @@ def test_stage_3_on_one_rank_only_is_an_error_on_all():
                 with ag.no_grad():
                     model(ag.ones(1, FEATURES, dtype=ag.float64))
 
-    run_ranks(3, check, timeout=20)
+    run_ranks(3, check)
 
 
 def test_stage_3_reads_outside_of_a_pass_are_refused():

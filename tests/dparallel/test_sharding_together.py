@@ -20,6 +20,42 @@ def loss_of(model, comm, number=0):
     return F.cross_entropy(model(ag.from_numpy(x[rows])), ag.from_numpy(t[rows]))
 
 
+class Normed(nn.Module):
+    """Ranks leave out a layer each, so that gradients are complete before or after SyncBatchNorm's backward."""
+
+    def __init__(self, comm):
+        super().__init__()
+        self.comm = comm
+        self.first, self.norm = nn.Linear(8, 8), SyncBatchNorm(8)
+        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(comm.size + 1)])
+
+    def forward(self, x):
+        x = self.norm(self.first(x))
+        for number, layer in enumerate(self.layers):
+            if number != self.comm.rank:
+                x = layer(x)
+        return x
+
+
+@pytest.mark.parametrize("shard", STAGES)
+def test_buckets_that_are_full_before_and_after_collectives_of_the_pass(on_ranks, shard):
+    def total(comm, shard):
+        ag.manual_seed(0)
+        model = DataParallel(Normed(comm).double(), comm=comm, batch="own", shard=shard, bucket_cap_mb=0.0001,
+                             find_unused_parameters=True)
+        x = ag.from_numpy(np.random.default_rng(comm.rank).standard_normal((4, 8)))
+        optimizer = sgd(model.parameters())
+        for _ in range(2):
+            optimizer.zero_grad()
+            model(x).pow(2).mean().backward()
+        return sum(float(np.abs(p.grad.numpy()).sum()) for p in model.parameters() if p.grad is not None)
+
+    def check(comm):
+        np.testing.assert_allclose(comm.total(total(comm, shard)), total(comm, None))
+
+    on_ranks(check)
+
+
 @pytest.mark.parametrize("shard", STAGES)
 @pytest.mark.parametrize("average", ["rows", "ranks", "sum"])
 def test_given_weights_and_micro_batches(on_ranks, shard, average):

@@ -12,6 +12,7 @@ from autograd import nn
 from dparallel import CollectiveError, DataParallel, run_ranks, world
 from dparallel.comm import shared_memory
 from dparallel.comm.persistent import PersistentSum
+from dparallel.hooks import fp16_compress_hook
 
 SIZES = [0, 1, 5, 16, 17, 1000, 8193, 100_003]
 
@@ -123,16 +124,38 @@ def test_communicators_may_be_waited_for_in_different_orders(comm):
         other.free()
 
 
+class Uneven(nn.Module):
+    """Layers of which odd ranks do not use the last."""
+
+    def __init__(self, width, layers):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(width, width) for _ in range(layers)])
+
+    def forward(self, x):
+        for layer in self.layers[:len(self.layers) - world().rank % 2 if len(self.layers) > 1 else 1]:
+            x = layer(x)
+        return x
+
+
 @pytest.mark.mpi
-def test_two_models_in_one_pass_called_in_different_orders():
-    nets = [DataParallel(nn.Linear(300, 300), comm=world()) for _ in range(2)]
-    x = ag.ones(4, 300)
+@pytest.mark.parametrize("layers", [1, 4])
+@pytest.mark.parametrize("how", ["plain", "hook", "shard"])
+def test_two_models_in_one_pass_called_in_different_orders(layers, how):
+    """Also where some buckets are full before the end of the pass, and others not."""
+    nets = [DataParallel(Uneven(50, layers), comm=world(), find_unused_parameters=True, bucket_cap_mb=0.001,
+                         shard=2 if how == "shard" else None) for _ in range(2)]
+    optimizers = [ag.optim.SGD(net.parameters(), lr=0.1) for net in nets]
+    x = ag.ones(4, 50)
+    for net in nets * (how == "hook"):
+        net.register_comm_hook(None, fp16_compress_hook)
     for _ in range(3):
         order = nets if world().rank % 2 else nets[::-1]
-        sum(net(x).sum() for net in order).backward()
-        for net in nets:
-            np.testing.assert_allclose(net.module.bias.grad.array, 4)
-            net.zero_grad()
+        sum((i + 1) * net(x).sum() for i, net in sorted(enumerate(nets), key=lambda item: order.index(item[1]))).backward()
+        for i, net in enumerate(nets):
+            found = {name.removeprefix("module."): p.grad.numpy() for name, p in net.named_parameters()}
+            users = 1 if layers == 1 else (world().size + 1) // 2 / world().size
+            np.testing.assert_allclose(found[f"layers.{layers - 1}.bias"], 4 * (i + 1) * users, rtol=1e-3)
+            optimizers[i].zero_grad()
 
 
 @pytest.mark.mpi
@@ -146,6 +169,56 @@ def test_ranks_at_different_vectors_are_told_so(comm):
         vector.array[...] = comm.rank
         vector.start().wait()
         assert (vector.array == sum(range(comm.size))).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int64"])
+@pytest.mark.parametrize("vector_of", [lambda rank, size: rank, lambda rank, size: rank == size - 1,
+                                       lambda rank, size: 40 * (rank == 0)], ids=["each its own", "last", "first"])
+def test_sums_over_messages_of_different_vectors_are_an_error(on_ranks, dtype, vector_of):
+    def check(comm):
+        vectors = [PersistentSum(comm, 10, dtype) for _ in range(41)]
+        if comm.size > 1:
+            with pytest.raises(CollectiveError, match=rf"at the sums of different vectors: .* {dtype} \(10,\), vector \d+"):
+                vectors[vector_of(comm.rank, comm.size)].start().wait()
+        for vector in vectors[::10]:                 # and they go on
+            vector.array[...] = comm.rank
+            for _ in range(2):
+                vector.start(divided=0).wait()
+            assert (vector.array == sum(range(comm.size)) * comm.size).all()
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("bad", [0, -1])
+def test_a_rank_that_caught_its_error_in_backward_is_told_where_messages_sum(on_ranks, bad, monkeypatch):
+    """As between hosts. All buckets have one length, so that MPI notices nothing."""
+    from dparallel.comm.shared_sum import SharedSums
+    monkeypatch.setattr(SharedSums, "vector", lambda *_: None)
+
+    def check(comm):
+        model = DataParallel(nn.Sequential(*[nn.Linear(8, 8, bias=False) for _ in range(4)]), comm=comm, batch="own",
+                             bucket_cap_mb=1e-4)
+        hits = []
+
+        def planted(g):
+            hits.append(1)
+            if len(hits) == 3 and comm.rank == bad % comm.size:
+                raise ZeroDivisionError
+
+        model.module[1].weight.register_hook(planted)
+        caught = []
+        for _ in range(4):
+            try:
+                model(ag.ones(2, 8)).sum().backward()
+            except (ZeroDivisionError, CollectiveError) as error:
+                caught.append(type(error))
+                if type(error) is CollectiveError:
+                    break
+            model.zero_grad()
+        if comm.size > 1:
+            assert caught == [ZeroDivisionError] * (comm.rank == bad % comm.size) + [CollectiveError]
+
+    on_ranks(check)
 
 
 @pytest.mark.mpi

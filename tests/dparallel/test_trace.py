@@ -67,17 +67,22 @@ def test_replays_are_the_steps(on_ranks, options):
     on_ranks(program)
 
 
+def wrapped(comm, **options):
+    """A small model and its optimiser, the same each time."""
+    with SEED:
+        ag.manual_seed(3)
+        net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 4))
+    model = DataParallel(net, comm=comm, **options)
+    return model, optim.SGD(model.parameters(), lr=0.1)
+
+
 @pytest.mark.parametrize("options", [{}, {"average": "ranks"}])
 def test_replays_inside_no_sync(on_ranks, options):
     """no_sync() stands around calls of a recorded step: the sum then has to know what the passes in it count."""
     def program(comm):
         results = []
         for traced in (False, True):
-            with SEED:
-                ag.manual_seed(3)
-                net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 4))
-            model = DataParallel(net, comm=comm, **options)
-            optimizer = optim.SGD(model.parameters(), lr=0.1)
+            model, optimizer = wrapped(comm, **options)
 
             def passed(x, y, model=model):
                 loss = F.cross_entropy(model(x), y)
@@ -92,6 +97,34 @@ def test_replays_inside_no_sync(on_ranks, options):
                 if number % 3 == 2:
                     optimizer.step()
                     optimizer.zero_grad()
+            results.append([np.array(t.detach().numpy()) for t in model.state_dict().values()])
+        for a, b in zip(*results, strict=True):
+            np.testing.assert_array_equal(a, b, strict=True)
+
+    on_ranks(program)
+
+
+@pytest.mark.parametrize("average", ["rows", "ranks", "sum"])
+def test_passes_that_collect_and_one_that_ends(on_ranks, average):
+    """The last one was recorded without gradients in its way: its replay adds to those that it finds."""
+    def program(comm):
+        results = []
+        for traced in (False, True):
+            model, optimizer = wrapped(comm, average=average)
+
+            def passed(x, y, model=model):
+                F.cross_entropy(model(x), y).backward()
+
+            def last(x, y, passed=passed, optimizer=optimizer):
+                passed(x, y)
+                optimizer.step()
+                optimizer.zero_grad()
+
+            data = batches(comm.rank, 9)
+            runs = [ag.trace(run, data[0]) if traced else run for run in (passed, last)]
+            for number, (x, y) in enumerate(data):
+                with model.no_sync(number % 3 < 2):
+                    runs[number % 3 == 2](x, y)
             results.append([np.array(t.detach().numpy()) for t in model.state_dict().values()])
         for a, b in zip(*results, strict=True):
             np.testing.assert_array_equal(a, b, strict=True)

@@ -44,7 +44,8 @@ def test_a_rank_that_has_left():
     left.counts["0.0"] = 2                                               # it started its part, and MPI goes on with it
     assert gone(states(waits(0, number=2), left), 5) == ""
     message = waits(0, peers=[1], what="recv(source=1)")
-    assert "never come" in gone(states(message, left), 2) and gone(states(message, left), 5) == ""
+    left.time = 97.5                                                     # it may have sent it just before
+    assert "never come" in gone(states(message, left), 2) and gone(states(message, left), 2.6) == ""
 
 
 def test_a_ring_is_a_deadlock():
@@ -53,6 +54,15 @@ def test_a_ring_is_a_deadlock():
     three = states(waits(0, peers=[1]), waits(1, peers=[2]), waits(2, peers=[0]), waits(3, peers=[0]))
     assert deadlock(three, 2).endswith("rank 0 waits for rank 1, which waits for rank 2, which waits for rank 0")
     assert deadlock(three, 5) == ""                                      # messages may be on their way
+
+
+@pytest.mark.parametrize("tag", ["3", "4"])
+def test_a_large_message_on_its_way_is_no_deadlock(tag):
+    def wait(rank, text):
+        return State(rank, 109.0, {}, stall.Seen(SimpleNamespace(key="0.0", members=[0, 1], entered=0), text, 0, 99.0).wait(109.0))
+
+    receives, sends = wait(0, "recv(source=1, tag=3)"), wait(1, f"send(dest=0) of float32 (9, 9), tag {tag}")
+    assert bool(deadlock(states(receives, sends), 5)) == (tag == "4")    # of another tag it will never be received
 
 
 @pytest.mark.parametrize("what", ["a rank is busy", "it has come already", "not at the same time", "too short", "one collective"])
@@ -101,6 +111,68 @@ def test_the_board(tmp_path):
     first._memory[4 * SLOT + 9:4 * SLOT + 10] = b"?"                     # as seen while it is being written
     assert list(second.read()) == [0, 7]
     assert first.claim(100.0, 5) and not second.claim(102.0, 5) and second.claim(105.0, 5)
+
+
+@pytest.fixture
+def watched():
+    """A rank's watchdog, not running, its communicator, and a board of two ranks that answers at once."""
+    watch = stall.Watch(0, 2, lambda code: watch.ended.append(code))
+    watch.settings, watch.ended, watch.others, watch._looked = stall.StallSettings(), [], {}, 100.0
+    comm = SimpleNamespace(key="0.0", members=[0, 1], entered=1, waiting="recv(source=1, tag=0)")
+    watch._comms["0.0"] = comm
+    watch.board = SimpleNamespace(here={0, 1}, write=lambda item: None, read=lambda: watch.others, claim=lambda *_: True)
+    return watch, comm
+
+
+def test_time_in_which_a_process_was_stopped_is_no_time_of_waiting(watched):
+    """Ctrl-Z for a minute, a debugger, a loaded machine. A message that came meanwhile has still to be taken."""
+    watch, comm = watched
+    assert [watch._state(t).wait.seconds for t in (101.0, 102.0, 162.0, 163.0)] == [0, 1, 0, 1]
+    comm.waiting = SimpleNamespace(number=1)
+    assert [watch._state(t).wait.seconds for t in (201.0, 202.0, 262.0, 263.0)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("what", ["it is done", "it is in the next one"])
+def test_what_goes_on_while_it_is_looked_at_is_no_wait(watched, what):
+    """The text of one collective under the number of the next would be a clash with other ranks."""
+    watch, comm = watched
+
+    class Sum:
+        def __str__(self):
+            comm.waiting = None if what == "it is done" else "total()"
+            comm.entered += what != "it is done"
+            return "sum_in_place of float32 (3,)"
+
+    comm.waiting = Sum()
+    assert watch._state(101.0).wait is None
+
+
+def test_a_report_waits_until_all_have_said_where_they_are(watched, monkeypatch, capsys):
+    """A rank's last word may be from before this wait began; one that says nothing is waited for for three looks."""
+    watch, comm = watched
+    comm.waiting = SimpleNamespace(number=1)
+    left = {"rank": 1, "time": 90.0, "counts": {"0.0": 0}, "wait": None, "site": "", "last": "", "left": "has left"}
+    other = {"rank": 2, "time": 100.5, "counts": {"0.0": 0}, "wait": None, "site": "", "last": "", "left": ""}
+    watch.board.here, watch.others, ends = {0, 1, 2}, {1: left, 2: other}, []
+    comm.members = [0, 1, 2]
+    for now in (101.0, 102.0, 103.0, 104.0):
+        monkeypatch.setattr(stall.time, "monotonic", lambda now=now: now)
+        watch._look()
+        ends.append(len(watch.ended))
+    assert ends == [0, 0, 0, 1]
+    watch.others[2] = {**other, "time": 104.0}
+    watch._seen["0.0"].since = 103.5
+    watch._look()
+    assert len(watch.ended) == 2 and capsys.readouterr().err.count("rank 1 has left, and will never come") == 2
+
+
+def test_word_from_another_host_is_as_old_as_the_time_between_two_looks(watched):
+    """It may have come just after the last one; taken for newer it shows ranks in a ring that have long gone on."""
+    watch, _ = watched
+    relay, written = SimpleNamespace(received=lambda now: [{"rank": 1, "time": now - 2, "wait": None}], send=print), []
+    watch.board.write = written.append
+    watch._exchange(relay, 120.0, 9.0)
+    assert written[0]["time"] == 120.0 - 2 - 9.0
 
 
 def test_the_users_line():

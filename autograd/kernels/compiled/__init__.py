@@ -1,11 +1,12 @@
 """Loops compiled by numba, for what NumPy can't do in one pass; kernels_for() is asked wherever there is one.
 
-They take float32 arrays (gelu: float64, too) in C order; NumPy does everything else.
+They take float32 arrays (some float64, too: see signatures.py) in C order; NumPy does everything else.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -37,4 +38,10 @@ def kernels_for(*arrays: Any, of: int = 0, dtype: Any = FLOAT32) -> Any:
     return compiled.library()
 
 
-__all__ = ["FLOAT32", "FLOAT64", "WORTH", "compiled", "kernels_for"]
+def blocked(shape: tuple[int, ...], first: int, last: int) -> tuple[int, int, int]:
+    """An array's sizes as kernels have them that work along dims first to last: blocks, what these dims have, what lies
+    behind."""
+    return prod(shape[:first]), prod(shape[first:last + 1]), prod(shape[last + 1:])
+
+
+__all__ = ["FLOAT32", "FLOAT64", "WORTH", "blocked", "compiled", "kernels_for"]

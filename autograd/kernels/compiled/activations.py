@@ -20,10 +20,17 @@ def relu(x_: Any, out_: Any, n: int) -> None:
 
 
 def relu_backward(g_: Any, x_: Any, out_: Any, n: int) -> None:
-    """g times 1 above 0, times 0 elsewhere: bit for bit what NumPy makes of it."""
+    """g where x = relu() is not 0, else 0, be g what it may."""
     g, x, out = g_[DATA], x_[DATA], out_[DATA]
     for i in range(n):
-        out[i] = g[i] * (ONE if x[i] > ZERO else ZERO)
+        out[i] = ZERO if x[i] == ZERO else g[i]
+
+
+def relu_over(g_: Any, x_: Any, n: int) -> None:
+    """relu_backward, written over g: with g as its `out` that would not be made into vectors."""
+    g, x = g_[DATA], x_[DATA]
+    for i in range(n):
+        g[i] = ZERO if x[i] == ZERO else g[i]
 
 
 def sigmoid(x_: Any, out_: Any, n: int) -> None:
@@ -129,9 +136,8 @@ def hardswish_backward(g_: Any, x_: Any, out_: Any, n: int) -> None:
     g, x, out = g_[DATA], x_[DATA], out_[DATA]
     for i in range(n):
         y = x[i] / THREE + HALF
-        y = y if x[i] < THREE else ONE
-        y = ZERO if x[i] <= -THREE else y
-        out[i] = g[i] * y
+        y = g[i] * (y if x[i] < THREE else ONE)
+        out[i] = ZERO if x[i] <= -THREE else y
 
 
 def leaky_relu(x_: Any, out_: Any, n: int, slope: Any) -> None:
@@ -162,5 +168,5 @@ def hardtanh_backward(g_: Any, x_: Any, out_: Any, n: int, low: Any, high: Any) 
     """g between them."""
     g, x, out = g_[DATA], x_[DATA], out_[DATA]
     for i in range(n):
-        y = g[i] if x[i] > low else ZERO
-        out[i] = y if x[i] < high else ZERO
+        y = ZERO if x[i] <= low else g[i]
+        out[i] = ZERO if x[i] >= high else y

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import os
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -16,16 +18,19 @@ from numba import types
 
 from . import activations, doubles, elements, gates, groups, middle, places, rows
 from .linking import link
-from .signatures import SIGNATURES
+from .signatures import DOUBLE, SIGNATURES
 
 CONTRACT, SUMS = {"contract"}, {"contract", "reassoc"}       # fused multiply-add; sums by vectors
 FLOATS = types.CPointer(types.CPointer(types.float32))
 DOUBLES = types.CPointer(types.CPointer(types.float64))
-TYPES = {"a": FLOATS, "d": DOUBLES, "i": types.CPointer(types.CPointer(types.int64)), "n": types.int64, "f": types.float32}
-PLAIN = {"a": "ptr", "d": "ptr", "i": "ptr", "n": "i64", "f": "float"}
+TYPES = {"a": FLOATS, "d": DOUBLES, "i": types.CPointer(types.CPointer(types.int64)), "n": types.int64, "f": types.float32,
+         "e": types.float64}
+PLAIN = {"a": "ptr", "d": "ptr", "i": "ptr", "n": "i64", "f": "float", "e": "double"}
 OPTIONS = ("-disable-loop-idiom-all",            # no calls of memset and memcpy, which the linker would have to find
            "-hoist-runtime-checks=false",        # one check of overlap for all rows fails where gates lie side by side
            "-runtime-memory-check-threshold=1000", "-vectorize-memory-check-threshold=1000")     # many arrays are all right
+
+WORKERS = 4                                      # processes that compile
 
 # of gates.py: the address of dnnl_sgemm, or of what is called like it; "N" is 78
 MULTIPLY = """
@@ -40,17 +45,23 @@ define void @multiply(i64 %sgemm, i64 %m, i64 %n, i64 %k, ptr %a, i64 %start, pt
 """
 
 
-def compiled(name: str) -> tuple[str, Any]:
-    """A kernel's name within its module of LLVM, and that module."""
+def compiled(name: str) -> tuple[str, str]:
+    """A kernel's name within its module of LLVM, and the text of that module, which shows no other name."""
+    single = name.removesuffix("_double")
+    plain = single if single in DOUBLE else name     # gelu's is a function of its own
     home = next(module for module in (activations, doubles, elements, gates, groups, middle, places, rows)
-                if name in vars(module))
+                if plain in vars(module))
     jit: Any = numba.njit
-    function = jit(vars(home)[name], fastmath=SUMS if home in (groups, middle, rows) else CONTRACT, error_model="numpy",
-                   no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    fast = set() if plain != name else SUMS if home in (groups, middle, rows) else CONTRACT
+    function = jit(vars(home)[plain], fastmath=fast, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
     arguments = tuple(TYPES[kind] for kind in SIGNATURES[name])
     function.compile(arguments)
     result = function.overloads[arguments]
-    return result.fndesc.mangled_name, result.library._final_module
+    inner, module = result.fndesc.mangled_name, result.library._final_module
+    for part in module.functions:                    # numba numbers what it inlines, in each process from 1
+        if part.name != inner and not part.is_declaration:
+            part.linkage = "internal"
+    return inner, str(module)
 
 
 def entry(name: str, inner: str) -> str:
@@ -67,14 +78,13 @@ def build() -> tuple[bytes, dict[str, int]]:
     for option in OPTIONS:
         llvm.set_option("autograd", option)
     llvm.add_symbol("multiply", 1)                   # numba makes each kernel ready to run here, where none is run
-    modules, text = [], MULTIPLY
-    for name in SIGNATURES:
-        inner, module = compiled(name)
-        modules.append(module)
-        text += entry(name, inner)
+    workers = min(len(SIGNATURES), WORKERS, len(os.sched_getaffinity(0)))
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
+        made = list(pool.map(compiled, SIGNATURES, chunksize=4))
+    text = MULTIPLY + "".join(entry(name, inner) for name, (inner, _) in zip(SIGNATURES, made, strict=True))
     whole = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"\n' + text)
-    for module in modules:
-        whole.link_in(llvm.parse_assembly(str(module)))
+    for _, module in made:
+        whole.link_in(llvm.parse_assembly(module))
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, reloc="pic", codemodel="small")
     image, places = link(machine.emit_object(whole))

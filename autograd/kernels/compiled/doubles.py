@@ -75,7 +75,7 @@ def gelu_double(x_: Any, out_: Any, n: int) -> None:
         out[i] = x[i] * below(x[i], gauss(size(x[i])))
 
 
-def gelu_double_backward(g_: Any, x_: Any, out_: Any, n: int) -> None:
+def gelu_backward_double(g_: Any, x_: Any, out_: Any, n: int) -> None:
     """g times (that probability + x times its density)."""
     g, x, out = g_[DATA], x_[DATA], out_[DATA]
     for i in range(n):

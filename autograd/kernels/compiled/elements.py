@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .numbers import F, erf, exp, tanh
+import numpy as np
+
+from .numbers import F, I, erf, exp, inlined, tanh
 
 DATA = 2                             # a NumPy array's third word is the address of its numbers, see addresses.py
 ROOT_HALF, DENSITY = F(0.7071067811865476), F(0.3989422804014327)
 TANH_SCALE, TANH_CUBE, TANH_SLOPE = F(0.7978845608028654), F(0.044715), F(0.134145)
-HALF, ONE = F(0.5), F(1)
+ZERO, HALF, ONE = F(0), F(0.5), F(1)
+SIGN = I(-0x80000000)
+EXACT = 2.0 ** 28                    # quotients below it: their products with 24 bits are exact in double precision
 
 
 def adam(p_: Any, g_: Any, m_: Any, v_: Any, n: int, shrink: Any, decay: Any, sign: Any, beta1: Any, new1: Any, beta2: Any,
@@ -19,7 +23,7 @@ def adam(p_: Any, g_: Any, m_: Any, v_: Any, n: int, shrink: Any, decay: Any, si
     p, g, m, v = p_[DATA], g_[DATA], m_[DATA], v_[DATA]
     for i in range(n):
         x = p[i] * shrink
-        y = sign * g[i] + decay * x
+        y = sign * g[i] + (decay * x if decay != ZERO else ZERO)             # p may be infinite: a mask
         a = beta1 * m[i] + new1 * y
         b = beta2 * v[i] + new2 * (y * y)
         m[i] = a
@@ -31,7 +35,7 @@ def sgd(p_: Any, g_: Any, n: int, lr: Any, decay: Any, sign: Any) -> None:
     """steps.sgd() without momentum."""
     p, g = p_[DATA], g_[DATA]
     for i in range(n):
-        p[i] -= lr * (sign * g[i] + decay * p[i])
+        p[i] -= lr * (sign * g[i] + (decay * p[i] if decay != ZERO else ZERO))
 
 
 def sgd_momentum(p_: Any, g_: Any, v_: Any, n: int, lr: Any, decay: Any, sign: Any, momentum: Any, share: Any, nesterov: int,
@@ -40,15 +44,14 @@ def sgd_momentum(p_: Any, g_: Any, v_: Any, n: int, lr: Any, decay: Any, sign: A
     p, g, v = p_[DATA], g_[DATA], v_[DATA]
     if fresh:
         for i in range(n):
-            v[i] = F(0)
+            v[i] = ZERO
         share = ONE
     ahead = momentum if nesterov else ONE
-    direct = ONE if nesterov else F(0)
     for i in range(n):
-        y = sign * g[i] + decay * p[i]
+        y = sign * g[i] + (decay * p[i] if decay != ZERO else ZERO)
         w = momentum * v[i] + share * y
         v[i] = w
-        p[i] -= lr * (direct * y + ahead * w)
+        p[i] -= lr * (ahead * w + (y if nesterov else ZERO))
 
 
 def gelu(x_: Any, out_: Any, n: int) -> None:
@@ -80,3 +83,48 @@ def gelu_tanh_backward(g_: Any, x_: Any, out_: Any, n: int) -> None:
         t = tanh(TANH_SCALE * (x[i] + TANH_CUBE * (x[i] * x[i] * x[i])))
         inner = TANH_SCALE * (ONE + TANH_SLOPE * (x[i] * x[i]))
         out[i] = g[i] * (HALF * (ONE + t) + HALF * x[i] * (ONE - t * t) * inner)
+
+
+@inlined
+def quotient_and_rest(x: Any, y: Any) -> tuple[Any, Any]:
+    """|x| / |y| rounded down, and what is left: exact for quotients below EXACT."""
+    a, b = np.float64(abs(x)), np.float64(abs(y))
+    q = np.floor(a / b)
+    return q, a - q * b
+
+
+@inlined
+def signed(size: Any, x: Any) -> Any:
+    """A size >= 0 with the sign of x."""
+    return I(F(size).view(np.int32) | (F(x).view(np.int32) & SIGN)).view(np.float32)
+
+
+@inlined
+def turned(r: Any, y: Any) -> Any:
+    """A remainder with the sign of x as one with the sign of y."""
+    z = r + y if (y < F(0)) != (r < F(0)) else r
+    return signed(F(0), y) if r == F(0) else z
+
+
+def remainders(x_: Any, y_: Any, out_: Any, wrong_: Any, n: int, many: int, floored: int) -> None:
+    """x - y trunc(x / y), exact; the sign is x's, or y's if floored. y: as many, or one. wrong: for how many this is not
+    the way."""
+    x, y, out = x_[DATA], y_[DATA], out_[DATA]
+    wrong, only = 0, y[0]
+    if many:
+        for i in range(n):
+            q, r = quotient_and_rest(x[i], y[i])
+            wrong += 0 if (q < EXACT) & (r == r) else 1
+            out[i] = signed(r, x[i])
+    else:
+        for i in range(n):
+            q, r = quotient_and_rest(x[i], only)
+            wrong += 0 if (q < EXACT) & (r == r) else 1
+            out[i] = signed(r, x[i])
+    if floored and many:
+        for i in range(n):
+            out[i] = turned(out[i], y[i])
+    elif floored:
+        for i in range(n):
+            out[i] = turned(out[i], only)
+    wrong_[DATA][0] = wrong

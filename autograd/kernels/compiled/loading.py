@@ -1,8 +1,8 @@
 """The compiled kernels as functions: built once per machine, then a file of machine code that is mapped into memory.
 
 Loading numba takes 0.5 s and its first kernel 126 MB, in every rank, even from its cache. So a process of its own compiles
-all kernels at once (8 s), and a rank maps the 120 kB that come out: 3 ms. The folder is ~/.cache/autograd (XDG_CACHE_HOME is
-heeded), or one in the temporary folder where that can't be written.
+all kernels at once (10 s), and a rank maps the 120 kB that come out: 3 ms. The folder is ~/.cache/autograd (XDG_CACHE_HOME
+is heeded), or one in the temporary folder where that can't be written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from .signatures import SIGNATURES
 HERE = Path(__file__).parent
 PAGE = 4096
 LIMIT = 300                          # seconds that compiling may take
-KINDS: dict[str, Any] = {**dict.fromkeys("adi", ctypes.py_object), "n": ctypes.c_int64, "f": ctypes.c_float}
+KINDS: dict[str, Any] = {**dict.fromkeys("adi", ctypes.py_object), "n": ctypes.c_int64, "f": ctypes.c_float,
+                         "e": ctypes.c_double}
 
 
 def load() -> SimpleNamespace:
@@ -88,7 +89,7 @@ def compile_into(folder: Path, file: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if file.exists():                            # another rank was quicker
             return
-        say("compiling kernels, once on this machine: some 8 seconds")
+        say("compiling kernels, once on this machine: some 10 seconds")
         package = __name__.rpartition(".")[0]
         root = str(HERE.parents[package.count(".")])
         roots = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))

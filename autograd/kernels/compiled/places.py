@@ -1,10 +1,17 @@
-"""Loops over rows that are given by number, in range. Compiled by numba; arrays come as pointers to objects."""
+"""Loops over rows that are given by number, in range, places in rows, running products and extremes. Compiled by
+numba; arrays come as pointers to objects.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from .numbers import F, I, inlined
+
 DATA = 2
+MOST = I(0x7FFFFFFF)
 
 
 def add_rows(out_: Any, index_: Any, values_: Any, count: int, n: int) -> None:
@@ -58,3 +65,99 @@ def scatter_add(out_: Any, index_: Any, src_: Any, blocks: int, n: int, count: i
             at = (b * count + i) * inner
             for j in range(inner):
                 out[(b * n + index[at + j]) * inner + j] += src[at + j]
+
+
+@inlined
+def key(x: Any) -> Any:
+    """A whole number in the order of the float32 numbers: -0 is 0, and all nan are one, the largest."""
+    bits = F(x + F(0)).view(np.int32)
+    ordered = I(bits ^ ((bits >> I(31)) & MOST))
+    return ordered if x == x else MOST
+
+
+def words(x_: Any, out_: Any, rows: int, n: int, flip: int) -> None:
+    """Words in the order of rows' elements, equal ones by place: the key above, the place below. flip: -1 for the largest
+    first, else 0."""
+    x, out = x_[DATA], out_[DATA]
+    for r in range(rows):
+        at = r * n
+        for i in range(n):
+            out[at + i] = (np.int64(key(x[at + i])) ^ flip) << 32 | i
+
+
+def leading(x_: Any, out_: Any, best_: Any, rows: int, n: int, k: int, flip: int) -> None:
+    """The places of the first k of each row in that order. best: memory for k. 64 elements that are all behind the k-th so
+    far are passed over by vectors."""
+    x, out, best = x_[DATA], out_[DATA], best_[DATA]
+    turn = I(flip)
+    for r in range(rows):
+        at, to, held, last = r * n, r * k, 0, MOST
+        for start in range(0, n, 64):
+            stop = min(start + 64, n)
+            first = MOST
+            for i in range(start, stop):
+                here = I(key(x[at + i]) ^ turn)
+                first = here if here < first else first
+            if held == k and first >= last:
+                continue
+            for i in range(start, stop):
+                here = I(key(x[at + i]) ^ turn)
+                if held == k and here >= last:
+                    continue
+                held = min(held + 1, k)
+                j = held - 1
+                while j > 0 and best[j - 1] > here:
+                    best[j] = best[j - 1]
+                    out[to + j] = out[to + j - 1]
+                    j -= 1
+                best[j] = here
+                out[to + j] = i
+                last = I(best[k - 1]) if held == k else last
+
+
+def running_products(x_: Any, out_: Any, blocks: int, n: int, inner: int) -> None:
+    """The products of the first 1, 2, ... along the middle of (blocks, n, inner), one after the other as NumPy's."""
+    x, out = x_[DATA], out_[DATA]
+    for b in range(blocks):
+        first = b * n * inner
+        if inner == 1:
+            total = x[first]
+            out[first] = total
+            for i in range(first + 1, first + n):
+                total *= x[i]
+                out[i] = total
+            continue
+        for j in range(first, first + inner):
+            out[j] = x[j]
+        for i in range(1, n):
+            at = first + i * inner
+            for j in range(inner):
+                out[at + j] = out[at - inner + j] * x[at + j]
+
+
+def running_places(x_: Any, out_: Any, tops_: Any, blocks: int, n: int, inner: int, flip: int) -> None:
+    """Where the largest of the first 1, 2, ... along the middle stands, the last of equal ones; the smallest for flip -1.
+    nan wins. tops: memory for `inner`. Whole numbers are compared in a tenth of the time where each waits for the last."""
+    x, out, tops = x_[DATA], out_[DATA], tops_[DATA]
+    turn, sign = I(flip), F(1 + 2 * flip)
+    for b in range(blocks):
+        first = b * n * inner
+        if inner == 1:
+            highest, place = I(-0x80000000), 0
+            for i in range(n):
+                y = x[first + i]
+                rank = I(key(y) ^ turn) if y == y else MOST
+                place = i if rank >= highest else place
+                highest = max(highest, rank)
+                out[first + i] = place
+            continue
+        for j in range(inner):
+            tops[j] = x[first + j]
+            out[first + j] = 0
+        for i in range(1, n):
+            at = first + i * inner
+            for j in range(inner):
+                here, top = x[at + j], tops[j]
+                later = sign * here >= sign * top or here != here
+                tops[j] = here if later else top
+                out[at + j] = i if later else out[at - inner + j]

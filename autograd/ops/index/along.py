@@ -18,27 +18,27 @@ def checked(name: str, x: Any, dim: int, index: Any, src: Any = None) -> Any:
     """dim, counted from the front, with x, index and src at one dimension at least. RuntimeError for what does not fit."""
     if not isinstance(index, (Tensor, np.ndarray)):
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
-    dim = wrap_dim(dim, x.ndim)
-    if (index.dtype.kind != "i" or index.dtype.itemsize < 4) and 0 not in index.shape:
+    dim, shape = wrap_dim(dim, x.ndim), index.shape
+    given = isinstance(src, (Tensor, np.ndarray))
+    if given and src.dtype != x.dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype, not {x.dtype} and {src.dtype}")
+    if 0 in shape:
+        return dim, result(np.zeros(shape, np.int64))
+    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, not {index.dtype}")
-    if 0 in index.shape:
-        index = result(np.zeros(index.shape, np.int64))
-    elif max(index.ndim, 1) != max(x.ndim, 1):
+    if max(index.ndim, 1) != max(x.ndim, 1):
         raise RuntimeError(f"{name}(): Index tensor must have the same number of dimensions as self tensor, not "
                            f"{index.ndim} and {x.ndim}")
-    if isinstance(src, (Tensor, np.ndarray)):
-        if src.dtype != x.dtype:
-            raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype, not {x.dtype} and {src.dtype}")
-        if max(src.ndim, 1) != max(index.ndim, 1) and 0 not in index.shape:
-            raise RuntimeError(f"{name}(): Index tensor must have the same number of dimensions as src tensor, not "
-                               f"{index.ndim} and {src.ndim}")
-    if 0 not in index.shape:
-        check_bounds(name, x, dim, index, src)
+    if given and max(src.ndim, 1) != max(index.ndim, 1):
+        raise RuntimeError(f"{name}(): Index tensor must have the same number of dimensions as src tensor, not "
+                           f"{index.ndim} and {src.ndim}")
+    if given or shape != x.shape:
+        check_sizes(name, x, dim, index, src)
     return dim, index
 
 
-def check_bounds(name: str, x: Any, dim: int, index: Any, src: Any) -> None:
-    """RuntimeError unless the index fits into x, src covers the index, and its values are places of x."""
+def check_sizes(name: str, x: Any, dim: int, index: Any, src: Any) -> None:
+    """RuntimeError unless the index fits into x, and src covers the index."""
     sizes = x.shape
     for d, (n, m) in enumerate(zip(index.shape, sizes, strict=False)):
         if n > m and d != dim:
@@ -47,13 +47,6 @@ def check_bounds(name: str, x: Any, dim: int, index: Any, src: Any) -> None:
     if isinstance(src, (Tensor, np.ndarray)) and any(n > m for n, m in zip(index.shape, src.shape, strict=False)):
         raise RuntimeError(f"{name}(): Expected index {list(index.shape)} to be no larger than self {list(x.shape)} apart "
                            f"from dimension {dim} and to be no larger size than src {list(src.shape)}")
-    array, size = index.array if isinstance(index, Tensor) else index, sizes[dim] if sizes else 1
-    if 0 in array.strides:                           # expanded
-        array = array[tuple([slice(None) if step else slice(1) for step in array.strides])]
-    low, high = array.min(), array.max()
-    if low < 0 or high >= size:
-        raise RuntimeError(f"{name}(): index {low if low < 0 else high} is out of bounds for dimension {dim} with size "
-                           f"{size}")
 
 
 def row(x: Any) -> Any:

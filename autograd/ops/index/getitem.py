@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ...kernels.order import zeros_like_order
-from ...kernels.scatter import add_at
+from ...kernels.scatter import INT64, add_at
 from ...operation import Operation
 from ...tensor import Tensor
 from ...traced import MSG_MASK, refuse, tracers
@@ -30,7 +31,9 @@ class Select(Operation, name="Slice"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Zeros, with g put there."""
+        """Zeros, with g put there; where g has all elements (x[None], x[:, 0] of one column) g itself."""
+        if type(g) is ndarray and g.size == prod(ctx.shape) and g.flags.c_contiguous:
+            return g.reshape(ctx.shape)
         return Unselect.apply(g, index=ctx.index, shape=ctx.shape)
 
 
@@ -127,7 +130,7 @@ def getitem(x: Any, index: Any) -> Any:
     """x[index]: integers, slices, None and ... give views; integer and bool Tensors, arrays and lists give copies."""
     kind = index.__class__
     try:
-        if kind is int or (kind is slice and index.step is None):
+        if kind is int or index is None or (kind is slice and index.step is None):
             return Select.apply(x, index=(index, ...))
         if kind is tuple:
             for p in index:
@@ -136,6 +139,8 @@ def getitem(x: Any, index: Any) -> Any:
             else:
                 if index.count(Ellipsis) < 2:
                     return Select.apply(x, index=index if Ellipsis in index else (*index, ...))
+            if vectors(index) and len(index) <= x.ndim:
+                return Index.apply(x, *index, dims=tuple(range(len(index))))
         elif kind is Tensor and index.ndim:
             dtype = index.array.dtype
             if dtype.kind == "b":
@@ -152,13 +157,21 @@ def getitem(x: Any, index: Any) -> Any:
         raise worded(error) from None
 
 
+def vectors(index: tuple[Any, ...]) -> bool:
+    """Whether all parts are Tensors of int64 in one shape, not 0-d: most of what takes _general() 4 us to find out."""
+    for p in index:
+        if p.__class__ is not Tensor or p.array.dtype is not INT64 or p.array.shape != index[0].array.shape:
+            return False
+    return bool(index and index[0].ndim)
+
+
 def _general(x: Any, index: Any) -> Any:
     basic, dims, arrays = located(index, x.shape)
     if basic is not None or not arrays:
         x = Select.apply(x, index=(*(basic or ()), ...))
     if not arrays:
         return x
-    if len(arrays) > 1:
+    if len(arrays) > 1 and any(a.shape != arrays[0].shape for a in arrays[1:]):
         try:
             np.broadcast_shapes(*[a.shape for a in arrays])
         except ValueError:

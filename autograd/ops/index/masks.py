@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.selection import chosen, scattered
 from ...operation import Operation
 from ...tensor import Tensor
 from ...traced import unrecordable
@@ -21,8 +22,10 @@ class MaskedFill(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, mask: Any, value: Any) -> Any:
-        """NumPy's copyto, into a copy."""
+        """NumPy's copyto, into a copy; where many are chosen, the kernel for that."""
         ctx.save(mask)
+        if x.dtype.kind == "f" and type(x) is type(mask) is np.ndarray and x.flags.c_contiguous and scattered(mask):
+            return chosen(mask, np.asarray(value).astype(x.dtype), x)
         out = np.array(x, order="C")
         np.copyto(out, value, where=mask, casting="unsafe")
         return out
@@ -65,7 +68,9 @@ def _together(name: str, x: Any, mask: Any) -> tuple[Any, Any]:
         raise TypeError(f"{name}(): argument 'mask' must be Tensor, not {type(mask).__name__}")
     if mask.dtype.kind != "b":
         raise RuntimeError(f"{name} only supports boolean masks, but got mask with dtype {mask.dtype}")
-    shape = x.shape if mask.shape == x.shape else broadcast_shapes(x.shape, mask.shape)
+    if mask.shape == x.shape:
+        return x, mask
+    shape = broadcast_shapes(x.shape, mask.shape)
     return x if x.shape == shape else expand(x, shape), mask if mask.shape == shape else expand(mask, shape)
 
 
@@ -75,7 +80,8 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
                            "dimension(s).")
-    kind = value.dtype.kind if isinstance(value, Tensor) else np.asarray(value).dtype.kind
+    plain = value.__class__ in (int, float, bool)
+    kind = "f" if plain else value.dtype.kind if isinstance(value, Tensor) else np.asarray(value).dtype.kind
     if kind == "c" and input.dtype.kind != "c":
         raise RuntimeError("value cannot be converted to type of input without overflow: it is complex")
     x, mask = _together("masked_fill", input, mask)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.scatter import limits
 from ...tensor import Tensor, result
 from ...traced import refuse, rerun, tracers, unrecordable
 from .._out import into, takes_out
@@ -74,14 +75,15 @@ def _one_hot(tensor: Any, num_classes: int) -> Any:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return result(np.zeros((*array.shape, num_classes), np.int64))
-    if array.min() < 0:
-        raise RuntimeError(f"Class values must be non-negative, not {array.min()}.")
+    low, high = limits(array)
+    if low < 0:
+        raise RuntimeError(f"Class values must be non-negative, not {low}.")
     if num_classes == -1:
-        num_classes = int(array.max()) + 1
+        num_classes = int(high) + 1
     elif num_classes < 1:
         raise RuntimeError(f"num_classes should be positive, not {num_classes}")
-    elif array.max() >= num_classes:
-        raise RuntimeError(f"Class values must be smaller than num_classes: {array.max()} of {num_classes}.")
+    elif high >= num_classes:
+        raise RuntimeError(f"Class values must be smaller than num_classes: {high} of {num_classes}.")
     return result((array[..., None] == np.arange(num_classes)).astype(np.int64))
 
 

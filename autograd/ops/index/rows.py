@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.scatter import add_along
+from ...kernels.scatter import add_along, inside, limits
 from ...operation import Operation
 from ...tensor import Tensor, result
 from ...traced import refuse, tracers
@@ -47,7 +47,7 @@ def vector(name: str, index: Any, error: type[Exception] = IndexError) -> Any:
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
     if index.ndim > 1:
         raise error(f"{name}(): Index is supposed to be a vector, not of shape {list(index.shape)}")
-    if index.dtype not in (np.int64, np.int32):
+    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise RuntimeError(f"{name}(): Expected dtype int32 or int64 for index, not {index.dtype}")
     return index if index.ndim else reshape(index, 1)
 
@@ -55,8 +55,11 @@ def vector(name: str, index: Any, error: type[Exception] = IndexError) -> Any:
 def check_range(index: Any, size: int, error: type[Exception], negative: bool = False) -> None:
     """Raise `error` for an index that is out of bounds."""
     array = index.array if isinstance(index, Tensor) else index
-    if array.size and (array.min() < (-size if negative else 0) or array.max() >= size):
-        bad = array.min() if array.min() < (-size if negative else 0) else array.max()
+    if not array.size or inside(array, size):
+        return
+    low, high = limits(array)
+    if low < (-size if negative else 0) or high >= size:
+        bad = low if low < (-size if negative else 0) else high
         raise error(f"index out of range in self: {bad} is out of bounds for a dimension of size {size}")
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ...kernels.scatter import added, gathered, places
+from ...kernels.scatter import added, gathered, put
 from ...operation import Operation
 
 
@@ -24,18 +22,18 @@ class Gather(Operation):
     def backward(ctx: Any, g: Any) -> Any:
         """Added where they were taken."""
         (index,) = ctx.values
-        return ScatterAdd.apply(np.zeros(ctx.shape, g.dtype), index, g, dim=ctx.dim), None
+        return ScatterAdd.apply(None, index, g, dim=ctx.dim, shape=ctx.shape), None
 
 
 class ScatterAdd(Operation):
-    """x with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
+    """x (without one, zeros) with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any:
-        """See kernels.scatter."""
+    def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int, shape: Any = None) -> Any:
+        """See kernels.scatter; without x it is zeros of `shape`."""
         ctx.save(index)
         ctx.dim = dim
-        return added(x, index, src, dim)
+        return added(x, index, src, dim, shape)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -49,12 +47,10 @@ class Scatter(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any:
-        """Assignment."""
+        """See kernels.scatter."""
         ctx.save(index)
         ctx.dim = dim
-        out = np.array(x, order="C")
-        out[places(index, dim)] = src
-        return out
+        return put(x, index, src, dim)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

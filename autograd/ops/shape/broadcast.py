@@ -14,23 +14,27 @@ def expand(input: Any, *args: Any, size: Any = None, implicit: bool = False) -> 
     """input repeated along dimensions of size 1 to `size` (-1: as it is), a view."""
     if input.__class__ is ndarray and len(args) == 1:            # of a rule, which knows what it does
         return Expand.apply(input, shape=args[0])
-    target = sizes(either(args, size))
-    shape = input.shape
+    return Expand.apply(input, shape=expanded(input.shape, sizes(either(args, size))))
+
+
+def expanded(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that expanding `shape` to `target` gives, where -1 means: as it is. RuntimeError if it can't be."""
     added = len(target) - len(shape)
     if added < 0:
         raise RuntimeError(f"expand: the number of sizes provided ({len(target)}) must be greater or equal to the "
                            f"number of dimensions in the tensor ({len(shape)})")
-    for i, n in enumerate(target[:added]):
-        if n < 0:
-            raise RuntimeError(f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension "
-                               f"{i}")
-    full = (*target[:added], *[have if n == -1 else n for have, n in zip(shape, target[added:], strict=True)])
+    if added and min(target[:added]) < 0:
+        i, n = next((i, n) for i, n in enumerate(target) if n < 0)
+        raise RuntimeError(f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}")
+    full = target
+    if -1 in target:
+        full = (*target[:added], *[have if n == -1 else n for have, n in zip(shape, target[added:], strict=True)])
     for i, (have, want) in enumerate(zip(shape, full[added:], strict=True)):
         if have != want and (have != 1 or want < 0):
             raise RuntimeError(f"The expanded size of the tensor ({want}) must match the existing size ({have}) at "
                                f"non-singleton dimension {i + added}.  Target sizes: {list(target)}.  "
                                f"Tensor sizes: {list(shape)}")
-    return Expand.apply(input, shape=full)
+    return full
 
 
 def expand_as(input: Any, other: Any) -> Any:

@@ -12,11 +12,18 @@ import numpy as np
 from ...tensor import Tensor
 from .._names import also
 from .dims import wrap_dim
-from .slices import Narrow, Split, Take, Unbind, views_of
+from .slices import Narrow, Split, Take, Unbind, before, views_of
+
+ndarray = np.ndarray
 
 
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """Elements start to start + length of dimension `dim`, a view. start may be a 0-d integer Tensor."""
+    if (dim.__class__ is int and start.__class__ is int and 0 <= dim < input.ndim
+            and 0 <= start <= start + length <= input.shape[dim]):
+        if input.__class__ is ndarray:               # of a rule
+            return input[before(dim) + (slice(start, start + length),)]
+        return Narrow.apply(input, dim=dim, start=start, length=operator.index(length))
     if not input.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     dim = wrap_dim(dim, input.ndim)
@@ -50,8 +57,11 @@ def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0
         return split_with_sizes(tensor, split_size_or_sections, dim)
     if not tensor.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    dim = wrap_dim(dim, tensor.ndim)
-    size, step = tensor.shape[dim], split_size_or_sections
+    return _pieces(tensor, split_size_or_sections, wrap_dim(dim, tensor.ndim))
+
+
+def _pieces(tensor: Any, step: int, dim: int) -> tuple[Any, ...]:
+    size = tensor.shape[dim]
     if step < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
     if step == 0 and size:
@@ -86,8 +96,9 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    size = input.shape[wrap_dim(dim, input.ndim)]
-    return split(input, -(-size // chunks), dim) if size else split_with_sizes(input, [0] * chunks, dim)
+    dim = wrap_dim(dim, input.ndim)
+    size = input.shape[dim]
+    return _pieces(input, -(-size // chunks), dim) if size else split_with_sizes(input, [0] * chunks, dim)
 
 
 unsafe_split, unsafe_split_with_sizes, unsafe_chunk = split, split_with_sizes, chunk

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.order import in_rows
+from ...kernels.triangles import triangle
 from ...tensor import result
 from .._declare import linear
 from .._out import takes_out
@@ -30,8 +30,8 @@ def _put(g: Any, shape: tuple[int, ...], offset: int, i: int, j: int) -> Any:
 _diagonal: Any = linear("Diagonal", _see, lambda g, was, offset, i, j: _embed(g, was, offset, i, j), view=True)
 _embed: Any = linear("DiagEmbed", _put, lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j))
 _picked = linear("DiagonalCopy", lambda x, *place: _see(x, *place).copy(), lambda g, was, *place: _embed(g, was, *place))
-_tril: Any = linear("Tril", lambda x, k: in_rows(np.tril(x, k)), lambda g, was, k: _tril(g, k))
-_triu: Any = linear("Triu", lambda x, k: in_rows(np.triu(x, k)), lambda g, was, k: _triu(g, k))
+_tril: Any = linear("Tril", lambda x, k: triangle(x, k, True), lambda g, was, k: _tril(g, k))
+_triu: Any = linear("Triu", lambda x, k: triangle(x, k, False), lambda g, was, k: _triu(g, k))
 
 
 def _pair(x: Any, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:

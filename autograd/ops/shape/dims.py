@@ -30,6 +30,8 @@ def either(args: tuple[Any, ...], named: Any) -> tuple[Any, ...]:
 
 def wrap_dim(dim: int, ndim: int) -> int:
     """dim counted from the front. IndexError if out of range."""
+    if dim.__class__ is int and 0 <= dim < ndim:     # most are
+        return dim
     limit = ndim or 1
     if not -limit <= dim < limit:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})")

@@ -16,6 +16,7 @@ from .._out import check_apart, into
 from .borders import pad_constant
 from .cut import narrow, unbind
 from .dims import wrap_dim
+from .slices import Unbind, before, stacked
 from .views import atleast_1d, atleast_2d, atleast_3d, reshape, unsqueeze
 
 
@@ -27,8 +28,10 @@ class Cat(Operation):
     @staticmethod
     def forward(ctx: Any, *xs: Any, dim: int) -> Any:
         """NumPy's concatenate, without legacy empty vectors."""
-        full = [x for x in xs if x.shape != (0,)] or xs[:1]
-        ctx.dim, ctx.lengths = dim, [x.shape[dim] if x.ndim == full[0].ndim else None for x in xs]
+        shapes = [x.shape for x in xs]
+        full = xs if (0,) not in shapes else [x for x in xs if x.shape != (0,)] or xs[:1]
+        ndim = full[0].ndim
+        ctx.dim, ctx.lengths = dim, [s[dim] if len(s) == ndim else None for s in shapes]
         return in_rows(np.concatenate(full, axis=dim, dtype=common(xs)))
 
     @staticmethod
@@ -39,6 +42,8 @@ class Cat(Operation):
         for number, length in enumerate(ctx.lengths):
             if not ctx.needs(number):
                 parts.append(None)
+            elif type(g) is np.ndarray and length is not None:
+                parts.append(g[before(ctx.dim) + (slice(start, start + length),)])
             else:
                 parts.append(narrow(g, ctx.dim, start, length) if length is not None else reshape(narrow(g, 0, 0, 0), 0))
             start += length or 0
@@ -52,14 +57,14 @@ class Stack(Operation):
 
     @staticmethod
     def forward(ctx: Any, *xs: Any, dim: int) -> Any:
-        """NumPy's stack."""
+        """Side by side."""
         ctx.dim = dim
-        return in_rows(np.stack(xs, axis=dim, dtype=common(xs)))
+        return in_rows(stacked(xs, dim, common(xs)))
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Each input gets its slice."""
-        return unbind(g, ctx.dim)
+        return Unbind.apply(g, dim=ctx.dim) if type(g) is np.ndarray else unbind(g, ctx.dim)
 
 
 def common(xs: Any) -> Any:
@@ -76,8 +81,9 @@ def listed(tensors: Sequence[Any], name: str) -> list[Any]:
     if isinstance(tensors, Tensor):
         raise TypeError(f"{name}(): argument 'tensors' must be tuple of Tensors, not Tensor")
     xs = list(tensors)
-    for number, x in enumerate(xs):
-        if not isinstance(x, (Tensor, np.ndarray, np.generic)):
+    for x in xs:
+        if x.__class__ is not Tensor and not isinstance(x, (Tensor, np.ndarray, np.generic)):
+            number = next(i for i, other in enumerate(xs) if other is x)
             raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(x).__name__}")
     return xs
 
@@ -88,14 +94,13 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out: A
     xs = listed(tensors, "cat")
     if not xs:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    full = [x for x in xs if x.shape != (0,)] or xs[:1]
-    shape = full[0].shape
-    for number, x in enumerate(xs):
-        if not x.shape:
-            raise RuntimeError(f"zero-dimensional tensor (at position {number}) cannot be concatenated")
+    shapes = [x.shape for x in xs]
+    if () in shapes:
+        raise RuntimeError(f"zero-dimensional tensor (at position {shapes.index(())}) cannot be concatenated")
+    shape = shapes[0] if shapes[0] != (0,) else next((s for s in shapes if s != (0,)), (0,))
     dim = wrap_dim(dim, len(shape))
     for number, x in enumerate(xs):
-        if x.shape != shape and x.shape != (0,):
+        if shapes[number] != shape and shapes[number] != (0,):
             if x.ndim != len(shape):
                 raise RuntimeError(f"Tensors must have same number of dimensions: got {len(shape)} and {x.ndim}")
             for i, (a, b) in enumerate(zip(shape, x.shape, strict=True)):
@@ -117,9 +122,10 @@ def stack(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out:
     xs = listed(tensors, "stack")
     if not xs:
         raise RuntimeError("stack expects a non-empty TensorList")
-    shape = xs[0].shape
+    shapes = [x.shape for x in xs]
+    shape = shapes[0]
     for number, x in enumerate(xs):
-        if x.shape != shape:
+        if shapes[number] != shape:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 "
                                f"and {list(x.shape)} at entry {number}")
     dim = wrap_dim(dim, len(shape) + 1)

@@ -180,8 +180,11 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
 
 def squeeze(input: Any, dim: int | tuple[int, ...] | None = None, *, axis: Any = None) -> Any:
     """input without its dimensions of size 1, or without those of `dim` that have size 1. A view."""
-    shape = input.shape
+    shape = input.array.shape if isinstance(input, Tensor) else input.shape
     dim = dim if axis is None else axis
+    if dim.__class__ is int and shape:
+        place = wrap_dim(dim, len(shape))  # type: ignore[arg-type]
+        return _squeeze(input, shape if shape[place] != 1 else shape[:place] + shape[place + 1:])
     if dim is None:
         return _squeeze(input, tuple([n for n in shape if n != 1]))
     dims = wrap_dims(dim, len(shape))
@@ -190,7 +193,7 @@ def squeeze(input: Any, dim: int | tuple[int, ...] | None = None, *, axis: Any =
 
 def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     """input with a dimension of size 1 put in at `dim`. A view."""
-    shape = input.shape
+    shape = input.array.shape if isinstance(input, Tensor) else input.shape
     place = wrap_dim(dim if axis is None else axis, len(shape) + 1)
     return _unsqueeze(input, (*shape[:place], 1, *shape[place:]))
 

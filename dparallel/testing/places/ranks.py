@@ -22,7 +22,7 @@ from ...comm import launched_size, world
 from .worlds import asked
 
 JOB = "DPARALLEL_PLACES_JOB"         # the folder of a session's job
-TURN = 0.5                           # seconds that a rank leaves to each lower one to report the same failure
+TURN = 1.0                           # seconds that a rank leaves to each lower one to report the same failure
 POLL = 0.005
 
 
