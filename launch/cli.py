@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from .job import Job, run
-from .mpirun import LaunchError, command, environment, find, remote
+from .mpirun import LaunchError, command, environment, find, remote, session
 from .rank import DIRECTORY, INSTALL
 
 
@@ -104,8 +104,8 @@ def start(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(" ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(changes.items())), shlex.join(line))
         return 0
-    with tempfile.TemporaryDirectory(prefix="dprun-") as folder:
-        job = Job(line, {**changes, DIRECTORY: folder}, folder, options.timeout)
+    with tempfile.TemporaryDirectory(prefix="dprun-", ignore_cleanup_errors=True) as folder:
+        job = Job(line, {**session(folder), **changes, DIRECTORY: folder}, folder, options.timeout)
         return run(job, mpi, options.np, options.tag and not remote(options))
 
 

@@ -36,6 +36,7 @@ class Job:
         self.signal: int | None = None               # that ended the job
         self.timed_out = False
         self.kill_at = float("inf")                  # when patience ends
+        self.ranks_killed = False                    # by force; mpirun is next
 
     def run(self) -> int:
         """Run to the end; mpirun's exit code, negative for a signal."""
@@ -64,8 +65,9 @@ class Job:
                 now = time.monotonic()
             if failed_at > now and failed(self.folder):
                 failed_at = now
-            if now > self.kill_at:
-                self.kill()
+            if now > self.kill_at:                   # ranks first: mpirun then takes away the memory that they shared
+                self.kill(spared=() if self.ranks_killed else (process.pid,))
+                self.ranks_killed, self.kill_at = True, now + PATIENCE
             elif self.kill_at == float("inf") and now > deadline:
                 self.timed_out = True
                 self.end(GRACE)
@@ -83,15 +85,15 @@ class Job:
             with contextlib.suppress(ProcessLookupError):
                 self.process.send_signal(number)
 
-    def kill(self) -> None:
-        """End every process of mpirun's session on this machine."""
+    def kill(self, spared: tuple[int, ...] = ()) -> None:
+        """End every process of mpirun's session on this machine but those spared."""
         assert self.process is not None
         session = self.process.pid
         for pid in processes():
             with contextlib.suppress(OSError):
-                if os.getsid(pid) == session:
+                if os.getsid(pid) == session and pid not in spared:
                     os.kill(pid, signal.SIGKILL)
-        if self.process.poll() is None:              # where there is no list of processes
+        if not spared and self.process.poll() is None:       # where there is no list of processes
             with contextlib.suppress(OSError):
                 os.killpg(session, signal.SIGKILL)
 

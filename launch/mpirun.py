@@ -102,6 +102,12 @@ def environment(options: argparse.Namespace) -> dict[str, str]:
     return changes
 
 
+def session(folder: str) -> dict[str, str]:
+    """Where Open MPI keeps a job's files on this machine. Left to itself it calls the place after mpirun's process number;
+    one that was killed leaves it behind, and the next mpirun of that number does not start ("listener thread failed")."""
+    return {"PRTE_MCA_prte_local_tmpdir_base": folder, "OMPI_MCA_orte_local_tmpdir_base": folder}       # 5 and later; 4
+
+
 def cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
