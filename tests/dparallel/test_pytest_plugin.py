@@ -161,6 +161,7 @@ def test_waits(comm):
     end = time.monotonic() + 120
     while not ((path / "begun-0").exists() and (path / "begun-1").exists()) and session.poll() is None and time.monotonic() < end:
         time.sleep(0.1)
+    assert session.poll() is None, session.communicate()[0]
     assert len(processes(marker)) >= 5                   # pytest, dprun, mpirun, two ranks
     session.send_signal(number)
     output, _ = session.communicate(timeout=200)
