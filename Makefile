@@ -22,7 +22,6 @@ test: $(TEST) $(CORE)
 check: $(TEST)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest tests/test_layers.py
 
 # beside PyTorch, which must be installed in .venv; about 6 minutes, then README.md has the table
 bench: $(TEST) $(CORE)

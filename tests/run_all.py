@@ -1,4 +1,4 @@
-"""The whole suite: without MPI, in two halves side by side, then on 1, 2 and 3 real ranks. `make test` runs this.
+"""The whole suite: without MPI, in three parts side by side, then on 1, 2 and 3 real ranks. `make test` runs this.
 
 The tests of what may be compiled (autograd/compiled.py) run once more on its sources.
 """
@@ -11,7 +11,10 @@ import tempfile
 import time
 
 PYTEST = [sys.executable, "-m", "pytest"]
-APART = ["tests/dparallel", "tests/launch"]              # half of the time, much of it spent waiting for jobs that they start
+JOBS = [f"tests/{name}" for name in (                    # start jobs, and spend most of their time waiting for them
+    "dparallel/test_comm_job.py", "dparallel/test_docs_testing.py", "dparallel/test_misuse.py", "dparallel/test_pytest_plugin.py",
+    "launch")]
+LOCAL = ["tests/dparallel/test_local_devices.py", "tests/dparallel/test_local_models.py"]         # on as many cores as there are
 CORE = [f"tests/autograd/test_{name}.py" for name in (
     "anomaly", "compiled", "engine", "engine_depth", "forward_ad", "function", "function_depth", "graph", "graph_api", "hooks",
     "modes", "saved_hooks", "tensor", "views")]
@@ -19,12 +22,14 @@ RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 
 
 class Part:
-    """A part of the suite under way. Its output waits in a file."""
+    """A part of the suite under way. Its output waits in a file. threads: they share a GIL, and need half of the processor
+    time on one core."""
 
-    def __init__(self, title, command, **changes):
+    def __init__(self, title, command, threads=False, **changes):
         self.title, self.start = title, time.monotonic()
         self.output = tempfile.NamedTemporaryFile("w+")      # noqa: SIM115
-        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **changes})
+        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **changes},
+                                        preexec_fn=on_one_core if threads else None)
 
     def done(self, counts):
         """Show what it says until it ends, and add up its results; the exit code."""
@@ -45,14 +50,27 @@ class Part:
         return code
 
 
+def on_ranks(n):
+    """The suite on real ranks begins."""
+    return Part(f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), "-m", "pytest", "tests/dparallel"])
+
+
+def on_one_core():
+    """Stay on the first core that there is."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
 def main() -> int:
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    rest = Part("autograd and the rest", [*PYTEST, "tests", *[f"--ignore={path}" for path in APART]])
-    codes = [Part("dparallel and launch", [*PYTEST, *APART]).done(counts), rest.done(counts),
-             Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1").done(counts)]
-    for n in (1, 2, 3):
-        title = f"{n} MPI rank{'s' * (n > 1)}"
-        codes.append(Part(title, [*RANKS, "-n", str(n), "-m", "pytest", "tests/dparallel"]).done(counts))
+    without = [f"--ignore={path}" for path in (*JOBS, *LOCAL)]
+    beside = [Part("dparallel", [*PYTEST, "tests/dparallel", *without], threads=True),
+              Part("jobs and local devices", [*PYTEST, *JOBS, *LOCAL]),
+              Part("autograd and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without])]
+    codes = [part.done(counts) for part in beside]
+    beside = [Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1"), on_ranks(1)]
+    codes += [part.done(counts) for part in beside]
+    codes += [on_ranks(n).done(counts) for n in (2, 3)]
     print(", ".join(f"{count} {word}" for word, count in counts.items()))
     return next((code for code in codes if code), 0)
 

@@ -19,7 +19,7 @@ from .definition import combined, results
 from .messages import is_word
 from .site import Site, at, here
 
-SETTLED = 3.0                        # seconds without a change after which ranks that all wait will wait for ever
+SETTLED = 3.0                        # seconds after which a rank looks whether all wait, who will then wait for ever
 MESSAGE = "message"                  # keys of what one rank brings for one other begin with it
 GRACE = 5.0                          # seconds that the other ranks get to end after one has failed
 
@@ -37,34 +37,39 @@ class Meeting:
 
     def __init__(self, size: int, timeout: float) -> None:
         self.size, self.timeout = size, timeout
-        self.change = threading.Condition()
+        self.lock = threading.Lock()
+        self.end = threading.Condition(self.lock)    # of a rank
         self.brought: dict[Any, dict[int, Any]] = {}
         self.taken: dict[Any, int] = {}
-        # rank -> the number of the collective that it waits in, its text, the user's line, how many ranks must come
-        self.waiting: dict[int, tuple[Any, str, Site | None, int]] = {}
+        self.awaited: dict[Any, threading.Condition] = {}    # each its own: to wake a thread costs 5 to 50 us
+        # rank -> the number of the collective that it waits in, what it is, the user's line, how many ranks must come
+        self.waiting: dict[int, tuple[Any, object, Site | None, int]] = {}
         self.left: set[int] = set()
         self.failure: tuple[int | None, BaseException] | None = None
 
-    def bring(self, number: Any, rank: int, item: Any) -> None:
-        """Put down what this rank brings to collective `number`; does not wait."""
-        with self.change:
-            self.brought.setdefault(number, {})[rank] = item
-            self.change.notify_all()
+    def bring(self, number: Any, rank: int, item: Any, wanted: int) -> None:
+        """Put down what this rank brings to collective `number`, as one of so many ranks; does not wait."""
+        with self.lock:
+            brought = self.brought.setdefault(number, {})
+            brought[rank] = item
+            if len(brought) == wanted and number in self.awaited:
+                self.awaited[number].notify_all()
 
     def complete(self, number: Any, ranks: Sequence[int]) -> bool:
         """Whether these ranks have brought theirs."""
-        with self.change:
+        with self.lock:
             return len(self.brought.get(number, ())) == len(ranks)
 
-    def collect(self, number: Any, rank: int, what: str, ranks: Sequence[int], readers: int) -> list[Any]:
+    def collect(self, number: Any, rank: int, what: object, ranks: Sequence[int], readers: int) -> list[Any]:
         """What these ranks brought, once they have; forgotten when `readers` ranks have asked for it. RankFailure if one
         can't come any more, or time runs out."""
         deadline = time.monotonic() + self.timeout
-        with self.change:
+        with self.lock:
             self.waiting[rank] = (number, what, here(), len(ranks))
+            came = self.awaited.setdefault(number, threading.Condition(self.lock))
             while len(self.brought.get(number, ())) < len(ranks):
                 self._check(number, rank, what, ranks)
-                if self.change.wait(min(SETTLED, max(0.0, deadline - time.monotonic()))):
+                if came.wait(min(SETTLED, max(0.0, deadline - time.monotonic()))):
                     continue
                 if time.monotonic() >= deadline:
                     raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.whereabouts()}")
@@ -74,10 +79,10 @@ class Meeting:
             items = [self.brought[number][place] for place in ranks]
             self.taken[number] = self.taken.get(number, 0) + 1
             if self.taken[number] == readers:
-                del self.brought[number], self.taken[number]
+                del self.brought[number], self.taken[number], self.awaited[number]
             return items
 
-    def _check(self, number: Any, rank: int, what: str, ranks: Sequence[int]) -> None:
+    def _check(self, number: Any, rank: int, what: object, ranks: Sequence[int]) -> None:
         if self.failure is not None:
             failed, error = self.failure
             raise RankFailure(f"rank {rank} was in {what} when rank {failed} failed: {error!r}", failed)
@@ -99,12 +104,13 @@ class Meeting:
 
     def leave(self, rank: int | None, error: BaseException | None) -> None:
         """Note that a rank has ended (None: that all must end)."""
-        with self.change:
+        with self.lock:
             if rank is not None:
                 self.left.add(rank)
             if error is not None and self.failure is None:
                 self.failure = (rank, error)
-            self.change.notify_all()
+            for condition in (*self.awaited.values(), self.end):
+                condition.notify_all()
 
     def check_messages(self) -> None:
         """RankFailure if a message was never received; for when all ranks have ended."""
@@ -118,13 +124,13 @@ class Meeting:
     def ended(self) -> list[int]:
         """Wait until all ranks have ended, or GRACE seconds after a failure; the ranks that have not."""
         deadline = None
-        with self.change:
+        with self.lock:
             while len(self.left) < self.size:
                 if self.failure is not None:
                     deadline = time.monotonic() + GRACE if deadline is None else deadline
                     if time.monotonic() >= deadline:
                         break
-                self.change.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
+                self.end.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
             return sorted(set(range(self.size)) - self.left)
 
 
@@ -146,10 +152,10 @@ class ThreadComm(Communicator):
         number, rank, meeting, ranks = (self._channel, self._number), self._me, self._meeting, self._ranks
         self._number += 1
         call.answers = self.answers
-        meeting.bring(number, rank, (call, item, here()))
+        meeting.bring(number, rank, (call, item, here()), len(ranks))
 
         def collect() -> tuple[list[Call], list[Any]]:
-            brought = meeting.collect(number, rank, str(call), ranks, len(ranks))
+            brought = meeting.collect(number, rank, call, ranks, len(ranks))
             calls = [call for call, _, _ in brought]
             reason = verdict(calls)
             if reason:
@@ -191,7 +197,7 @@ class ThreadComm(Communicator):
 
     def _deliver(self, here: int, there: int, tag: int, call: Call, x: Array) -> Handle:
         key = self._line("send", here, there, tag)
-        self._meeting.bring(key, self._me, (call, x.copy()))
+        self._meeting.bring(key, self._me, (call, x.copy()), 1)
         return Handle(None)
 
     def _collect(self, here: int, there: int, tag: int, what: str) -> Handle:
