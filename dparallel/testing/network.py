@@ -56,24 +56,24 @@ class Wire:
         self.meeting: Any = comm._meeting
         self.network, self.rank = network, comm.rank
         self.rng = np.random.default_rng([network.seed % 2**63, comm.rank])
-        self.held: list[tuple[int, Any, int, Any]] = []          # when it leaves, in calls from now; number, rank, item
+        self.held: list[tuple[int, Any, int, Any, int]] = []     # when it leaves, in calls from now; what bring() is given
         self.looks: dict[Any, int] = {}              # number -> looks until the handle may be done
         self.late = False                            # whether what is brought now may leave later
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.meeting, name)           # all else is the meeting's own
 
-    def bring(self, number: Any, rank: int, item: Any) -> None:
+    def bring(self, number: Any, rank: int, item: Any, wanted: int) -> None:
         """Put down what this rank brings: now, after a pause, or a few calls later."""
         self.tick()
         wait, looks = int(self.rng.integers(0, 3)), int(self.rng.integers(0, self.network.reorder + 1))
         self.looks[number] = looks
         if self.late:
-            self.held.append((wait, number, rank, item))
+            self.held.append((wait, number, rank, item, wanted))
             return
         self.flush()
         self.pause()
-        self.meeting.bring(number, rank, item)
+        self.meeting.bring(number, rank, item, wanted)
 
     def collect(self, number: Any, rank: int, *rest: Any) -> Any:
         """Wait for all ranks': while this one waits, all that it has brought leaves."""
@@ -112,7 +112,7 @@ class Wire:
         due, self.held = self.held, []
         self._leave(due)
 
-    def _leave(self, due: list[tuple[int, Any, int, Any]]) -> None:
+    def _leave(self, due: list[tuple[int, Any, int, Any, int]]) -> None:
         for index in self.rng.permutation(len(due)) if due else ():
             self.meeting.bring(*due[index][1:])
 
