@@ -105,7 +105,8 @@ def start(options: argparse.Namespace) -> int:
         print(" ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(changes.items())), shlex.join(line))
         return 0
     with tempfile.TemporaryDirectory(prefix="dprun-", ignore_cleanup_errors=True) as folder:
-        job = Job(line, {**session(folder), **changes, DIRECTORY: folder}, folder, options.timeout)
+        own = {} if remote(options) else session(folder, changes)
+        job = Job(line, {**changes, **own, DIRECTORY: folder}, folder, options.timeout)
         return run(job, mpi, options.np, options.tag and not remote(options))
 
 

@@ -102,10 +102,15 @@ def environment(options: argparse.Namespace) -> dict[str, str]:
     return changes
 
 
-def session(folder: str) -> dict[str, str]:
-    """Where Open MPI keeps a job's files on this machine. Left to itself it calls the place after mpirun's process number;
-    one that was killed leaves it behind, and the next mpirun of that number does not start ("listener thread failed")."""
-    return {"PRTE_MCA_prte_local_tmpdir_base": folder, "OMPI_MCA_orte_local_tmpdir_base": folder}       # 5 and later; 4
+def session(folder: str, changes: dict[str, str]) -> dict[str, str]:
+    """Variables that have Open MPI keep a job's files in a folder of this machine; ranks get their own TMPDIR back.
+
+    Left to itself it names the place after mpirun's process number; one that was killed leaves it behind, and the next mpirun
+    of that number does not start ("listener thread failed"). Its parameters may be the user's, and don't go together.
+    """
+    if not sys.platform.startswith("linux"):         # macOS has long paths of temporary folders; sockets have short ones
+        return {}
+    return {"TMPDIR": folder, rank.TEMPORARY: changes.get("TMPDIR", os.environ.get("TMPDIR", ""))}
 
 
 def cores() -> int:

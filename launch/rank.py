@@ -18,6 +18,7 @@ from contextlib import redirect_stderr
 from types import TracebackType
 
 DIRECTORY = "DPRUN_REPORT_DIR"
+TEMPORARY = "DPRUN_TMPDIR"                           # the TMPDIR of ranks, where mpirun has another; "": none
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 NO_LIBRARY = ("cannot load MPI library", "libmpi")   # mpi4py >= 4.1's words; the dynamic linker's
@@ -34,6 +35,11 @@ def main() -> None:
     args = sys.argv[1:]
     as_module = args[0] == "-m"
     sys.argv = args[1:] if as_module else args
+    temporary = os.environ.pop(TEMPORARY, None)
+    if temporary:
+        os.environ["TMPDIR"] = temporary
+    elif temporary is not None:
+        os.environ.pop("TMPDIR", None)
     to_dprun()
     for stream in (sys.stdout, sys.stderr):          # lines at once, and whole, with python -u too: mpirun mixes the
         if isinstance(stream, io.TextIOWrapper):     # ranks' pieces; a progress bar flushes its own

@@ -271,6 +271,28 @@ def test_a_killed_job_leaves_no_files(sleeping, tmp_path):
     assert process.wait(60) == 137 and not list(folder.iterdir())
 
 
+@pytest.mark.parametrize("given, seen", [({"TMPDIR": "/var/tmp"}, "/var/tmp"), ({}, "None"), ({"TMPDIR": ""}, "None")])
+def test_ranks_have_the_temporary_folder_of_the_user(tmp_path, monkeypatch, given, seen):
+    monkeypatch.delenv("TMPDIR", raising=False)
+    script = tmp_path / "tmp.py"
+    script.write_text("import os\nprint(os.environ.get('TMPDIR'), 'DPRUN_TMPDIR' in os.environ)\n")
+    done = dprun("-n", 2, script, **given)
+    assert done.stdout.splitlines() == [f"{seen} False"] * 2, done.stderr
+    done = dprun("-n", 1, "-x", "TMPDIR=/usr/tmp", script, **given)
+    assert done.stdout == "/usr/tmp False\n", done.stderr
+
+
+@pytest.mark.skipif(mpirun.find().family != "openmpi", reason="Open MPI's parameters")
+def test_parameters_of_the_same_purpose_are_no_conflict(tmp_path):
+    script = tmp_path / "s.py"
+    script.write_text("print('here')\n")
+    major = mpirun.find().major
+    for name in ("tmpdir_base", "local_tmpdir_base"):
+        flag = f"--prtemca prte_{name}" if major >= 5 else f"--mca orte_{name}"
+        done = dprun("-n", 1, "--mpi-args", f"{flag} {tmp_path}", script)
+        assert done.stdout == "here\n", done.stderr
+
+
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
 def test_what_a_failed_rank_started_ends_too(tmp_path):
     script = tmp_path / "parent.py"
