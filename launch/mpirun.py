@@ -105,8 +105,8 @@ def environment(options: argparse.Namespace) -> dict[str, str]:
 def session(folder: str, changes: dict[str, str]) -> dict[str, str]:
     """Variables that have Open MPI keep a job's files in a folder of this machine; ranks get their own TMPDIR back.
 
-    Left to itself it names the place after mpirun's process number; one that was killed leaves it behind, and the next mpirun
-    of that number does not start ("listener thread failed"). Its parameters may be the user's, and don't go together.
+    Left to itself it names the place after mpirun's process number; one that was killed leaves it behind, and the next of
+    that number does not start ("listener thread failed"). Its parameters may be the user's, and don't go together.
     """
     if not sys.platform.startswith("linux"):         # macOS has long paths of temporary folders; sockets have short ones
         return {}
