@@ -19,6 +19,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 INHERITED = ("PMIX_", "PMI_", "PRTE_", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_", "OMPI_APP_", "OMPI_NUM_APP", "OMPI_ARGV",
              "OMPI_COMMAND", "OMPI_FILE_LOCATION", "OMPI_FIRST_RANKS", "OMPI_MCA_orte_", "OMPI_MCA_ess", "HYDI_",
              "MPI_LOCAL", "OMPI_MCA_initial_wdir")
+GIVEN = ("PRTE_MCA_", "PMIX_MCA_")                   # but these are the user's settings, which no mpirun hands to its ranks
 
 
 FAMILIES = {"openmpi": ("Open MPI", "OpenRTE", "PRRTE"), "mpich": ("HYDRA", "MPICH", "Intel", "MVAPICH")}
@@ -134,7 +135,7 @@ def share(options: argparse.Namespace) -> int:
 
 def outer() -> dict[str, str]:
     """This environment without the marks of a surrounding MPI job."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(INHERITED)}
+    return {name: value for name, value in os.environ.items() if not name.startswith(INHERITED) or name.startswith(GIVEN)}
 
 
 def command(mpi: Mpi, options: argparse.Namespace, exported: list[str]) -> list[str]:
