@@ -36,7 +36,6 @@ class Job:
         self.signal: int | None = None               # that ended the job
         self.timed_out = False
         self.kill_at = float("inf")                  # when patience ends
-        self.ranks_killed = False                    # by force; mpirun is next
 
     def run(self) -> int:
         """Run to the end; mpirun's exit code, negative for a signal."""
@@ -65,9 +64,8 @@ class Job:
                 now = time.monotonic()
             if failed_at > now and failed(self.folder):
                 failed_at = now
-            if now > self.kill_at:                   # ranks first: mpirun then takes away the memory that they shared
-                self.kill(spared=() if self.ranks_killed else (process.pid,))
-                self.ranks_killed, self.kill_at = True, now + PATIENCE
+            if now > self.kill_at:
+                self.kill()
             elif self.kill_at == float("inf") and now > deadline:
                 self.timed_out = True
                 self.end(GRACE)
@@ -85,17 +83,20 @@ class Job:
             with contextlib.suppress(ProcessLookupError):
                 self.process.send_signal(number)
 
-    def kill(self, spared: tuple[int, ...] = ()) -> None:
-        """End every process of mpirun's session on this machine but those spared."""
-        assert self.process is not None
-        session = self.process.pid
+    def kill(self) -> None:
+        """End every process of mpirun's session on this machine; mpirun last, which then takes away the memory that they
+        shared."""
+        process = self.process
+        assert process is not None
         for pid in processes():
             with contextlib.suppress(OSError):
-                if os.getsid(pid) == session and pid not in spared:
+                if pid != process.pid and os.getsid(pid) == process.pid:
                     os.kill(pid, signal.SIGKILL)
-        if not spared and self.process.poll() is None:       # where there is no list of processes
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:            # also where there is no list of processes
             with contextlib.suppress(OSError):
-                os.killpg(session, signal.SIGKILL)
+                os.killpg(process.pid, signal.SIGKILL)
 
     @contextlib.contextmanager
     def forwarding(self) -> Iterator[None]:

@@ -62,26 +62,18 @@ class Large(nn.Module):
         return self.large(self.between(self.small(x)))
 
 
-def test_a_large_weight_does_not_wait_for_small_ones(on_ranks):
+@pytest.mark.parametrize("make, rows, first, last", [
+    pytest.param(Large, (3, 8), {"large.weight"}, {"small.weight", "small.bias"}, id="a large weight does not wait for small ones"),
+    pytest.param(lambda: nn.Sequential(nn.Linear(1000, 300), nn.Linear(300, 500)), (3, 1000), {"1.weight"},
+                 {"0.weight", "0.bias"}, id="a bias does not travel alone")])
+def test_what_travels_together(on_ranks, make, rows, first, last):
     def check(comm):
-        model = DataParallel(Large(), comm=comm, batch="own")
+        model = DataParallel(make(), comm=comm, batch="own")
         if comm.size > 1:
             for _ in range(2):
-                model(ag.ones(3, 8)).sum().backward()
-                first, last = model.logging_data()["bucket_parameters"]
-                assert "large.weight" in first and {"small.weight", "small.bias"} <= set(last)
-
-    on_ranks(check)
-
-
-def test_a_bias_does_not_travel_alone(on_ranks):
-    def check(comm):
-        model = DataParallel(nn.Sequential(nn.Linear(1000, 300), nn.Linear(300, 500)), comm=comm, batch="own")
-        if comm.size > 1:
-            for _ in range(2):
-                model(ag.ones(3, 1000)).sum().backward()
-                first, last = model.logging_data()["bucket_parameters"]
-                assert "1.weight" in first and {"0.weight", "0.bias"} <= set(last)
+                model(ag.ones(*rows)).sum().backward()
+                one, other = model.logging_data()["bucket_parameters"]
+                assert first <= set(one) and last <= set(other)
 
     on_ranks(check)
 
