@@ -13,8 +13,11 @@ from math import prod
 
 import numpy as np
 
+from . import convolution_last
 from . import onednn_convolution as onednn
 from .layouts import laid, usable
+from .order import channels_last, last_axes
+from .products import column_sums
 from .windows import Array, Sizes, Slide, add_windows, padded, wide, windows
 
 BLOCK = 1 << 17                                     # elements of the matrix of patches: half a MB of float32
@@ -113,14 +116,22 @@ def conv_weight_bias(g: Array, x: Array, slide: Slide, groups: int) -> tuple[Arr
     """conv_weight, and the sum of g over all but its channels: the gradient of a bias, found on the same way."""
     quick = onednn.conv_weight(g, x, slide, groups, True)
     if quick is None or quick[1] is None:
-        planes = np.add.reduce(g, axis=tuple(range(2, g.ndim)), dtype=g.dtype)      # along contiguous memory first
-        return _conv_weight(g, x, slide, groups), np.add.reduce(planes, axis=0, dtype=g.dtype)
+        return _conv_weight(g, x, slide, groups), _channel_sums(g)
     return quick[0], quick[1]
+
+
+def _channel_sums(g: Array) -> Array:
+    if channels_last(g):
+        return column_sums(g.transpose(last_axes(g.ndim)).reshape(-1, g.shape[1]))
+    planes = np.add.reduce(g, axis=tuple(range(2, g.ndim)), dtype=g.dtype)          # along contiguous memory first
+    return np.add.reduce(planes, axis=0, dtype=g.dtype)
 
 
 def _conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
     n, m = g.shape[:2]
     c = x.shape[1]
+    if groups == 1 and usable(g, x) and convolution_last.worth((m, c, *slide.kernel)):
+        return convolution_last.conv_weight(g, x, slide)
     each, dtype = m // groups, wide(g.dtype)
     deep, places = c // groups * prod(slide.kernel), prod(slide.out)
     x, out = x.astype(dtype, copy=False), np.zeros((groups, each, deep), dtype)

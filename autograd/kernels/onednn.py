@@ -10,6 +10,7 @@ from typing import Any
 from .accelerators import Accelerator
 
 FILE = "libdnnl.so.3"
+AVX512 = 0x20                                        # of the bits of dnnl_cpu_isa_t
 INSTALL = "NumPy is used instead. Faster: pip install 'dparallel[fast]'"
 
 
@@ -21,6 +22,7 @@ def load() -> Any:
     library.dnnl_sgemm.argtypes = [ctypes.c_char, ctypes.c_char, size, size, size, ctypes.c_float, pointer, size, pointer,
                                    size, ctypes.c_float, pointer, size]
     library.dnnl_sgemm.restype = ctypes.c_int
+    library.avx512 = bool(library.dnnl_get_effective_cpu_isa() & AVX512)
     prototypes(library)
     return library
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from . import convolution_last
 from . import onednn_primitives as dnn
 from .addresses import address
 from .layouts import laid, usable
@@ -82,7 +83,10 @@ def _planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, group
         descriptor = dnn.made(create.format("backward_weights"), dnn.engine(), DIRECT, source, free, constant, target, *how,
                               forward, dnn.attributes())
         arguments = (dnn.SRC, dnn.DIFF_WEIGHTS, dnn.DIFF_DST, dnn.DIFF_BIAS)
-        return Pass(dnn.Primitive(descriptor, *arguments[:3 + bias]), dnn.DIFF_WEIGHTS, rows)
+        primitive = dnn.Primitive(descriptor, *arguments[:3 + bias])
+        if primitive.name == "jit:avx2" and groups == 1 and convolution_last.worth(weight):
+            raise dnn.Refused("a slower pass than a product of patches")
+        return Pass(primitive, dnn.DIFF_WEIGHTS, rows)
     finally:
         onednn.library().dnnl_primitive_desc_destroy(forward)
 

@@ -118,7 +118,8 @@ class Primitive:
         self.descriptor, self.handle, self.arguments = descriptor, None, arguments
         name = ctypes.c_char_p()
         self.library.dnnl_primitive_desc_query(descriptor, 8, 0, ctypes.byref(name))
-        if b"ref" in (name.value or b""):            # correct on any shape, and a hundred times slower than NumPy
+        self.name = (name.value or b"").decode()
+        if "ref" in self.name:                       # correct on any shape, and a hundred times slower than NumPy
             raise Refused("only the reference implementation")
         self.handle = made("dnnl_primitive_create", descriptor)
         self.room = self.bytes(SCRATCH)
