@@ -17,7 +17,7 @@ INSTALL = "NumPy is used instead. Faster: pip install 'dparallel[fast]'"
 def load() -> Any:
     """The library with the prototypes of what is used. OSError if there is none."""
     beside = os.path.join(sys.prefix, "lib", FILE)   # where the wheel puts it
-    library = ctypes.CDLL(beside if os.path.exists(beside) else FILE)
+    library: Any = ctypes.CDLL(beside if os.path.exists(beside) else FILE)
     size, pointer = ctypes.c_int64, ctypes.c_void_p
     library.dnnl_sgemm.argtypes = [ctypes.c_char, ctypes.c_char, size, size, size, ctypes.c_float, pointer, size, pointer,
                                    size, ctypes.c_float, pointer, size]

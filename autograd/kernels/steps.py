@@ -14,8 +14,8 @@ Array = np.ndarray[Any, Any]
 
 def adam(p: Array, g: Array, m: Array, v: Array, largest: Array | None, *, t: float, lr: float, beta1: float, beta2: float,
          eps: float, decay: float, decoupled: bool, maximize: bool, of: int = 0) -> None:
-    """Step t of Adam (AdamW if decoupled; AMSGrad if there is an array `largest`). g may be overwritten. of: the elements of
-    all parameters that the optimiser steps: rounding depends on them, not on how they are cut or where they lie.
+    """Step t of Adam (AdamW if decoupled; AMSGrad if there is an array `largest`). of: the elements of all parameters that
+    the optimiser steps: rounding depends on them, not on how they are cut or where they lie.
 
     670,000 float32 parameters: 0.11 ms compiled, 1.28 ms in NumPy. In float64 both round alike.
     """
@@ -28,7 +28,8 @@ def adam(p: Array, g: Array, m: Array, v: Array, largest: Array | None, *, t: fl
         return
     if decoupled and decay:
         p *= shrink
-    g = descent(p, g, maximize, 0.0 if decoupled else decay)
+    if maximize or (decay and not decoupled):
+        g = descent(p, g.copy(), maximize, 0.0 if decoupled else decay)
     scratch = moments(g, m, v, beta1, beta2)
     if largest is not None:
         v = np.maximum(largest, v, out=largest)
@@ -64,7 +65,7 @@ def sgd(p: Array, g: Array, v: Array | None, *, lr: float, momentum: float, damp
     if step is not None:
         step(p, g, v, p.size, lr, decay, sign, momentum, 1 - dampening, nesterov, fresh)
         return
-    g = descent(p, g, maximize, decay)
+    g = descent(p, g.copy(), maximize, decay)
     if v is None:
         g *= lr
     else:

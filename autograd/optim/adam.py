@@ -18,6 +18,8 @@ class Adam(Elementwise):
     foreach, fused and capturable are accepted: every step is fused over flat buffers.
     """
 
+    overwrites = False
+
     def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None,
                  maximize: bool = False, capturable: bool = False, differentiable: bool = False,

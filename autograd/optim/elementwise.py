@@ -21,6 +21,8 @@ Update = Callable[..., None]
 class Elementwise(Optimizer):
     """A subclass names the state of a parameter (`arrays`, `numbers`) and writes the formula (`rule`)."""
 
+    overwrites = True                                # whether the formula may write into the gradients that it is given
+
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self._homes: list[list[Home]] = []           # by group
         self.whole = 0                               # elements of the group that is stepped, the same on all ranks
@@ -37,7 +39,7 @@ class Elementwise(Optimizer):
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
         """Bring the numbers to this step; give update(values, gradients, *arrays), which works in place on vectors.
 
-        The gradients may be overwritten. fresh: the arrays of the state were made just now.
+        It may overwrite the gradients if the class says so. fresh: the arrays of the state were made just now.
         """
         raise NotImplementedError
 
@@ -74,7 +76,7 @@ class Elementwise(Optimizer):
     def _advance(self, run: Run, group: dict[str, Any]) -> None:
         """One step of a run, block by block; complex numbers are pairs of real ones."""
         numbers = {name: vector[0].item() for name, vector in run.numbers.items()}
-        blocks = run.blocks()                        # first of all: it refuses gradients of another dtype
+        blocks = run.blocks(self.overwrites)                        # first of all: it refuses gradients of another dtype
         update = self.rule(numbers, group, run.fresh)
         for name, vector in run.numbers.items():
             vector[...] = numbers[name]

@@ -36,17 +36,22 @@ class Run(NamedTuple):
     scratch: Array                         # of at most BLOCK elements
     cut: list[Block]                       # empty if one block holds all
 
-    def blocks(self) -> Iterable[list[Array]]:
-        """The values, gradients (which may be overwritten) and state of each block."""
+    def blocks(self, copies: bool) -> Iterable[list[Array]]:
+        """The values, gradients (always copies, or where one gradient fills a block itself) and state of each block."""
         flat = [p._grad.array.reshape(-1) for p in self.params]  # type: ignore[union-attr]
         dtype = self.values.dtype
         if not all(map(is_, map(dtype_of, flat), repeat(dtype))) and any(g.dtype != dtype for g in flat):
             raise RuntimeError(f"gradients of {len(flat)} parameters are not all of their dtype, {dtype}")
         if not self.cut:
-            return [[self.values, np.concatenate(flat, out=self.scratch), *self.arrays]]
-        return ([self.values[where], np.concatenate([flat[i] if part is None else flat[i][part] for i, part in pieces],
-                                                    out=self.scratch[:where.stop - where.start]),
+            return [[self.values, self._gradient(flat, copies), *self.arrays]]
+        return ([self.values[where],
+                 self._gradient([flat[i] if part is None else flat[i][part] for i, part in pieces], copies),
                  *[array[where] for array in self.arrays]] for where, pieces in self.cut)
+
+    def _gradient(self, parts: list[Array], copies: bool) -> Array:
+        if len(parts) == 1 and not copies:
+            return parts[0]
+        return np.concatenate(parts, out=self.scratch[:sum(map(len, parts))])
 
     def stepped(self) -> None:
         """Count the write to every parameter."""

@@ -16,6 +16,8 @@ class SGD(Elementwise):
     foreach and fused are accepted: every step is fused over flat buffers.
     """
 
+    overwrites = False
+
     def __init__(self, params: Any, lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
                  weight_decay: Any = 0, nesterov: bool = False, *, maximize: bool = False,
                  foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None) -> None:
