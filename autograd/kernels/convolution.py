@@ -109,15 +109,21 @@ def _depthwise_input(g: Array, matrix: Array, slide: Slide, room: Array) -> None
 def conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
     """The adjoint of conv in weight: g (n, m, *out), x (n, c, *plane) -> (m, c / groups, *kernel)."""
     quick = onednn.conv_weight(g, x, slide, groups, False)
-    return _conv_weight(g, x, slide, groups) if quick is None else quick[0]
+    return _product_weight(g, x, slide, groups) if quick is None else quick[0]
 
 
 def conv_weight_bias(g: Array, x: Array, slide: Slide, groups: int) -> tuple[Array, Array]:
     """conv_weight, and the sum of g over all but its channels: the gradient of a bias, found on the same way."""
     quick = onednn.conv_weight(g, x, slide, groups, True)
     if quick is None or quick[1] is None:
-        return _conv_weight(g, x, slide, groups), _channel_sums(g)
+        return _product_weight(g, x, slide, groups), _channel_sums(g)
     return quick[0], quick[1]
+
+
+def _product_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
+    if groups == 1 and usable(g, x) and convolution_last.worth((g.shape[1], x.shape[1], *slide.kernel)):
+        return convolution_last.conv_weight(g, x, slide)
+    return _conv_weight(g, x, slide, groups)
 
 
 def _channel_sums(g: Array) -> Array:
@@ -130,8 +136,6 @@ def _channel_sums(g: Array) -> Array:
 def _conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
     n, m = g.shape[:2]
     c = x.shape[1]
-    if groups == 1 and usable(g, x) and convolution_last.worth((m, c, *slide.kernel)):
-        return convolution_last.conv_weight(g, x, slide)
     each, dtype = m // groups, wide(g.dtype)
     deep, places = c // groups * prod(slide.kernel), prod(slide.out)
     x, out = x.astype(dtype, copy=False), np.zeros((groups, each, deep), dtype)

@@ -25,7 +25,10 @@ def matrices(rng, rows, columns, layout):
 @pytest.mark.parametrize("left", ["rows", "columns", "part", "every second", "upside down", "repeated"])
 @pytest.mark.parametrize("right", ["rows", "columns", "part", "repeated"])
 @pytest.mark.parametrize("rows, inner, columns", [(64, 128, 96), (1, 1024, 1024), (1024, 1, 1024), (700, 800, 1)])
-def test_products_agree_with_numpy(left, right, rows, inner, columns):
+@pytest.mark.parametrize("avx512", [True, False])
+def test_products_agree_with_numpy(left, right, rows, inner, columns, avx512, monkeypatch):
+    if onednn.library() is not None:
+        monkeypatch.setattr(onednn.library(), "avx512", avx512)
     rng = np.random.default_rng(0)
     x, y = matrices(rng, rows, inner, left), matrices(rng, inner, columns, right)
     expected = x.astype(np.float64) @ y.astype(np.float64)

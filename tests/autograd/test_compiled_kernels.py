@@ -378,15 +378,27 @@ def started(**environment):
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="POSIX")
 def test_many_processes_at_once_compile_once_without_a_home_to_write_to(tmp_path):
-    home = tmp_path / "home"
+    """And where a full disk left a file that is cut off: running what is there would end the process."""
+    home, made = tmp_path / "home", tmp_path / f"autograd-{os.getuid()}"
     home.write_text("not a folder")
+    right = right_file()
+    made.mkdir(mode=0o700)
+    cut = made / right.name
+    cut.write_bytes(right.read_bytes()[:30_000])
+    cut.chmod(0o600)
     ranks = [started(XDG_CACHE_HOME=str(home), TMPDIR=str(tmp_path)) for _ in range(3)]
     for rank in ranks:
         out, error = rank.communicate()
         assert out.split() == ["in", "use", "False", "0.841345"], error
-    made = tmp_path / f"autograd-{os.getuid()}"
     assert sorted(path.name.partition("-")[0] for path in made.iterdir()) == ["kernels", "lock"]
     assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    assert cut.stat().st_size == right.stat().st_size and loading.whole(cut)
+
+
+def right_file():
+    """The compiled kernels of this machine."""
+    name = f"kernels-{loading.key(metadata.version('numba'))}"
+    return next(folder / name for folder in loading.folders() if (folder / name).exists())
 
 
 def test_a_file_that_others_can_write_is_refused(tmp_path):
@@ -397,19 +409,12 @@ def test_a_file_that_others_can_write_is_refused(tmp_path):
         loading.mapped(file)
 
 
-def test_a_file_that_is_cut_off_is_made_anew(tmp_path):
-    """As a full disk leaves it: running what is there would end the process."""
-    name = f"kernels-{loading.key(metadata.version('numba'))}"
-    made = next(folder / name for folder in loading.folders() if (folder / name).exists())
-    (tmp_path / "autograd").mkdir(mode=0o700)
-    cut = tmp_path / "autograd" / made.name
-    for left in (0, 31, 100, made.stat().st_size - 1, 30_000):
-        cut.write_bytes(made.read_bytes()[:left])
-        assert loading.whole(made) and not loading.whole(cut)
-    cut.chmod(0o600)
-    out, error = started(XDG_CACHE_HOME=str(tmp_path)).communicate()
-    assert out.split() == ["in", "use", "False", "0.841345"], error
-    assert cut.stat().st_size == made.stat().st_size
+def test_a_file_that_is_cut_off_is_not_whole(tmp_path):
+    right, cut = right_file(), tmp_path / "kernels"
+    assert loading.whole(right)
+    for left in (0, 31, 100, right.stat().st_size - 1, 30_000):
+        cut.write_bytes(right.read_bytes()[:left])
+        assert not loading.whole(cut)
 
 
 def test_a_broken_compiler_is_no_error(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd.kernels import convolution
+from autograd.kernels import convolution, convolution_last, onednn_convolution
 from autograd.kernels.onednn import onednn
 from autograd.kernels.order import channels_last, empty_last
 from autograd.kernels.windows import Slide
@@ -70,6 +70,43 @@ def test_three_passes_agree_with_numpy(seed):
     close(found, convolution._conv_weight(g, x, slide, groups))
     close(total, g.sum(tuple(i for i in range(g.ndim) if i != 1)))
     assert found.flags.c_contiguous
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_weights_gradient_as_a_product_agrees_with_numpy(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    dims = 1 + seed % 3
+    kernel = tuple(int(k) for k in rng.integers(2, 4, dims))
+    plane = tuple(int(n) for n in rng.integers(4, 40 if dims < 3 else 9, dims))
+    slide = slide_of(rng, plane, kernel) or Slide(kernel, (1,) * dims, (1,) * dims, (1,) * dims, tuple(
+        n - k + 2 for n, k in zip(plane, kernel)))
+    n, c, m = int(rng.integers(1, 7)), int(rng.integers(24, 40)), int(rng.integers(64, 80))
+    x, g = rng.standard_normal((n, c, *plane)), rng.standard_normal((n, m, *slide.out))
+    expected = convolution._conv_weight(g, x, slide, 1)
+    x, g = (in_order(a.astype(np.float32), order) for a, order in zip((x, g), rng.choice(["rows", "last", "part"], 2)))
+    for found in (convolution_last.conv_weight(g, x, slide), convolution.conv_weight(g, x, slide, 1)):
+        close(found, expected)
+        assert found.dtype == np.float32 and found.flags.c_contiguous
+    monkeypatch.setattr(convolution.onednn, "conv_weight", lambda *_: None)          # as where oneDNN's own pass is slow
+    monkeypatch.setattr(convolution, "_conv_weight", None)
+    if onednn.library() is not None:
+        found, total = convolution.conv_weight_bias(g, x, slide, 1)
+        close(found, expected)
+        close(total, g.sum((0, *range(2, g.ndim))))
+
+
+@needs_onednn
+def test_who_makes_a_weights_gradient_depends_on_the_processor(monkeypatch):
+    """With AVX2 alone oneDNN's pass is the slower one, unless channels are few or in groups."""
+    def made(m, c, kernel, groups=1):
+        slide = Slide((kernel,) * 2, (1, 1), (0, 0), (1, 1), (9, 9))
+        plan = onednn_convolution.planned("weight", (2, c, 8 + kernel, 8 + kernel), (m, c // groups, kernel, kernel), False,
+                                          slide, groups)
+        return plan is not None
+
+    wide = onednn.library().avx512
+    assert made(64, 32, 3) is wide
+    assert made(32, 32, 3) and made(64, 8, 3) and made(64, 32, 1) and made(64, 64, 3, groups=2)
 
 
 @pytest.mark.parametrize("groups", [1, 2])
