@@ -127,8 +127,8 @@ def _product_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
 
 
 def _channel_sums(g: Array) -> Array:
-    if channels_last(g):
-        return column_sums(g.transpose(last_axes(g.ndim)).reshape(-1, g.shape[1]))
+    if channels_last(g):                             # each image's first: a sum of all would round more
+        return column_sums(column_sums(g.transpose(last_axes(g.ndim)).reshape(len(g), -1, g.shape[1])))
     planes = np.add.reduce(g, axis=tuple(range(2, g.ndim)), dtype=g.dtype)          # along contiguous memory first
     return np.add.reduce(planes, axis=0, dtype=g.dtype)
 

@@ -28,14 +28,16 @@ def worth(shape: Sizes) -> bool:
 def conv_weight(g: Array, x: Array, slide: Slide) -> Array:
     """See convolution.conv_weight, of one group."""
     g, x = laid(g), laid(x)
-    n, m = g.shape[:2]
-    places, deep = prod(slide.out), x.shape[1] * prod(slide.kernel)
-    patches, rows = _patches(x, slide), g.transpose(last_axes(g.ndim)).reshape(n, places, m)
+    m, places, deep = g.shape[1], prod(slide.out), x.shape[1] * prod(slide.kernel)
+    patches, rows = _patches(x, slide), g.transpose(last_axes(g.ndim))
     out = np.zeros((m, deep), g.dtype)
-    step = max(1, BLOCK // (places * deep))
-    for start in range(0, n, step):
-        block = slice(start, start + step)
-        product(rows[block].reshape(-1, m).T, patches[block].reshape(-1, deep), out, add=True)
+    images, lines = max(1, BLOCK // (places * deep)), slide.out[0]
+    if places * deep > BLOCK:                        # of an image at a time, as many lines of windows as fit
+        lines = max(1, BLOCK // (places // lines * deep))
+    for first in range(0, len(rows), images):
+        for line in range(0, slide.out[0], lines):
+            block = slice(first, first + images), slice(line, line + lines)
+            product(rows[block].reshape(-1, m).T, patches[block].reshape(-1, deep), out, add=True)
     return np.ascontiguousarray(np.moveaxis(out.reshape(m, *slide.kernel, x.shape[1]), -1, 1))
 
 

@@ -86,11 +86,11 @@ def bound(x: Array, y: Array, out: Array | None = None, add: bool = False) -> Ca
 
 
 def column_sums(x: Array) -> Array:
-    """The sums of a matrix over its rows. As a product with ones for floats: 13 against 23 us for 512 x 512. Of float16 in
-    float32, rounded once."""
+    """The sums of a matrix, or each of a stack, over its rows. As a product with ones for floats: 13 against 23 us for
+    512 x 512. Of float16 in float32, rounded once."""
     if x.dtype.char in "fd":
-        return _ones(x.shape[0], x.dtype) @ x
-    return np.add.reduce(x, 0, dtype=np.float32 if x.dtype.char == "e" else x.dtype).astype(x.dtype, copy=False)
+        return _ones(x.shape[-2], x.dtype) @ x
+    return np.add.reduce(x, -2, dtype=np.float32 if x.dtype.char == "e" else x.dtype).astype(x.dtype, copy=False)
 
 
 @lru_cache(maxsize=64)

@@ -76,7 +76,7 @@ class Elementwise(Optimizer):
     def _advance(self, run: Run, group: dict[str, Any]) -> None:
         """One step of a run, block by block; complex numbers are pairs of real ones."""
         numbers = {name: vector[0].item() for name, vector in run.numbers.items()}
-        blocks = run.blocks(self.overwrites)                        # first of all: it refuses gradients of another dtype
+        blocks = run.blocks(self.overwrites)         # first of all: it refuses gradients of another dtype
         update = self.rule(numbers, group, run.fresh)
         for name, vector in run.numbers.items():
             vector[...] = numbers[name]
