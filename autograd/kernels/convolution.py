@@ -128,7 +128,7 @@ def _product_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
 
 def _channel_sums(g: Array) -> Array:
     if channels_last(g):                             # each image's first: a sum of all would round more
-        return column_sums(column_sums(g.transpose(last_axes(g.ndim)).reshape(len(g), -1, g.shape[1])))
+        return column_sums(column_sums(g.transpose(last_axes(g.ndim)).reshape(len(g), prod(g.shape[2:]), g.shape[1])))
     planes = np.add.reduce(g, axis=tuple(range(2, g.ndim)), dtype=g.dtype)          # along contiguous memory first
     return np.add.reduce(planes, axis=0, dtype=g.dtype)
 
