@@ -280,3 +280,18 @@ def test_a_refused_gradient_takes_no_step():
         optimizer.step()
     assert (p.tolist(), q.tolist()) == before
     assert [state["step"].item() for state in optimizer.state.values()] == [2, 2]
+
+
+@pytest.mark.parametrize("size", [5, 70_000])
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64, ag.complex64])
+@cases
+def test_gradients_stay_as_they_were(name, options, dtype, size):
+    """Also one that fills blocks by itself, and is read where it lies."""
+    p = ag.ones(size, 2, dtype=dtype, requires_grad=True)
+    try:
+        optimizer = getattr(optim, name)([p], **options)
+        p.grad = ag.full((size, 2), 0.5, dtype=dtype)
+        optimizer.step()
+    except (NotImplementedError, RuntimeError, ValueError) as error:
+        pytest.skip(str(error))                      # sparse gradients, no complex ones
+    assert (p.grad == 0.5).all() and (p != 1).any()
