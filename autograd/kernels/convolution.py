@@ -8,7 +8,6 @@ document processing" (2006), in blocks. And the patches by themselves: unfold, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
 import numpy as np
@@ -18,16 +17,7 @@ from . import onednn_convolution as onednn
 from .layouts import laid, usable
 from .order import channels_last, last_axes
 from .products import column_sums
-from .windows import Array, Sizes, Slide, add_windows, padded, wide, windows
-
-BLOCK = 1 << 17                                     # elements of the matrix of patches: half a MB of float32
-
-
-def blocks(images: int, elements: int) -> Iterator[slice]:
-    """Slices of the batch so that the patches of each, `elements` for one image, fit a block."""
-    step = max(1, BLOCK // max(1, elements))
-    for start in range(0, images, step):
-        yield slice(start, min(start + step, images))
+from .windows import Array, Sizes, Slide, add_windows, blocks, padded, wide, windows
 
 
 def pointwise(slide: Slide, plane: Sizes) -> bool:

@@ -14,9 +14,7 @@ import numpy as np
 from .layouts import laid
 from .order import last_axes, zeros_like_order
 from .products import product
-from .windows import Array, Sizes, Slide, windows
-
-BLOCK = 1 << 17                                      # elements of patches at a time: half a MB of float32
+from .windows import BLOCK, Array, Sizes, Slide, blocks, windows
 
 
 def worth(shape: Sizes) -> bool:
@@ -31,12 +29,10 @@ def conv_weight(g: Array, x: Array, slide: Slide) -> Array:
     m, places, deep = g.shape[1], prod(slide.out), x.shape[1] * prod(slide.kernel)
     patches, rows = _patches(x, slide), g.transpose(last_axes(g.ndim))
     out = np.zeros((m, deep), g.dtype)
-    images, lines = max(1, BLOCK // (places * deep)), slide.out[0]
-    if places * deep > BLOCK:                        # of an image at a time, as many lines of windows as fit
-        lines = max(1, BLOCK // (places // lines * deep))
-    for first in range(0, len(rows), images):
+    lines = max(1, BLOCK // (places // slide.out[0] * deep))         # of windows that fit a block
+    for images in blocks(len(rows), places * deep):
         for line in range(0, slide.out[0], lines):
-            block = slice(first, first + images), slice(line, line + lines)
+            block = images, slice(line, line + lines)
             product(rows[block].reshape(-1, m).T, patches[block].reshape(-1, deep), out, add=True)
     return np.ascontiguousarray(np.moveaxis(out.reshape(m, *slide.kernel, x.shape[1]), -1, 1))
 

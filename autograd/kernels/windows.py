@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 ALL = slice(None)
+BLOCK = 1 << 17                                     # elements of patches at a time: half a MB of float32
 
 
 class Slide(NamedTuple):
@@ -64,6 +66,13 @@ def windows(x: Array, slide: Slide) -> Array:
     outer = [s * t for s, t in zip(steps, slide.stride, strict=True)]
     n, c = x.shape[:2]
     return as_strided(x, (c, *slide.kernel, n, *slide.out), (sc, *inner, sn, *outer), writeable=False)
+
+
+def blocks(images: int, elements: int) -> Iterator[slice]:
+    """Slices of the batch so that the patches of each, `elements` for one image, fit a block."""
+    step = max(1, BLOCK // max(1, elements))
+    for start in range(0, images, step):
+        yield slice(start, min(start + step, images))
 
 
 def add_windows(patches: Array, slide: Slide, room: Array) -> None:

@@ -43,15 +43,16 @@ class Run(NamedTuple):
         if not all(map(is_, map(dtype_of, flat), repeat(dtype))) and any(g.dtype != dtype for g in flat):
             raise RuntimeError(f"gradients of {len(flat)} parameters are not all of their dtype, {dtype}")
         if not self.cut:
-            return [[self.values, self._gradient(flat, copies), *self.arrays]]
+            return [[self.values, self._gradient(flat, self.values.size, copies), *self.arrays]]
         return ([self.values[where],
-                 self._gradient([flat[i] if part is None else flat[i][part] for i, part in pieces], copies),
+                 self._gradient([flat[i] if part is None else flat[i][part] for i, part in pieces],
+                                where.stop - where.start, copies),
                  *[array[where] for array in self.arrays]] for where, pieces in self.cut)
 
-    def _gradient(self, parts: list[Array], copies: bool) -> Array:
+    def _gradient(self, parts: list[Array], size: int, copies: bool) -> Array:
         if len(parts) == 1 and not copies:
             return parts[0]
-        return np.concatenate(parts, out=self.scratch[:sum(map(len, parts))])
+        return np.concatenate(parts, out=self.scratch[:size])
 
     def stepped(self) -> None:
         """Count the write to every parameter."""
