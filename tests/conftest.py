@@ -32,9 +32,9 @@ def on_places(request):
     return lambda check: request.param.run(check, timeout=100)
 
 
-@pytest.fixture(params=[world for world in WORLDS if world.kind != "devices" and (UNDER_MPI or world.size < 5)], ids=str)
+@pytest.fixture(params=[world for world in WORLDS if world.kind != "devices"], ids=str)
 def on_ranks(request):
-    """on_places without local devices and without 5 threads: one place per process (or thread)."""
+    """on_places without local devices: one place per process (or thread)."""
     return lambda check: request.param.run(check, timeout=100)
 
 

@@ -96,7 +96,7 @@ def test_a_weights_gradient_as_a_product_agrees_with_numpy(seed, monkeypatch):
 
 
 @needs_onednn
-def test_who_makes_a_weights_gradient_depends_on_the_processor(monkeypatch):
+def test_who_makes_a_weights_gradient_depends_on_the_processor():
     """With AVX2 alone oneDNN's pass is the slower one, unless channels are few or in groups."""
     def made(m, c, kernel, groups=1):
         slide = Slide((kernel,) * 2, (1, 1), (0, 0), (1, 1), (9, 9))

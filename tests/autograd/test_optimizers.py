@@ -287,11 +287,10 @@ def test_a_refused_gradient_takes_no_step():
 @cases
 def test_gradients_stay_as_they_were(name, options, dtype, size):
     """Also one that fills blocks by itself, and is read where it lies."""
+    if dtype == ag.complex64 and name in ("Adafactor", "Muon"):
+        pytest.skip("no complex parameters")
     p = ag.ones(size, 2, dtype=dtype, requires_grad=True)
-    try:
-        optimizer = getattr(optim, name)([p], **options)
-        p.grad = ag.full((size, 2), 0.5, dtype=dtype)
-        optimizer.step()
-    except (NotImplementedError, RuntimeError, ValueError) as error:
-        pytest.skip(str(error))                      # sparse gradients, no complex ones
+    optimizer = getattr(optim, name)([p], **options)
+    p.grad = ag.full((size, 2), 0.5, dtype=dtype)
+    optimizer.step()
     assert (p.grad == 0.5).all() and (p != 1).any()
