@@ -10,14 +10,13 @@ import multiprocessing
 import os
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from typing import Any
 
 import llvmlite.binding as llvm
-import numba
 from numba import types
 
 from . import activations, doubles, elements, gates, groups, middle, places, rows
 from .linking import link
+from .processor import config, njit
 from .signatures import DOUBLE, SIGNATURES
 
 CONTRACT, SUMS = {"contract"}, {"contract", "reassoc"}       # fused multiply-add; sums by vectors
@@ -51,9 +50,8 @@ def compiled(name: str) -> tuple[str, str]:
     plain = single if single in DOUBLE else name     # gelu's is a function of its own
     home = next(module for module in (activations, doubles, elements, gates, groups, middle, places, rows)
                 if plain in vars(module))
-    jit: Any = numba.njit
     fast = set() if plain != name else SUMS if home in (groups, middle, rows) else CONTRACT
-    function = jit(vars(home)[plain], fastmath=fast, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    function = njit(vars(home)[plain], fastmath=fast, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
     arguments = tuple(TYPES[kind] for kind in SIGNATURES[name])
     function.compile(arguments)
     result = function.overloads[arguments]
@@ -86,7 +84,7 @@ def build() -> tuple[bytes, dict[str, int]]:
     for _, module in made:
         whole.link_in(llvm.parse_assembly(module))
     machine = llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, reloc="pic", codemodel="small")
+        cpu=llvm.get_host_cpu_name(), features=config.CPU_FEATURES, opt=3, reloc="pic", codemodel="small")
     image, places = link(machine.emit_object(whole))
     return image, {name: places[name] for name in SIGNATURES}
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.polynomial.chebyshev import cheb2poly
 
 from ..coefficients import ERFCX
+from .processor import njit
 
 DATA = 2
 LOG2_E, LN2_HIGH, LN2_LOW = 1.4426950408889634, 6.93145751953125e-1, 1.42860682030941723212e-6
@@ -18,7 +18,7 @@ NOTHING_BELOW = -709.0                           # 2^-1023, of which the formula
 FARTHEST = 64.0
 DENSITY, ROOT_HALF = 1 / math.sqrt(2 * math.pi), math.sqrt(0.5)
 
-inlined = numba.njit(fastmath={"contract"}, error_model="numpy", forceinline=True)
+inlined = njit(fastmath={"contract"}, error_model="numpy", forceinline=True)
 
 
 def horner(coefficients: Sequence[float]) -> Callable[[Any], Any]:

@@ -8,23 +8,22 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
-
 from .numbers import F
+from .processor import njit
 from .signatures import SHIFTED, WEIGHTED
 
 DATA = 2
 ONE = F(1)
 
 
-@numba.njit(error_model="numpy", forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def cleared(room: Any, start: int, n: int) -> None:
     """Zeros."""
     for j in range(n):
         room[start + j] = F(0)
 
 
-@numba.njit(fastmath={"contract", "reassoc"}, error_model="numpy", forceinline=True)
+@njit(fastmath={"contract", "reassoc"}, error_model="numpy", forceinline=True)
 def over_channels(room: Any, start: int, first: int, size: int, width: int, channels: int) -> Any:
     """The sum of what room holds for channels first to first + size, in all repetitions."""
     total = F(0)
@@ -34,7 +33,7 @@ def over_channels(room: Any, start: int, first: int, size: int, width: int, chan
     return total
 
 
-@numba.njit(error_model="numpy", forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def repeated(room: Any, start: int, width: int, channels: int) -> None:
     """The first `channels` numbers, again and again."""
     for j in range(channels, width):

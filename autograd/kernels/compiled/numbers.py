@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from ..error_functions import LOWER, UPPER
+from .processor import njit
 
 F, I = np.float32, np.int32
 S0, S1, S2, S3, S4 = (F(c) for c in (9.9999999372e-01, 1.3444545234e-01, 3.5716537983e-03,
@@ -29,7 +29,7 @@ L1, L2, L3, L4, L5, L6, L7 = (F(1 / (2 * k + 1)) for k in range(1, 8))
 NEARLY_ONE = F(3.8325068)                        # from here on erf is 1 in single precision
 ONE, TWO, HALF, EIGHT = F(1), F(2), F(0.5), F(8)
 
-inlined = numba.njit(fastmath={"contract"}, error_model="numpy", forceinline=True)     # a call would be no vector
+inlined = njit(fastmath={"contract"}, error_model="numpy", forceinline=True)     # a call would be no vector
 
 
 @inlined

@@ -7,10 +7,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
 from .numbers import F, exp
+from .processor import njit
 from .signatures import CENTRED, OF_BIAS, OF_WEIGHT, OF_X, SHIFTED, WEIGHTED
 
 DATA = 2
@@ -19,7 +19,7 @@ SIGN, ALL = np.int32(31), np.int32(0x7fffffff)
 LEAST = np.int32(np.array(-np.inf, np.float32).view(np.int32) ^ ALL)
 
 
-@numba.njit(error_model="numpy", forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def largest(x: Any, start: int, n: int) -> Any:
     """The largest of x[start:start + n], -inf of none. By their bits, which as integers are in the same order once those of
     negative numbers are turned round: floating point maxima are not made into vectors unless nan is ruled out. A nan wins.
@@ -34,7 +34,7 @@ def largest(x: Any, start: int, n: int) -> Any:
 
 # in place, and in two loops: from one array to another vectors would depend on a check that they differ, and together with
 # the sum exponentials stay scalar
-@numba.njit(fastmath={"contract", "reassoc"}, error_model="numpy", forceinline=True)
+@njit(fastmath={"contract", "reassoc"}, error_model="numpy", forceinline=True)
 def powers(x: Any, start: int, n: int, top: Any) -> Any:
     """Elements become exp(x - top); their sum."""
     for j in range(n):
@@ -102,7 +102,7 @@ def cross_entropy_backward(x_: Any, tops_: Any, factor_: Any, share_: Any, targe
 
 # --- attention: the first columns of a row count, those of keys not after the query; the loops go over all, for vectors ---
 
-@numba.njit(error_model="numpy", forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def limit_of(row: int, n: int, first: int) -> Any:
     """How many columns count; all, if first is -1."""
     return n if first < 0 or first + row + 1 > n else first + row + 1
