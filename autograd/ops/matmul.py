@@ -244,6 +244,14 @@ def outer(input: Any, vec2: Any) -> Any:
 ger = outer
 
 
+def product_at_home(ctx: Any, place: int, x: Any, y: Any) -> Any:
+    """x @ y, arrays of one dtype, as the gradient of input `place`: at once where it shall live, if that is known."""
+    home = home_for(ctx, place)
+    quick = (home is not None and x.dtype == y.dtype == home.dtype and home.dtype.char in "fd"
+             and not np.may_share_memory(home, x) and not np.may_share_memory(home, y))
+    return product(x, y, home if quick else None)
+
+
 class Linear(Operation, name="Addmm"):
     """x @ weight^T + bias for x (..., k), weight (m, k), bias (m,) or None: one node for the three."""
 
@@ -276,10 +284,7 @@ class Linear(Operation, name="Addmm"):
             gx = product(g, weight) if plain else matrices(g, conj(weight))
             gx = gx if len(shape) == 2 else reshape(gx, shape)
         if ctx.needs(1):
-            home = home_for(ctx, 1)
-            quick = (home is not None and x.dtype == g.dtype == home.dtype and home.dtype.char in "fd"
-                     and not np.may_share_memory(home, x) and not np.may_share_memory(home, g))
-            gw = product(g.T, x, home if quick else None) if quick or plain else matrices(mT(g), conj(x))
+            gw = product_at_home(ctx, 1, g.T, x) if plain else matrices(mT(g), conj(x))
         if not ctx.needs(2):
             return gx, gw, None
         return gx, gw, sum(g, 0) if isinstance(g, Tensor) or g.shape[1] == 1 else column_sums(g)

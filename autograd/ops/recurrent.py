@@ -10,7 +10,7 @@ from ..kernels import recurrent as kernels
 from ..kernels.products import affine, column_sums, product
 from ..tensor import Tensor
 from ._declare import Operation
-from .matmul import matrices
+from .matmul import matrices, product_at_home
 from .recurrent_steps import gradients
 from .reduce import sum
 from .shape import mT, reshape
@@ -66,13 +66,13 @@ class Recurrent(Operation):
             d, inner, before, projected, full = _by_kernel(ctx, gy, gs, kept, w_hh, w_hr)
         gx = matrices(d, w_ih) if ctx.needs(0) else None
         add_up = (lambda rows: sum(rows, 0)) if recorded else column_sums
+        weights = [(1, d, rows), (2, inner, before), (5, projected, full)]
+        gw = [None if not ctx.needs(place) else matrices(mT(y), x) if recorded else product_at_home(ctx, place, y.T, x)
+              for place, y, x in weights]
         gb: Any = add_up(d) if ctx.needs(3) else None
         same = gb is not None and inner is d and not recorded      # a copy: both become gradients, which are written to
         return (gx if gx is None or x.ndim == 2 else reshape(gx, x.shape),
-                matrices(mT(d), rows) if ctx.needs(1) else None,
-                matrices(mT(inner), before) if ctx.needs(2) else None,
-                gb, None if not ctx.needs(4) else gb.copy() if same else add_up(inner),
-                matrices(mT(projected), full) if ctx.needs(5) else None,
+                *gw[:2], gb, None if not ctx.needs(4) else gb.copy() if same else add_up(inner), gw[2],
                 gs[0] if ctx.needs(6) else None,
                 gs[1] if ctx.needs(7) else None)
 
