@@ -224,6 +224,7 @@ class Function:
     asks = False                      # whether records() has more to say than that a tensor is tracked
     always_runs = False               # collectives: backward runs on every rank, whatever that rank needs
     reenters = False                  # whether backward runs a backward pass of its own, which may reach further leaves
+    transparent = False               # whether a trace may record what forward and backward call, in the place of them
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -334,21 +335,24 @@ class InplaceFunction(Function):
 
 
 def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, lane: Any) -> Any:
-    """attach(), for the ordinary call: one new Tensor came out, and nothing but backward is on."""
+    """attach(), for the ordinary call: one Tensor came out, and nothing but backward is on."""
     tensor: TensorBase
     array = out.array
-    if out.tracked or array.dtype.kind not in "fcV":
+    if array.dtype.kind not in "fcV":
         return attach(node, args, out, GRAD)
     node.meta = None
+    given = out.tracked                              # an input that is returned as it is becomes an alias of itself
     for a in args:
         if type(a) is not Tensor:
             node.meta = metas(args)
             continue
         tensor = a
         if tensor is out:
-            return attach(node, args, out, GRAD)
+            given = GRAD
         if node.meta is None and not arrays.alike(tensor.array, array):
             node.meta = metas(args)
+    if given:
+        out = out.detach()
     node.seq = next_number()
     node.lane = lane
     if node.always_runs:

@@ -195,11 +195,14 @@ class Reducer:
             return
         self._kind = RECORDED if walk.create else SUMMED
         marked = walk.marked()
-        self._more = reenters(marked) or self.transport.unsure or (self.transport.blocks and crosses(marked, self))
+        alone = call is not None and len(marked) == 1 == len(marked[0].calls)      # the node that called, as mostly
+        self._more = self.transport.unsure or (not alone and (
+            reenters(marked) or (self.transport.blocks and crosses(marked, self))))
         looked_at = walk.create or self._more or self._arrived is not None
         for bucket in self.buckets:
             bucket.begin(None if looked_at else walk)
-        weights.calls |= calls_in(marked, self)      # a parameter's gradient may come before it passes an output
+        if not alone:
+            weights.calls |= calls_in(marked, self)  # a parameter's gradient may come before it passes an output
         self.meet_training(weights.calls)
         if self.log.sampling:
             self.log.backward_begins()

@@ -6,6 +6,7 @@ from typing import Any
 
 from autograd import Function, Tensor
 from autograd.mode import GRAD, modes
+from autograd.traced import again
 
 from .weights import ForwardCall
 
@@ -15,30 +16,36 @@ class Sink(Function):
     gets a gradient. Its backward goes through it again, for passes over the graph of a backward pass."""
 
     always_runs = True
-    asks = True
-
-    @classmethod
-    def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
-        """Always where recording is on: a gradient that is a constant, as a sum's is, has calls behind it too."""
-        return (tracked | GRAD) & modes.recording
+    transparent = True
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *, reducer: Any, call: ForwardCall) -> Tensor:
+    def forward(ctx: Any, x: Tensor, reducer: Any, call: ForwardCall) -> Tensor:
         """x."""
         ctx.reducer, ctx.calls = reducer, (call,)
         return x
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Tensor:
+    def backward(ctx: Any, g: Tensor) -> Any:
         """g."""
         (call,) = ctx.calls
-        ctx.reducer.begin(call)
-        return Sink.apply(g, reducer=ctx.reducer, call=call) if modes.recording else g
+        again(ctx.reducer.begin, call)
+        return Behind.apply(g, ctx.reducer, call) if modes.recording else g, None, None
 
     @staticmethod
-    def jvp(ctx: Any, tangent: Any) -> Any:
+    def jvp(ctx: Any, tangent: Any, *of_settings: Any) -> Any:
         """The tangent: forward mode concerns this rank's rows only."""
         return tangent
+
+
+class Behind(Sink):
+    """Sink in a backward pass. A gradient that is a constant, as a sum's is, has calls behind it too: always recorded."""
+
+    asks = True
+
+    @classmethod
+    def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
+        """Where recording is on."""
+        return (tracked | GRAD) & modes.recording
 
 
 def calls_in(nodes: list[Any], reducer: Any) -> set[ForwardCall]:

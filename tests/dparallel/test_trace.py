@@ -252,3 +252,14 @@ def test_replays_that_add_up(on_ranks):
             np.testing.assert_array_equal(p.grad.numpy(), q.grad.numpy())
 
     on_ranks(check)
+
+
+def test_a_replay_tells_the_reducer_that_the_pass_has_begun_and_no_more(on_ranks):
+    """Of the identity at the module's door only its word to the reducer is left: no call of it, forward or backward."""
+    def check(comm):
+        _, step = training(comm)
+        data = batches(comm.rank, 1)[0]
+        text = ag.trace(step, data).program()
+        assert ("Reducer.begin" in text) == (comm.size > 1) and "Sink" not in text, text
+
+    on_ranks(check)
