@@ -53,10 +53,12 @@ class ModelWatch:
 
     def evaluates(self) -> bool:
         """Whether a SyncBatchNorm is in evaluation mode, and leaves out its collectives."""
-        return not all(m.training for m in self._synchronised)
+        return bool(self._synchronised) and not all(m.training for m in self._synchronised)
 
     def buffers(self) -> list[Tensor]:
         """The module's buffers, as of the last look(), without walking the tree."""
+        if not self._buffers:
+            return []
         found = [d.get(key) for d, key in self._buffers]
         return [b for b in found if b is not None]
 

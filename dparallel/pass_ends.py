@@ -18,16 +18,20 @@ class PassEnds:
 
     def __call__(self) -> None:
         """The pass has ended."""
-        for _, end in sorted(self.ends, key=lambda entry: entry[0]):
+        if len(self.ends) > 1:
+            self.ends.sort(key=lambda entry: entry[0])
+        for _, end in self.ends:
             end()
 
 
 def at_end(walk: Any, number: int, end: Callable[[], None]) -> None:
     """Call end() when a pass has ended, for the reducer of this number."""
-    found = next((callback for callback in walk.callbacks if type(callback) is PassEnds), None)
-    if found is None:
-        walk.callbacks.append(found := PassEnds())
-    found.ends.append((number, end))
+    for callback in walk.callbacks:
+        if type(callback) is PassEnds:
+            break
+    else:
+        walk.callbacks.append(callback := PassEnds())
+    callback.ends.append((number, end))
 
 
 __all__ = ["at_end", "made"]

@@ -214,8 +214,9 @@ class Reducer:
 
     def meet_training(self, calls: Any) -> None:
         """After forward passes in evaluation mode: an error on all ranks if others wait in a collective of training."""
-        if self.joined is None and any(call.evaluated for call in calls):
-            self.users_comm.meet("backward_in_evaluation_mode")
+        for call in calls:
+            if call.evaluated and self.joined is None:
+                return self.users_comm.meet("backward_in_evaluation_mode")
 
     # --- passes that add up -------------------------------------------------------------------------------------------
 

@@ -64,9 +64,9 @@ class Summed(Transport):
         bucket.buffer[-1] = weight / (self.unit or 1.0)
         self._under_way.append((bucket, bucket.sum.start(bucket.elements)))
 
-    def under_way(self) -> Iterable[Any]:
-        """Sums."""
-        return [handle for _, handle in self._under_way]
+    def progress(self) -> bool:
+        """Go on with the sums."""
+        return all(handle.done() for _, handle in self._under_way)
 
     def collect(self, buckets: Sequence[Bucket]) -> bool:
         """Wait for all; whether they are still to be divided by the sum of weights."""
