@@ -224,7 +224,7 @@ class Function:
     asks = False                      # whether records() has more to say than that a tensor is tracked
     always_runs = False               # collectives: backward runs on every rank, whatever that rank needs
     reenters = False                  # whether backward runs a backward pass of its own, which may reach further leaves
-    transparent = False               # whether a trace may record what forward and backward call, in the place of them
+    transparent = False               # of ours: whether a trace may record what forward and backward call, in their place
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -147,7 +147,7 @@ class TensorBase:
         elif held is None and self.hooks is not None and self.hooks.home is not None:
             if g is not self.hooks.home:             # a rule may have written there, see walk.home_for
                 if g.dtype is self.hooks.home.dtype:
-                    self.hooks.home[...] = g         # 1 us less than copyto, in the midst of a step
+                    self.hooks.home[...] = g         # which costs less than copyto
                 else:
                     np.copyto(self.hooks.home, g, casting="same_kind")
             self._grad = result(self.hooks.home)

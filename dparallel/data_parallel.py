@@ -270,15 +270,11 @@ class DataParallel(ShardedModel, Module, Joinable):
 
     def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rows = self._rows((args, kwargs)) if reducer.weights.inside is None else 0.0
-        call = again(self._before_forward, reducer, rows) if tracers else self._before_forward(reducer, rows)
+        call = again(self._before_forward, reducer, rows)
         with inside(comm=self.comm, weight=functools.partial(reducer.counts, call), meet=reducer.meet):
             output = self._here(args, kwargs)
-        if reducer.log.sampling or tracers:
-            again(reducer.log.forward_ends)
-        for _, p in reducer.named:
-            if p.tracked:
-                break
-        else:                                        # all frozen, as a discriminator is in turns
+        again(reducer.log.forward_ends)
+        if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
             return output
         return rebuilt(output, lambda y: Sink.apply(y, reducer, call) if isinstance(y, Tensor) and y.requires_grad else y)
 

@@ -35,10 +35,8 @@ def around() -> Around:
 class inside:
     """with inside(...): run the block in other surroundings: fields of Around, which replicas leave as they are."""
 
-    __slots__ = ("_new", "_token")
-
     def __init__(self, comm: Any = None, weight: Any = None, replicas: Any = None, meet: Any = None) -> None:
-        old = _around.get(_NOTHING)
+        old = around()
         self._new = Around(comm, weight, old.replicas, meet) if replicas is None else old._replace(replicas=replicas)
 
     def __enter__(self) -> None:

@@ -66,15 +66,21 @@ class Recurrent(Operation):
             d, inner, before, projected, full = _by_kernel(ctx, gy, gs, kept, w_hh, w_hr)
         gx = matrices(d, w_ih) if ctx.needs(0) else None
         add_up = (lambda rows: sum(rows, 0)) if recorded else column_sums
-        weights = [(1, d, rows), (2, inner, before), (5, projected, full)]
-        gw = [None if not ctx.needs(place) else matrices(mT(y), x) if recorded else product_at_home(ctx, place, y.T, x)
-              for place, y, x in weights]
         gb: Any = add_up(d) if ctx.needs(3) else None
         same = gb is not None and inner is d and not recorded      # a copy: both become gradients, which are written to
         return (gx if gx is None or x.ndim == 2 else reshape(gx, x.shape),
-                *gw[:2], gb, None if not ctx.needs(4) else gb.copy() if same else add_up(inner), gw[2],
+                _of_weight(ctx, 1, d, rows), _of_weight(ctx, 2, inner, before),
+                gb, None if not ctx.needs(4) else gb.copy() if same else add_up(inner),
+                _of_weight(ctx, 5, projected, full),
                 gs[0] if ctx.needs(6) else None,
                 gs[1] if ctx.needs(7) else None)
+
+
+def _of_weight(ctx: Any, place: int, g: Any, x: Any) -> Any:
+    """The gradient g^T x of the weight that is input `place`; None where it is not needed."""
+    if not ctx.needs(place):
+        return None
+    return matrices(mT(g), x) if isinstance(g, Tensor) else product_at_home(ctx, place, g.T, x)
 
 
 def _filled(values: Any, shapes: Any, dtype: Any, copy: bool = False) -> tuple[Any, ...]:

@@ -170,9 +170,9 @@ def holds_array(value: Any) -> bool:
 
 
 def transparent(cls: Any) -> bool:
-    """Whether a Function may be taken apart: one that says so, or the user's, if its text does not name what leads past
+    """Whether a Function may be taken apart: ours, if it says so; the user's, if its text does not name what leads past
     recorded calls."""
-    if cls.transparent or cls.__module__.partition(".")[0] in OURS:
+    if cls.__module__.partition(".")[0] in OURS:
         return bool(cls.transparent)
     codes = [getattr(getattr(cls, name), "__code__", None) for name in ("forward", "backward", "setup_context")]
     return all(code is not None and not LEAVES & set(code.co_names) for code in codes)
