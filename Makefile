@@ -11,7 +11,7 @@ PXD := $(wildcard autograd/*.pxd autograd/ops/*.pxd)
 SAY := $(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: train test check bench scaling flat roofline examples clean
+.PHONY: train test check bench scaling flat roofline replay threads examples clean
 
 train: $(TRAIN) $(CORE)
 	$(BIN)/dprun -n 2 examples/digits.py
@@ -39,6 +39,15 @@ flat: $(TEST) $(CORE)
 roofline: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/roofline.py
+
+# replays beside eager steps: docs/replay.md; default threads beside one, on idle and on busy cores
+replay: $(TEST) $(CORE)
+	$(COMPILE)
+	$(BIN)/python tests/bench/replay.py --write
+
+threads: $(TEST) $(CORE)
+	$(COMPILE)
+	$(BIN)/python tests/bench/threads.py
 
 examples: $(TRAIN)
 	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,mnist]' pytest

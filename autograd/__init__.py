@@ -86,7 +86,14 @@ from .version import __version__
 
 # module: those of its names that are names of this package. Operations follow below.
 LATER = {
-    "amp": "autocast is_autocast_available is_autocast_enabled",
+    "amp": "GradScaler autocast",
+    "amp.autocast_mode": "autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype "
+                         "get_autocast_dtype get_autocast_gpu_dtype get_autocast_ipu_dtype get_autocast_xla_dtype "
+                         "is_autocast_available is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled "
+                         "is_autocast_ipu_enabled is_autocast_xla_enabled set_autocast_cache_enabled "
+                         "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled "
+                         "set_autocast_gpu_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype "
+                         "set_autocast_xla_enabled",
     "compiler": "compile",
     "config": "show_config",
     "drawing": "draw",
@@ -96,11 +103,12 @@ LATER = {
     "variable": "Variable",
 }
 # these are names themselves
-MODULES = {"accelerator", "amp", "anomaly_mode", "autograd", "backends", "compiler", "config", "cuda", "distributed",
-           "distributions", "drawing", "fft", "forward_ad", "func", "functional", "fx", "grad_mode", "hub", "jit", "linalg",
-           "multiprocessing", "nn", "optim", "serialization", "signal", "special", "utils", "variable"}
+MODULES = {"accelerator", "amp", "anomaly_mode", "autograd", "backends", "compiler", "config", "cpu", "cuda",
+           "distributed", "distributions", "drawing", "fft", "forward_ad", "func", "functional", "fx", "grad_mode", "hub",
+           "jit", "linalg", "multiprocessing", "nn", "optim", "serialization", "signal", "special", "utils", "variable"}
 if TYPE_CHECKING:
-    from .amp import autocast, is_autocast_available, is_autocast_enabled
+    from .amp import GradScaler, autocast
+    from .amp.autocast_mode import *
     from .compiler import compile
     from .config import show_config
     from .drawing import draw

@@ -253,7 +253,8 @@ METHODS = {
     "to": to, "type": type_, "type_as": type_as, "cpu": cpu, "cuda": cuda, "pin_memory": pin_memory, "stride": stride,
     "data_ptr": data_ptr, "storage_offset": storage_offset, "is_contiguous": is_contiguous, "is_set_to": is_set_to,
     "element_size": element_size, "nelement": nelement, "ndimension": ndimension, "get_device": get_device,
-    "is_pinned": is_pinned, "is_shared": is_shared, "untyped_storage": untyped_storage, "dense_dim": dense_dim,
+    "_is_view": lambda self: self.base is not None, "is_pinned": is_pinned, "is_shared": is_shared,
+    "untyped_storage": untyped_storage, "dense_dim": dense_dim,
     "sparse_dim": sparse_dim, "dim_order": dim_order, "to_dense": itself, "resolve_conj": itself, "resolve_neg": itself,
     "__reversed__": lambda self: flip(self, 0) if self.array.ndim else self, "__dlpack__": dlpack,
     "__dlpack_device__": dlpack_device, "__complex__": lambda self: complex(self.item()),
@@ -262,6 +263,6 @@ ABSENT = ("cuda", "ipu", "maia", "meta", "mkldnn", "mps", "mtia", "nested", "qua
           "xla", "xpu")
 PROPERTIES: dict[str, Any] = {
     "device": lambda self: CPU, "layout": lambda self: strided, "itemsize": element_size,
-    "nbytes": lambda self: self.array.nbytes, "is_cpu": lambda self: True,
+    "_base": lambda self: self.base, "nbytes": lambda self: self.array.nbytes, "is_cpu": lambda self: True,
     **{f"is_{name}": lambda self: False for name in ABSENT},
 }

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from .compiled import in_use
 from .kernels.compiled import compiled
+from .kernels.lapack import lapack
 from .kernels.memory import freed_memory_is_kept
 from .kernels.onednn import onednn
+from .kernels.threads import available, number
 from .version import __version__
 
 
@@ -35,9 +36,10 @@ def show_config() -> Config:
         "numpy": np.__version__,
         "blas": _blas(),
         "compiled core": in_use,
-        "threads": os.environ.get("OMP_NUM_THREADS", "all cores"),
-        "numba": f"{_version('numba')}, {compiled.state()}",
-        "onednn": f"{_version('onednn-cpu-gomp')}, {onednn.state()}",
+        "threads": f"{number()}, of {available()} cores that this process may use",
+        "numba": compiled.state(),
+        "onednn": onednn.state(),
+        "lapack": lapack.state(),
         "freed memory": "kept for the next step" if freed_memory_is_kept else "left to the C library",
     })
 
@@ -47,15 +49,6 @@ def _blas() -> str:
     shown: Any = np.show_config(mode="dicts")
     blas = shown["Build Dependencies"]["blas"]
     return f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()
-
-
-def _version(package: str) -> str:
-    """The version of an installed package. What looks it up takes 20 ms to import, so not before it is wanted."""
-    metadata = import_module("importlib.metadata")
-    try:
-        return str(metadata.version(package))
-    except metadata.PackageNotFoundError:
-        return "not installed"
 
 
 __all__ = ["Config", "show_config"]

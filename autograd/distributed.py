@@ -1,4 +1,11 @@
-"""PyTorch's process groups, which are not here: what code asks before it uses them. The package dparallel does the work."""
+"""PyTorch's process groups: those of a plugin, see plugins.py; without one, what code asks before it uses them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from .plugins import missing, provided
 
 
 def is_available() -> bool:
@@ -9,3 +16,14 @@ def is_available() -> bool:
 def is_initialized() -> bool:
     """False."""
     return False
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(missing(f"{__name__}.{name}"))
+
+
+_module = provided(__name__)
+if _module is not None:                              # its submodules too, or Python would import them a second time
+    _stem = _module.__name__
+    sys.modules.update({__name__ + full[len(_stem):]: module for full, module in list(sys.modules.items())
+                        if full == _stem or full.startswith(_stem + ".")})

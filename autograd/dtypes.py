@@ -68,8 +68,8 @@ def to_complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def known(dtype: Any) -> np.dtype[Any]:
     """A dtype, or what NumPy takes for one (Python's float is float64), as one that tensors can have. TypeError else."""
     if dtype.__class__ is not np.dtype:
-        if dtype is _bfloat16:
-            bfloat16()                               # says which package is missing
+        if dtype is _bfloat16 or (dtype.__class__ is str and dtype == _bfloat16.name):
+            return bfloat16()                        # or the error that says which package is missing
         try:
             dtype = np.dtype(dtype)
         except TypeError:
@@ -87,16 +87,27 @@ def bfloat16() -> np.dtype[Any]:
 
 
 class Absent:
-    """A dtype whose package is not installed: code may compare with it, as in `x.dtype in (float16, bfloat16)`."""
+    """bfloat16 where its package is not installed: code may compare with it, as in `x.dtype in (float16, bfloat16)`. All
+    else is a ModuleNotFoundError that names the package, also where NumPy is given it: that asks for `dtype` first."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name = "bfloat16"
 
     def __repr__(self) -> str:
         return self.name
 
+    @property
+    def dtype(self) -> Any:
+        """ModuleNotFoundError."""
+        return bfloat16()
 
-_bfloat16 = Absent("bfloat16")
+    itemsize = kind = is_floating_point = is_complex = is_signed = to_real = to_complex = dtype
+
+    def __index__(self) -> int:
+        """ModuleNotFoundError, where a size may stand as well: view(bfloat16)."""
+        return int(bfloat16().itemsize)
+
+
+_bfloat16 = Absent()
 
 
 def bfloat16_or_name() -> Any:
@@ -117,6 +128,8 @@ def get_default_dtype() -> np.dtype[Any]:
 def set_default_dtype(d: Any, /) -> None:
     """Make `d`, a floating dtype, the one of what is made of Python's floats, or without a dtype."""
     global default
+    if d is _bfloat16:
+        bfloat16()
     if not isinstance(d, np.dtype) or category(d) != 2:
         raise TypeError(f"only floating-point types are supported as the default type, not {d!r}")
     old, default = default, d

@@ -58,11 +58,13 @@ def survey(roots: list[Edge], since: int = 0) -> tuple[list[Node], dict[Node, in
     return order, uses
 
 
-def on_the_way(order: list[Node], targets: set[Node]) -> list[Node]:
-    """The nodes of `order` that must run so that gradients reach the targets; collectives run whatever is asked."""
+def on_the_way(order: list[Node], targets: set[Node], themselves: bool) -> list[Node]:
+    """The nodes of `order` that must run so that gradients reach the targets, the targets too where these run `themselves`,
+    as in backward(inputs=); collectives run whatever is asked."""
     needed: set[Node] = set()
     for node in reversed(order):                     # oldest first: a node's inputs come before it
-        if node.always_runs or any(e is not None and (e[0] in targets or e[0] in needed) for e in node.edges):
+        if node.always_runs or (themselves and node in targets) or any(
+                e is not None and (e[0] in targets or e[0] in needed) for e in node.edges):
             needed.add(node)
     return [node for node in order if node in needed]
 
@@ -77,7 +79,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
         return _deeper(lambda: run_backward(roots, seeds, keep, create, targets, accumulate, since))
     order, uses = survey(roots, since)
     if running.joining is not None and not running.walks and not since:
-        joined = running.joining(order, targets, keep)
+        joined = running.joining(order, targets, keep, accumulate)
         if joined:
             order, uses = survey([*roots, *joined])
     tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
@@ -87,13 +89,11 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
     places: list[list[Any]] = []
     if targets is not None:
         walk.targets = {edge[0] for edge in targets}
-        order = on_the_way(order, walk.targets)
+        order = on_the_way(order, walk.targets, accumulate)
         for node, number in targets:
             places.append([])
             if not accumulate:
                 walk.watch.setdefault(node, {}).setdefault(number, []).append(places[-1])
-            elif not node.is_leaf:
-                walk.watch.setdefault(node, {})
         walk.uses = _uses(order, roots)
     walk.order = order
     recording = modes.recording

@@ -73,8 +73,12 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     if tangent_of(tensor) is not None:
         raise RuntimeError("Setting a forward grad on a Tensor that already has a forward gradient is not supported: "
                            "unpack_dual() it first")
+    if tangent_of(tangent) is not None:
+        raise RuntimeError("Setting a forward gradient that itself has a forward gradient at the same level is not "
+                           "supported: unpack_dual() it first")
     if tensor.shape != tangent.shape:
-        raise RuntimeError(f"Expected primal and tangent to have the same size, but got {list(tensor.shape)} and "
+        raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original Tensor: "
+                           f"primal and tangent must have the same size, but got {list(tensor.shape)} and "
                            f"{list(tangent.shape)}")
     if tensor.dtype != tangent.dtype:
         raise RuntimeError(f"Expected primal and tangent to have the same dtype, but got {tensor.dtype} and "

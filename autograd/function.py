@@ -125,10 +125,14 @@ class FunctionNode(Node):
                 out.append(tensor if create else tensor.array)
         return out
 
-    def custom_push(self, tangents: list[Any]) -> Any:
-        """The user's jvp, if there is one: tangents of the inputs (None for what has none) -> those of the outputs."""
-        if self.function.jvp is Function.jvp:
+    def custom_push(self, inputs: tuple[Any, ...], outs: tuple[Any, ...], tangents: list[Any]) -> Any:
+        """The user's jvp, if there is one: tangents of the inputs -> those of the outputs. A floating point input without a
+        tangent has zeros, or None after set_materialize_grads(False), what is no such Tensor None."""
+        if self.function.jvp is Function.jvp and self.function.backward is not Function.backward:
             return None                              # derived from backward, see tangent.py
+        if self.materialize_grads and self.meta is not None:
+            tangents = [result(np.zeros(*meta)) if t is None and meta and meta[1].kind in "fcV" else t
+                        for t, meta in zip(tangents, self.meta, strict=True)]
         saved, recording = self.saved, modes.recording
         self.saved = self.for_forward or saved
         modes.recording = recording & GRAD
@@ -139,11 +143,38 @@ class FunctionNode(Node):
         found = tuple(found) if isinstance(found, (tuple, list)) else (found,)
         if len(found) != self.outputs:
             raise RuntimeError(f"function {self.name()}: jvp returned {len(found)} tangents for {self.outputs} outputs")
-        for number, (tangent, (shape, _)) in enumerate(zip(found, self.output_meta, strict=True)):
+        for number, (tangent, (shape, _), out) in enumerate(zip(found, self.output_meta, outs, strict=True)):
+            self._check_tangent(number, tangent, inputs, out, tangents)
             if tangent is not None and (not isinstance(tangent, Tensor) or tangent.shape != shape):
                 raise RuntimeError(f"function {self.name()}: jvp returned an invalid tangent for output {number}: expected "
                                    f"a Tensor of shape {list(shape)}, got {getattr(tangent, 'shape', type(tangent))}")
         return found
+
+    def _check_tangent(self, number: int, tangent: Any, inputs: tuple[Any, ...], out: Any, tangents: list[Any]) -> None:
+        """Refuse a tangent that jvp did not make as forward made the output: in place, as a view, or not at all."""
+        name = f"function {self.name()}, output {number}"
+        if not isinstance(out, Tensor) or any(out is x for x in self.non_differentiable) or out.dtype.kind not in "fcV":
+            if tangent is not None:
+                raise RuntimeError(f"{name}: jvp returned a tangent, but the output of forward is no Tensor or is not "
+                                   "differentiable. You should return None at that position instead.")
+            return
+        for x, given in zip(inputs, tangents, strict=True):
+            if given is None or tangent is given:
+                continue
+            if x is out and any(x is d for d in self.dirty):
+                raise RuntimeError(f"{name}: an inplace custom Function is not modifying the forward mode gradients "
+                                   "inplace. If forward writes to an input, the jvp function must "
+                                   "modify the corresponding gradient "
+                                   "inplace, and return it.")
+            root = x if x.base is None else x.base
+            if tangent is None or x is out or out.view_from != "function" or out.base is not root:
+                continue
+            if tangent.base is None:
+                raise RuntimeError(f"{name}: forward returned a view of an input, but jvp is not returning a view of its "
+                                   "tangent")
+            if tangent.base is not (given if given.base is None else given.base):
+                raise RuntimeError(f"{name}: forward returned a view of an input, but jvp is not returning a view of the "
+                                   "given tangent, nor is jvp returning a view of the same base as that tangent's")
 
     def _check_unused(self, grad: Any, number: int) -> None:
         """A gradient that nobody needs is dropped; one for an argument that is no Tensor, or no Tensor, is an error."""
@@ -353,6 +384,8 @@ def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, lane:
             node.meta = metas(args)
     if given:
         out = out.detach()
+    elif out.base is not None:
+        out.view_from = "function"
     node.seq = next_number()
     node.lane = lane
     if node.always_runs:
@@ -426,12 +459,15 @@ def own_output(node: FunctionNode, out: Any, number: int, args: tuple[Any, ...])
     if any(out is d for d in node.dirty):
         value = result(out.array)
         value.edge, value.tracked = (node, number), GRAD
+        value.dual = out.dual                        # what carry() computes the new tangent from
         written(out, value)
         return out
     if any(out is x for x in node.non_differentiable) or out.array.dtype.kind not in "fcV":
         return out.detach() if any(out is a for a in args) else out
     if out.tracked or any(out is a for a in args):
         out = out.detach()
+    elif out.base is not None:
+        out.view_from = "function"
     out.edge, out.tracked = (node, number), True
     return out
 

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from .counters import Counter
+from .counters import Counter, InferenceCounter
 from .mode import GRAD, modes
 
 next_number = itertools.count().__next__            # one count for all threads; taking a number is atomic
@@ -29,6 +29,10 @@ MSG_FREED = (
     "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
     "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
     "saved tensors after calling backward."
+)
+MSG_STALE_VIEW = (
+    "A view was created in inference mode and its base or another view of its base has been modified inplace since. It "
+    "can't enter a graph, and has no grad_fn. Make the view outside inference_mode(), or clone() it before the write."
 )
 MSG_CHANGED = (
     "one of the variables needed for gradient computation has been modified by an inplace operation: {what}, saved "
@@ -135,6 +139,7 @@ class Node:
     is_leaf = False                                  # AccumulateGrad says True
     always_runs = False                              # runs even when no gradient came, or nobody asked for its result
     reenters = False                                 # backward runs a pass of its own, which may reach further leaves
+    joins: Any = None                                # of built-in operations: see Operation.joins
     agreed: int | None = None                        # of a collective: for what all ranks record it, GRAD and DUAL bits
     output_counters: dict[int, Counter] | None = None    # of outputs that got aliases or were written to
     output_duals: tuple[Any, ...] | None = None      # forward mode: (level, tangent) of each output
@@ -148,7 +153,11 @@ class Node:
         """Gradients of the outputs -> gradients for the edges."""
         raise NotImplementedError(f"{self.name()} has no run()")
 
-    def custom_push(self, tangents: list[Any]) -> Any:
+    def joined(self, grads: Any) -> Any:
+        """The gradients of the inputs as functions of what `joins` names."""
+        return grads
+
+    def custom_push(self, inputs: tuple[Any, ...], outs: tuple[Any, ...], tangents: list[Any]) -> Any:
         """Tangents of the outputs by a rule of the node's own; None if it has none. See tangent.push."""
         return None
 
@@ -221,15 +230,34 @@ def shared_counter(tensor: Any) -> Counter:
 
 
 def join_views(view: Any, tensor: Any) -> None:
-    """Make `view`, which shares `tensor`'s memory, a view of it, or of what that is a view of."""
+    """Make `view`, which shares `tensor`'s memory, a view of it, or of what that is a view of.
+
+    A view made in inference mode, of a tensor that was not, requires a gradient if its base does, but has no grad_fn.
+    """
     counter = view.counter = shared_counter(tensor)
-    view.base = tensor if tensor.base is None else tensor.base
+    base = view.base = tensor if tensor.base is None else tensor.base
     if not modes.recording & GRAD:
-        view.unrecorded = True
+        view.view_from = "unrecorded"
+        if modes.inference:
+            view.view_from = "inference"
+            if not isinstance(counter, InferenceCounter) and view.array.dtype.kind in "fcV":
+                view.made_at = counter.value
+                view.tracked |= base.tracked & GRAD
+    elif tensor.view_from:
+        view.view_from = tensor.view_from
+    elif tensor.base is not None and tensor.edge is not None and tensor.edge[0].outputs > 1:
+        view.view_from = "one of many"
     views = counter.views
     views.append(weakref.ref(view))
     if len(views) >= 16 and not len(views) & (len(views) - 1):       # at 16, 32, ...: forget those that are gone
         counter.views = [r for r in views if r() is not None]
+
+
+def demand_fresh(view: Any) -> None:
+    """RuntimeError if the memory of a view made in inference mode was written to since, and its base requires a gradient:
+    what it should come from cannot be told."""
+    if view.base.tracked & GRAD and view.counter.value != view.made_at:
+        raise RuntimeError(MSG_STALE_VIEW)
 
 
 def raise_changed(node: Node, what: str, now: int, then: int) -> NoReturn:

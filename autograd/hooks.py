@@ -18,15 +18,17 @@ def as_value(tensor: Tensor, create: bool) -> Any:
 
 
 def run_tensor_hooks(hooks: dict[int, Any], value: Any, create: bool) -> Any:
-    """Tensor.register_hook's functions in order, each seeing what the one before returned."""
-    tensor = as_tensor(value, create)
+    """Tensor.register_hook's functions in order, each seeing what the one before returned; None where no gradient came."""
+    tensor = None if value is None else as_tensor(value, create)
     for hook in list(hooks.values()):
         out = hook(tensor)
         if out is None:
             continue
+        if tensor is None:
+            raise RuntimeError(f"hook {_name(hook)} can't replace a None gradient with a non-None value")
         _check(hook, tensor, out)
         tensor = out
-    return as_value(tensor, create)
+    return None if tensor is None else as_value(tensor, create)
 
 
 def run_pre_hooks(node: Node, slots: list[Any], create: bool) -> list[Any]:
@@ -41,7 +43,8 @@ def run_pre_hooks(node: Node, slots: list[Any], create: bool) -> list[Any]:
 def run_post_hooks(node: Node, grads: Any, g: Any, create: bool) -> list[Any]:
     """Node.register_hook's functions: each may replace the gradients of the inputs."""
     assert node.hooks is not None
-    outputs = tuple(None if v is None else as_tensor(v, create) for v in (g if node.outputs > 1 else (g,)))
+    gs = (g,) if node.outputs == 1 else (None,) * node.outputs if g is None else g
+    outputs = tuple(None if v is None else as_tensor(v, create) for v in gs)
     tensors = tuple(None if v is None else as_tensor(v, create) for v in grads)
     for hook in list(node.hooks.post.values()):
         tensors = _replaced(hook, hook(tensors, outputs), tensors)

@@ -32,6 +32,11 @@ class Modes(threading.local):
         self.multithreading = True           # lanes run backward in threads
         self.saving: tuple[Any, ...] = ()    # pairs (pack, unpack) for what is saved, innermost last, see saved.py
         self.saving_refused: str | None = None       # what to say to those who want such a pair
+        self.autocast: Any = None            # the dtype that listed functions cast to, None: autocast is off, see casting.py
+        self.autocast_settings: dict[str, tuple[bool, Any]] = {}     # by type of device, as set: (on, dtype); never changed
+        self.autocast_caching = True         # casts of weights are kept within a block
+        self.autocast_depth = 0              # how many blocks this thread is in
+        self.autocast_cache: dict[Any, Any] | None = None            # the casts that are kept, None outside all blocks
 
 
 modes = Modes()

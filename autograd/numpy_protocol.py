@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .mode import modes
 from .numpy_functions import FUNCTIONS, operations
 from .tensor import MSG_NUMPY, Tensor
 
@@ -80,7 +81,7 @@ def plain(value: Any, tracked: bool) -> Any:
     """A Tensor's array (of a tracked one only if `tracked`); anything else as it is."""
     if not isinstance(value, Tensor):
         return value
-    if value.tracked and not tracked:
+    if value.tracked & modes.recording and not tracked:
         raise RuntimeError(MSG_NUMPY)
     return value.array
 

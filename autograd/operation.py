@@ -13,11 +13,12 @@ import numpy as np
 from . import arrays as of_arrays
 from .complaints import explain
 from .dtypes import category, float32
-from .graph import Node, join_views, next_number
+from .graph import Node, join_views, next_number, shared_counter
+from .kernels.halves import converted
 from .kernels.sums import total
-from .mode import modes
+from .mode import GRAD, modes
 from .recorded import finish
-from .saved import pack, unpack
+from .saved import pack, standing, unpack
 from .tensor import Tensor, edge_of, result
 from .traced import here, tracers
 
@@ -62,6 +63,18 @@ class OperationNode(Node):
                      for x, m, edge in zip(grads, self.meta, self.edges, strict=True)]
         return grads
 
+    def joined(self, grads: Sequence[Any]) -> list[Any]:
+        """The gradients of the inputs, Tensors, as functions of the inputs that `joins` names."""
+        out = list(grads)
+        if modes.recording & GRAD:
+            for place, inputs in enumerate(self.joins):
+                sources = [standing(np.broadcast_to(np.zeros((), g.dtype), g.shape), edge) for g, edge in
+                           [(grads[i], self.edges[i]) for i in inputs] if edge is not None and g is not None]
+                if sources and (g := grads[place]) is not None:
+                    out[place] = Join.apply(g, *sources, zeros=self.operation is None or self.operation.joins_zeros)
+                    out[place].counter = shared_counter(g)
+        return out
+
     def apply(self, *grads: Any) -> Any:
         """Run this node's backward on Tensors: one gradient (or None) per input, alone if there is one input."""
         return call_node(self, grads)
@@ -84,8 +97,16 @@ def twin(node: OperationNode) -> OperationNode:
 
 
 def call_node(node: Node, grads: tuple[Any, ...]) -> Any:
-    """Run a built-in node for a user, on Tensors, recorded if recording is on."""
+    """Run a built-in node for a user, on Tensors, recorded if recording is on. TypeError unless there is a Tensor (or, of
+    several, None) for each output of the call."""
+    if len(grads) != node.outputs:
+        raise TypeError(f"{node.name()}: expected {node.outputs} arguments, got {len(grads)} instead")
+    for number, g in enumerate(grads):
+        if not isinstance(g, Tensor) and (g is not None or node.outputs == 1):
+            raise TypeError(f"{node.name()}: argument {number} is not a Tensor but {type(g).__name__}")
     out = node.run(list(grads) if node.outputs > 1 else grads[0], True)
+    if node.joins is not None:
+        out = node.joined(out)
     return out[0] if len(out) == 1 else tuple(out)
 
 
@@ -101,7 +122,11 @@ class Operation:
     view = False                      # the output shares memory with the first input
     any_float = False                 # forward takes bfloat16 as it is, as a view's does; else in_float32() stands between
     like_first = False                # the result has the first input's dtype, whatever the others'
-    real = False                      # its backward is right for real numbers only: complex ones are not recorded
+    real = False                      # it is for real numbers only: complex ones are refused
+    # For each input, the inputs that its gradient is a function of under create_graph although the derivative is zero, since
+    # PyTorch's backward operation is handed them: a second pass goes on there, with zeros (or with None).
+    joins: tuple[tuple[int, ...], ...] | None = None
+    joins_zeros = True
 
     @staticmethod
     def forward(ctx: Any, *arrays: Any, **settings: Any) -> Any:
@@ -115,7 +140,7 @@ class Operation:
 
     def __init_subclass__(cls, name: str = "", **kwargs: Any) -> None:
         cls.node = type(f"{name or cls.__name__}Backward0", (OperationNode,),
-                        {"operation": cls, "__doc__": f"Node of {name or cls.__name__}."})
+                        {"operation": cls, "joins": cls.joins, "__doc__": f"Node of {name or cls.__name__}."})
 
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
@@ -137,6 +162,8 @@ class Operation:
             return in_float32(cls.apply, args, settings, cls.like_first)
         node: OperationNode = cls.node()
         node.saved = None
+        if cls.real:
+            demand_real(node, arrays)
         try:
             output = cls.forward(node, *arrays, **settings)
         except ValueError as error:
@@ -162,9 +189,6 @@ class Operation:
     @classmethod
     def record(cls, node: OperationNode, args: tuple[Any, ...], arrays: list[Any], output: Any) -> Any:
         """Make `node` the origin of the outputs."""
-        if cls.real and any(isinstance(a, np.ndarray) and a.dtype.kind == "c" for a in arrays):
-            raise NotImplementedError(f"{node.name()}: the derivative for complex numbers is not implemented; compute it "
-                                      "from the real and imaginary parts, or inside no_grad()")
         node.seq = next_number()
         node.lane = modes.lane
         node.hooks = None
@@ -184,6 +208,14 @@ class Operation:
         if node.saved is not None:
             keep(node, args, arrays, outs)
         return outs if type(output) is tuple else outs[0]
+
+
+def demand_real(node: OperationNode, arrays: list[Any]) -> None:
+    """NotImplementedError if one of the arrays holds complex numbers."""
+    for a in arrays:
+        if isinstance(a, np.ndarray) and a.dtype.kind == "c":
+            raise NotImplementedError(f'"{node.name().removesuffix("Backward0")}" not implemented for {a.dtype}; compute it '
+                                      "from the real and imaginary parts")
 
 
 def keep(node: OperationNode, args: tuple[Any, ...], arrays: list[Any], outs: tuple[Any, ...]) -> None:
@@ -261,10 +293,10 @@ class Cast(Operation, name="ToCopy"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dtype: Any) -> Any:
-        """NumPy's astype, always a copy."""
+        """NumPy's astype, always a copy. Floats too large for float16 become infinite without a warning."""
         ctx.dtype = x.dtype
         x = np.asarray(x)
-        return (x.real if x.dtype.kind == "c" and np.dtype(dtype).kind != "c" else x).astype(dtype)
+        return converted(x.real if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb" else x, dtype)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -290,6 +322,24 @@ def in_float32(call: Any, args: Sequence[Any], settings: dict[str, Any], like_fi
         return Cast.apply(z, dtype=bfloat16) if narrow and z is not None and z.dtype is float32 else z
 
     return tuple([rounded(z) for z in out]) if type(out) is tuple else rounded(out)
+
+
+class Join(Operation):
+    """g itself, as a function of further tensors too, whose gradients are zeros or, without `zeros`, None."""
+
+    any_float = True
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, *sources: Any, zeros: bool) -> Any:
+        """The same array."""
+        ctx.given = [(x.shape, x.dtype) for x in sources] if zeros else [None] * len(sources)
+        return g
+
+    @staticmethod
+    def backward(ctx: Any, u: Any) -> Any:
+        """All of it for g."""
+        zeros = [None if like is None else np.zeros(*like) for like in ctx.given]
+        return (u, *zeros) if u.__class__ is np.ndarray else (u, *[None if z is None else result(z) for z in zeros])
 
 
 class Conj(Operation):

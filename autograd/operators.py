@@ -96,8 +96,9 @@ def bind() -> None:
     table.update({name: getattr(inplace, name) for name in inplace.METHODS})
     table.update(cpu=lambda self: self, type_as=lambda self, other: cast(self, other.dtype))
     properties: dict[str, Any] = {name: getattr(shape, name) for name in shape.PROPERTIES}
-    properties.update(attributes.PROPERTIES, real=complex.real, imag=complex.imag)
+    properties.update(attributes.PROPERTIES)
     table.update({name: property(function) for name, function in properties.items()})
+    table.update({part.__name__: property(part, inplace.writer(part)) for part in (complex.real, complex.imag)})
     for name, value in table.items():
         setattr(Tensor, name, value)
     for name, target in AUGMENTED.items():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .tangent import tangent_of
 from .tensor import Tensor
 
 # How tensors are printed, see set_printoptions().
@@ -127,7 +128,7 @@ def elements(array: Any, indent: int) -> str:
 
 
 def text_of(tensor: Tensor) -> str:
-    """tensor(...) with what is not obvious: size of an empty one, dtype, grad_fn or requires_grad."""
+    """tensor(...) with what is not obvious: size of an empty one, dtype, grad_fn or requires_grad, tangent."""
     prefix = "tensor("
     array, notes = tensor.array, []
     usual = (dtypes.default, dtypes.to_complex(dtypes.default), dtypes.int64, dtypes.bool_)
@@ -145,8 +146,11 @@ def text_of(tensor: Tensor) -> str:
             notes.append(f"dtype={array.dtype}")
     if tensor.edge is not None:
         notes.append(f"grad_fn=<{tensor.edge[0].name()}>")
-    elif tensor.tracked:
+    elif tensor.requires_grad:
         notes.append("requires_grad=True")
+    tangent = tangent_of(tensor)
+    if tangent is not None:
+        notes.append(f"tangent={text_of(tangent)}")
     text = prefix + text
     length = len(text) - text.rfind("\n") + 1        # of the last line, with what separates a note from it
     for note in notes:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .edges import GradientEdge, input_metadata
-from .graph import Edge
+from .graph import AccumulateGrad, Edge
 from .operation import Operation, fit
 from .tensor import Tensor, edge_of, result
 
@@ -50,6 +50,8 @@ def targets(inputs: Sequence[Any]) -> list[Edge]:
         if not isinstance(given, Tensor):
             raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(given).__name__}")
         edge = edge_of(given)
+        if edge is None and given.requires_grad:     # a view made in inference mode: no gradient ever gets there
+            edge = AccumulateGrad(given), 0
         if edge is None:
             raise RuntimeError(f"One of the differentiated Tensors does not require grad: inputs[{number}]")
         edges.append(edge)
@@ -78,6 +80,10 @@ def seeds(roots: list[Any], grads: Any, batched: bool = False) -> tuple[list[Edg
         if shape is not None and got != shape:
             message = MSG_BATCHED if batched else MSG_MISMATCH
             raise RuntimeError(message.format(number=number, got=list(got), expected=list(shape)))
+        if dtype is not None and (g.dtype.kind == "c") != (dtype.kind == "c"):
+            raise RuntimeError(f"For complex Tensors, both grad_output[{number}] and output[{number}] are required to have "
+                               f"the same dtype. Mismatch in dtype: grad_output[{number}] has {g.dtype}, output[{number}] "
+                               f"has {dtype}.")
         edges.append(edge)
         starts.append(g if dtype is None or g.dtype is dtype else fit(g, g.shape, dtype))
     return edges, starts
@@ -102,6 +108,8 @@ def _one(shape: Any, dtype: Any) -> Tensor:
                            "not known, pass its gradient")
     if math.prod(shape) != 1:
         raise RuntimeError(MSG_SCALAR.format(shape=list(shape)))
+    if dtype.kind == "c":
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {dtype}")
     return result(np.ones(shape, dtype))
 
 

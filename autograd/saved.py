@@ -43,9 +43,11 @@ def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
     written = own = False
     for value in values:
         if isinstance(value, Tensor):
-            for out in outputs:
+            for number, out in enumerate(outputs):
                 if value is out:
                     own = True
+                    if value.counter is not None:    # it had aliases before it became an output
+                        node.output_counters = {**(node.output_counters or {}), number: value.counter}
             if value.counter is not None and value.counter.saved():
                 written = True
     if own:
@@ -54,7 +56,7 @@ def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
     else:
         node.saved = values
     if written:
-        node.versions = tuple([v._version if isinstance(v, Tensor) else 0 for v in values])
+        node.versions = tuple([v.counter.saved() if isinstance(v, Tensor) and v.counter is not None else 0 for v in values])
 
 
 def unpack(node: Node, create: bool) -> list[Any]:
@@ -70,24 +72,26 @@ def unpack(node: Node, create: bool) -> list[Any]:
                     raise_changed(node, f"a tensor of shape {list(value.shape)}", value.counter.saved(), then)
             values.append(value if create else value.array)
         elif type(value) is Output:
-            values.append(output_value(node, value, create))
+            values.append(output_value(node, value, create, position))
         else:
             values.append(value)
     return values
 
 
-def output_value(node: Node, value: Output, create: bool) -> Any:
-    """A saved output: its array, or, when `create`, a Tensor that stands where the output stood."""
+def output_value(node: Node, value: Output, create: bool, position: int) -> Any:
+    """A saved output, at `position` in node.saved: its array, or, when `create`, a Tensor that stands where it stood."""
     if value.number == PACKED:
         return value.array.unpack(node, create)
     if node.output_counters and value.number in node.output_counters:
         counter = node.output_counters[value.number]
-        then = 0 if node.versions is None else max(node.versions)
+        then = 0 if node.versions is None else node.versions[position]
         if counter.saved() != then:
             raise_changed(node, f"output {value.number} of shape {list(value.array.shape)}", counter.saved(), then)
     if not create:
         return value.array
     tensor = result(value.array)
+    if value.array.dtype.kind not in "fcV":
+        return tensor
     tensor.edge, tensor.tracked = (node, value.number), True
     if node.output_duals is not None:                # forward over reverse
         tensor.dual, tensor.tracked = node.output_duals[value.number], GRAD | DUAL

@@ -1,36 +1,61 @@
-"""Process-wide settings that scripts make first: threads, precision, determinism. Hints of speed, or true already."""
+"""Process-wide settings that scripts make first: threads, precision, determinism."""
 
 from __future__ import annotations
 
-import os
+from operator import index
+from typing import Any
 
-_threads: dict[str, int] = {}
+from .kernels import threads
+
+_interop: list[int] = []
 _precision = ["highest"]
 _deterministic = [False]
 
 
 def get_num_threads() -> int:
-    """The number set, else OMP_NUM_THREADS, else the number of cores."""
-    return _threads.get("intra") or int(os.environ.get("OMP_NUM_THREADS", "0") or 0) or os.cpu_count() or 1
+    """At most how many threads one operation uses: what was set, else OMP_NUM_THREADS, else the cores of this process.
+
+    Those are the cores of its affinity mask when autograd was imported, no more than the CPU quota of its control groups
+    (rounded up), divided by the number of ranks that a launcher has started on this host. A forked child process has 1.
+    """
+    return threads.number()
 
 
 def set_num_threads(int: int, /) -> None:
-    """Remembered only: NumPy's threads are set by OMP_NUM_THREADS before it starts."""
-    if int < 1:
-        raise RuntimeError("set_num_threads expects a positive integer")
-    _threads["intra"] = int
+    """Let one operation use up to so many threads: large matrix products and convolutions, also in backward, and NumPy's
+    BLAS. For the whole process and all its threads, from the next operation on. Compiled kernels (optimisers, activations,
+    norms, recurrent layers) use one thread, whatever the number. A replay of trace() keeps its convolutions' number.
+
+    The last bits of a product may depend on the number, never on how busy the cores are: ranks that are to compute the same
+    bits need the same number. RuntimeError unless it is positive.
+
+    >>> autograd.set_num_threads(1)
+    """
+    threads.set_number(_positive("set_num_threads", int))
+
+
+def _positive(name: str, number: Any) -> int:
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise RuntimeError(f"{name} expects an int, but got {type(number).__name__}")
+    count = index(number)
+    if count < 1:
+        raise RuntimeError(f"{name} expects a positive integer, not {count}")
+    return count
 
 
 def get_num_interop_threads() -> int:
-    """The number set, else 1."""
-    return _threads.get("inter", 1)
+    """How many operations run at a time where the library itself starts several: what was set, else 1. Operations of one
+    thread run one after another; local devices, data loaders' workers and the user's threads are not counted."""
+    return _interop[0] if _interop else 1
 
 
 def set_num_interop_threads(int: int, /) -> None:
-    """Remembered only."""
-    if int < 1:
-        raise RuntimeError("set_num_interop_threads expects a positive integer")
-    _threads["inter"] = int
+    """Accepted once, as in PyTorch, where it sizes the pool of torch.jit's fork(), which does not exist here: nothing else
+    depends on it. RuntimeError unless it is positive, and when it is set again."""
+    number = _positive("set_num_interop_threads", int)
+    if _interop:
+        raise RuntimeError(f"set_num_interop_threads: it was set already, to {_interop[0]}, and can be set only once")
+    _interop.append(number)
 
 
 def set_float32_matmul_precision(precision: str) -> None:

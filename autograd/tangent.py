@@ -46,7 +46,7 @@ def carry(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
     edges = node.edges
     node.edges = tuple((AccumulateGrad(x), 0) if edge is None and t is not None else edge
                        for x, t, edge in zip(inputs, tangents, edges, strict=True))
-    found = push(node, outs, tangents, bool(create)) if live else [None] * len(outs)
+    found = push(node, inputs, outs, tangents, bool(create)) if live else [None] * len(outs)
     node.edges = edges
     for out, tangent in zip(outs, found, strict=True):
         if not isinstance(out, Tensor):
@@ -59,9 +59,9 @@ def carry(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
         node.output_duals = tuple(out.dual if isinstance(out, Tensor) else None for out in outs)
 
 
-def push(node: Node, outs: tuple[Any, ...], tangents: list[Any], create: bool) -> list[Any]:
+def push(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...], tangents: list[Any], create: bool) -> list[Any]:
     """J t for each output (None where it is not differentiable), t the inputs' tangents; recorded if `create`."""
-    custom = node.custom_push(tangents)
+    custom = node.custom_push(inputs, outs, tangents)
     if custom is not None:
         return list(custom)
     if node.always_runs and node.agreed is None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from . import dtypes
 from .complaints import warn_user
-from .counters import fresh_counter, inferring
-from .graph import AccumulateGrad, Edge, Node, NodeHooks, RemovableHandle, once, shared_counter
-from .mode import DUAL, GRAD
+from .counters import InferenceCounter, fresh_counter, inferring
+from .graph import AccumulateGrad, Edge, Node, NodeHooks, RemovableHandle, demand_fresh, once, shared_counter
+from .mode import DUAL, GRAD, modes
 from .size import Size
 from .traced import refuse_read, regraded, tracers
 
@@ -53,7 +54,9 @@ class TensorBase:
     accumulator: Any = None
     base: Any = None
     dual: Any = None                  # (level, tangent): see tangent.py
-    unrecorded: bool = False          # a view made while recording was off
+    view_from: str = ""               # a view that must not be written to: what it came from, see views.VIEWS_FROM
+    made_at: Any = None               # of a view made in inference mode: the version of its memory then
+    collects: bool = False            # of such a view: whether it was told itself to require a gradient, which it then gets
     _grad: Any = None
 
     # --- what it is ---------------------------------------------------------------------------------------------
@@ -76,11 +79,15 @@ class TensorBase:
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor."""
+        if self.made_at is not None:
+            demand_fresh(self)
         return self.edge is None
 
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; None for a leaf."""
+        if self.made_at is not None:
+            demand_fresh(self)
         return None if self.edge is None else self.edge[0]
 
     @property
@@ -106,7 +113,15 @@ class TensorBase:
         if flag and self.array.dtype.kind not in "fcV":
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients, "
                                f"this one is {self.array.dtype}")
+        if self.made_at is not None:                 # a view made in inference mode: its base says so too
+            self.collects = bool(flag)
+            flag = flag or bool(self.base.tracked & GRAD)
         self.tracked = (self.tracked & DUAL) | bool(flag)
+        if self.counter is not None:
+            for reference in self.counter.views:
+                view = reference()
+                if view is not None and view.made_at is not None and view.base is self:
+                    view.tracked = (view.tracked & DUAL) | (bool(flag) or view.collects)
 
     def requires_grad_(self: T, requires_grad: bool = True) -> T:
         """Set requires_grad, return self."""
@@ -139,6 +154,11 @@ class TensorBase:
         if tracers:
             regraded(self, value)
 
+    @grad.deleter
+    def grad(self) -> None:
+        """`del x.grad` is `x.grad = None`."""
+        self.grad = None
+
     def accumulate_grad(self, g: Any, create: bool) -> None:
         """Add g (an array; a Tensor when `create`) to .grad: in place, or as a new Tensor when it must keep a graph."""
         held = self._grad
@@ -170,18 +190,26 @@ class TensorBase:
     @property
     def data(self) -> Tensor:
         """The same memory as a leaf, whose writes are not counted. Assigning replaces the memory."""
-        return result(self.array)
+        alias = result(self.array)
+        alias.counter = self.counter if isinstance(self.counter, InferenceCounter) else None
+        return alias
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"data must be a Tensor, not {type(value).__name__}")
+        if self.tracked & GRAD and value.array.dtype.kind not in "fcV":
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype, not "
+                               f"{value.array.dtype}")
         shared_counter(self).value += 1             # what was saved of the old memory is no longer this tensor
         self.array = value.array
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
-        """The array itself, memory shared. Refused when a gradient would be lost, unless `force`."""
+        """The array itself, memory shared. Refused when a gradient would be lost: the tensor requires grad, and recording is
+        on; unless `force`."""
         if tracers:
             refuse_read("numpy()")
-        if self.tracked & GRAD and not force:
+        if not force and self.tracked & modes.recording & GRAD:
             raise RuntimeError(MSG_NUMPY)
         return self.array
 
@@ -329,14 +357,16 @@ class Tensor(TensorBase):
 
 
 class Parameter(Tensor):
-    """A leaf that a Module counts among its parameters: requires grad unless told otherwise.
+    """A leaf that a Module counts among its parameters: requires grad unless told otherwise. Without data it is empty.
 
     >>> w = Parameter(randn(3, 4))
     """
 
     __slots__ = ()
 
-    def __init__(self, data: Any, requires_grad: bool = True) -> None:
+    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
+        if data is None:
+            data = np.zeros(0, dtypes.default)
         start(self, data.array if isinstance(data, Tensor) else np.asarray(data))
         if requires_grad:
             self.requires_grad = True
@@ -353,6 +383,10 @@ def edge_of(tensor: Any) -> Edge | None:
     if accumulator is not None:
         accumulator = accumulator()
     if accumulator is None:
+        if tensor.made_at is not None:               # as in PyTorch: it requires a gradient, which nobody gets
+            demand_fresh(tensor)
+            if not tensor.collects:
+                return None
         with once:
             accumulator = tensor.accumulator() if tensor.accumulator is not None else None
             if accumulator is None:

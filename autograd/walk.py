@@ -23,8 +23,8 @@ class _Running(threading.local):
 
     def __init__(self) -> None:
         self.walks: list[Walk] = []
-        # (nodes in order, targets, keep) -> further edges to begin with: messages that no path of the graph leads to
-        self.joining: Callable[[list[Node], Any, bool], list[Any]] | None = None
+        # (nodes in order, targets, keep, accumulate) -> further edges to begin with: messages that no path leads to
+        self.joining: Callable[[list[Node], Any, bool, bool], list[Any]] | None = None
 
 
 running = _Running()
@@ -73,6 +73,13 @@ class Walk:
             self._members = {*self.order, *(self.uses if self.targets is None else self.targets)}
         return node in self._members
 
+    def asked_for(self, node: Node, grads: Sequence[Any]) -> Sequence[Any]:
+        """What a node's hooks see of the gradients of its inputs: None for those that lead to nothing this pass asks for."""
+        if self.targets is None:
+            return grads
+        return [None if edge is None or not self.reaches(edge[0]) else g
+                for g, edge in zip(grads, node.edges, strict=True)]
+
     def marked(self) -> list[Node]:
         """The nodes that always run, or whose backward runs a pass of its own: few, and those that reducers ask for."""
         return [node for node in self.order if node.always_runs or node.reenters]
@@ -103,8 +110,10 @@ class Walk:
                     g = [None] * node.outputs
                 grads = value = held = None          # or they would hold g, which its node may write to, see _declare.py
                 grads = node.run(g, create) if runner is None else runner(node, g, create)
-                if node.hooks is not None and node.hooks.post:
-                    grads = run_post_hooks(node, grads, g, create)
+                if create and node.joins is not None:
+                    grads = node.joined(grads)
+            if node.hooks is not None and node.hooks.post:
+                grads = run_post_hooks(node, self.asked_for(node, grads), g, create)
             if not keep and node.saved is not None:
                 node.saved = FREED
             for place, edge in enumerate(node.edges):
@@ -175,23 +184,22 @@ class Walk:
         if self.targets is not None and leaf not in self.targets:
             return
         shown = False
-        if hooks is not None and g is not None and hooks.tensor:
+        if hooks is not None and hooks.tensor:       # hooks are called without a gradient too, with None
             g, shown = run_tensor_hooks(hooks.tensor[0], g, self.create), True
         if leaf in self.watch:
             g = self.meet(leaf, g)
-        if g is None or not self.accumulate:
+        if not self.accumulate:
             return
         if leaf.hooks is not None and leaf.hooks.pre:
             (g,), shown = run_pre_hooks(leaf, [g], self.create), True
-            if g is None:
-                return
-        if hooks is not None and hooks.tally is not None and hooks.tally.walk is not self:
-            hooks.tally.meet()
-        self.give(leaf, g, shown)
+        if g is not None:
+            if hooks is not None and hooks.tally is not None and hooks.tally.walk is not self:
+                hooks.tally.meet()
+            self.give(leaf, g, shown)
         if hooks is not None:
             if hooks.post:
                 run_leaf_hooks(hooks.post, leaf.variable)
-            if hooks.tally is not None:
+            if hooks.tally is not None and g is not None:
                 self.count(leaf.variable)
         if leaf.hooks is not None and leaf.hooks.post:
             run_post_hooks(leaf, (), g, self.create)
@@ -210,11 +218,12 @@ class Walk:
     def _before(self, node: Node, g: Any) -> Any:
         """What users see before a node runs: what meet() does, and node prehooks."""
         g = self.meet(node, g)
-        if node.hooks is None or not node.hooks.pre:
-            return g
-        slots = list(g) if isinstance(g, list) else [g]
-        slots = run_pre_hooks(node, slots, self.create)
-        return slots if node.outputs > 1 else slots[0]
+        slots = list(g) if node.outputs > 1 else [g]
+        if node.hooks is not None and node.hooks.pre:
+            slots = run_pre_hooks(node, slots, self.create)
+        if node.outputs > 1:
+            return None if all(value is None for value in slots) else slots
+        return slots[0]
 
     def meet(self, node: Node, g: Any) -> Any:
         """The gradient of a node's outputs is known: tensor hooks, captures for grad(), retained .grad."""
@@ -223,10 +232,10 @@ class Walk:
             slots = [None] * node.outputs
         hooks = node.hooks
         for number, value in enumerate(slots):
-            if value is None:
-                continue
             if hooks is not None and number in hooks.tensor:
                 slots[number] = value = run_tensor_hooks(hooks.tensor[number], value, self.create)
+            if value is None:
+                continue
             if hooks is not None and number in hooks.retain:
                 kept = hooks.retain[number]()
                 if kept is not None:

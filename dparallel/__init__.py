@@ -1,6 +1,6 @@
 """Data-parallel training on NumPy and MPI. Importing it does not start MPI; world() does, under an MPI launcher."""
 
-from . import hooks, metrics
+from . import distributed, hooks, metrics
 from .batches import GlobalBatchSampler
 from .bucket_hook import GradBucket
 from .clipping import clip_grad_norm_
@@ -19,6 +19,7 @@ from .comm import (
     world,
 )
 from .data_parallel import DataParallel
+from .distributed import DistributedDataParallel
 from .evaluation import evaluate
 from .functions import (
     AllGather,
@@ -71,6 +72,7 @@ __all__ = [
     "CopyToPlaces",
     "DataParallel",
     "Devices",
+    "DistributedDataParallel",
     "DistributedSampler",
     "Gather",
     "GlobalBatchSampler",
@@ -109,6 +111,7 @@ __all__ = [
     "clip_grad_norm_",
     "convert_sync_batchnorm",
     "data_parallel",
+    "distributed",
     "evaluate",
     "from_mpi",
     "gather",

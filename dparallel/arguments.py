@@ -15,7 +15,7 @@ import numpy as np
 from autograd.nn import Module
 
 from .buckets import fitting
-from .comm import CollectiveError, Communicator, communicator
+from .comm import CollectiveError, Communicator, communicator, is_communicator
 
 FINDS = (False, True, "error")
 SHORT = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
@@ -42,8 +42,48 @@ class Settled:
     bucket_cap_mb: float
 
 
+FLAGS = ("broadcast_buffers", "init_sync", "check_reduction", "gradient_as_bucket_view", "static_graph",
+         "forward_sync_buffers", "skip_all_reduce_unused_params", "batched_grad_copy")
+
+
+def check_types(given: dict[str, Any]) -> None:
+    """TypeError, naming the argument, what it is and what it got, for arguments of another type."""
+    def refuse(name: str, what: str) -> None:
+        shown = repr(given[name])
+        raise TypeError(f"DataParallel: {name} is {what}, not {shown if len(shown) < 80 else type(given[name]).__name__}")
+
+    if not isinstance(given["module"], Module):
+        refuse("module", "an autograd.nn.Module")
+    ids = given["device_ids"]
+    if ids is not None and not (isinstance(ids, (list, tuple, range)) and all(_whole(i) for i in ids)):
+        refuse("device_ids", "a list of numbers of local devices, or a communicator (comm=), or None; devices=n stands for "
+                             "n local devices")
+    for name in ("output_device", "dim"):
+        if not _whole(given[name]) and (given[name] is not None or name == "dim"):
+            refuse(name, "a whole number")
+    cap = given["bucket_cap_mb"]
+    if cap is not None and (isinstance(cap, bool) or not isinstance(cap, (int, float, np.integer, np.floating))):
+        refuse("bucket_cap_mb", "a number of MiB")
+    for name in FLAGS:
+        value = given[name]
+        if value is not None and not isinstance(value, (bool, np.bool_)) and not (_whole(value) and value in (0, 1)):
+            refuse(name, "True or False")
+    for name in ("batch", "average"):
+        if not isinstance(given[name], str) and (given[name] is not None or name == "average"):
+            refuse(name, "a text")
+    names = given["parameters_to_ignore"]
+    if isinstance(names, str) or not (names is None or (hasattr(names, "__iter__") and not hasattr(names, "array")
+                                                        and all(isinstance(name, str) for name in names))):
+        refuse("parameters_to_ignore", "a list of names")
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def settle(module: Module, given: dict[str, Any]) -> Settled:
-    """ValueError, NotImplementedError or a FutureWarning for what can't be."""
+    """TypeError, ValueError, NotImplementedError or a FutureWarning for what can't be."""
+    check_types(given)
     for name in ("device_mesh", "skip_all_reduce_unused_params", "bucket_cap_mb_list", "batched_grad_copy"):
         if given[name]:
             raise NotImplementedError(f"{name}={given[name]!r}: not implemented here")
@@ -117,8 +157,10 @@ def told_to_all(init: Callable[..., None]) -> Callable[..., None]:
         try:
             init(self, *args, **kwargs)
         except Exception as error:
-            given = kwargs.get("comm") or kwargs.get("process_group")
-            if "_settings" not in vars(self) and (given is None or isinstance(given, Communicator) or hasattr(given, "Dup")):
+            second = kwargs.get("device_ids", args[1] if args[1:] else None)
+            named = (kwargs.get("comm"), kwargs.get("process_group"), second)
+            given = next((c for c in named if is_communicator(c)), None)
+            if "_settings" not in vars(self) and (given is not None or all(c is None for c in named[:2])):
                 comm = communicator(given)
                 with contextlib.suppress(CollectiveError):       # here the error itself is raised
                     comm.refuse(f"{type(self).__name__}: {type(error).__name__}: {error}")

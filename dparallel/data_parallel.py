@@ -6,7 +6,7 @@ import contextlib
 import copy
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from autograd import Tensor, is_grad_enabled
 from autograd.nn import Module, SyncBatchNorm
@@ -15,7 +15,7 @@ from autograd.traced import again, refuse, tracers
 from . import logbook
 from .arguments import compared, settle, told_to_all, wire_dtype
 from .bucket_hook import CommHook, GradBucket
-from .comm import Communicator, Devices, communicator, root_of
+from .comm import Communicator, Devices, communicator, is_communicator, root_of
 from .join import Join, Joinable, JoinHook
 from .join_model import JoinedModel, ModelHook
 from .local import on_devices
@@ -55,6 +55,9 @@ class DataParallel(ShardedModel, Module, Joinable):
     a rank may have none); "ranks", a mean of which all ranks count alike; "sum", a sum over rows. Rows are counted
     along `dim` of the first tensor argument of forward; weighted() counts something else, such as tokens.
 
+    device_ids, PyTorch's second argument, is a list of numbers of local devices, as devices; a communicator in its place is
+    comm. A wrong type is a TypeError that names the argument.
+
     The other arguments are those of PyTorch's DistributedDataParallel, and mean the same: bucket_cap_mb (size of gradient
     messages, MiB; the first is at most 1), broadcast_buffers and forward_sync_buffers (rank 0's buffers for all, before
     each forward in training mode), init_sync (rank 0's values for all, now), process_group (another name for comm),
@@ -77,8 +80,9 @@ class DataParallel(ShardedModel, Module, Joinable):
     """
 
     @told_to_all
-    def __init__(self, module: Module, device_ids: Sequence[int] | None = None, output_device: int | None = None,
-                 dim: int = 0, *, comm: Communicator | None = None, devices: int | Sequence[int] | None = None,
+    def __init__(self, module: Module, device_ids: Sequence[int] | Communicator | None = None,
+                 output_device: int | None = None, dim: int = 0, *, comm: Communicator | None = None,
+                 devices: int | Sequence[int] | None = None,
                  batch: str | None = None, average: str = "rows", bucket_cap_mb: float | None = None,
                  broadcast_buffers: bool | None = None, init_sync: bool = True, process_group: Communicator | None = None,
                  find_unused_parameters: Any = False, check_reduction: bool = False,
@@ -89,8 +93,13 @@ class DataParallel(ShardedModel, Module, Joinable):
                  skip_all_reduce_unused_params: bool = False, bucket_cap_mb_list: Any = None,
                  batched_grad_copy: bool = False, reproducible: int | None = None, shard: str | int | None = None,
                  shard_units: Any = None, verify_every: int = 0) -> None:
+        if is_communicator(device_ids):              # comm, where it comes first in one's mind
+            if comm is not None:
+                raise TypeError("DataParallel(module, comm, comm=...): two communicators; device_ids is a list of "
+                                "numbers of local devices")
+            comm, device_ids = cast(Communicator, device_ids), None
         settled = settle(module, locals())
-        comm, self.devices = self._places(comm, process_group, device_ids, devices)
+        comm, self.devices = self._places(comm, process_group, cast(Any, device_ids), devices)
         self.output_place = root_of(comm if self.devices is None else self.devices, output_device)
         self.module, self.comm = module, comm
         local = isinstance(comm, Devices)
@@ -108,8 +117,8 @@ class DataParallel(ShardedModel, Module, Joinable):
         self._inside_join: Join | None = None
         self._recorded_alone = False                 # by trace(), on one place, without a reducer
         if self.batch == "own" and not self._trained():
-            raise RuntimeError("DataParallel is not needed when a module doesn't have any parameter that requires a "
-                               "gradient.")
+            raise RuntimeError(f"{type(self).__name__} is not needed when a module doesn't have any parameter that requires "
+                               "a gradient.")
         self._reducer: Reducer | None = None
         self._unmade = False                         # a copy makes its reducer when it is first trained
         self._tree: ModuleTree | None = None         # of the last call on local devices
@@ -280,8 +289,7 @@ class DataParallel(ShardedModel, Module, Joinable):
 
     def _before_forward(self, reducer: Reducer, rows: float) -> ForwardCall:
         """What this rank does, and says to the others, before its module runs; what the call counts."""
-        log, weights, root = reducer.log, reducer.weights, 0
-        log.forward_begins()
+        weights, root = reducer.weights, 0
         if reducer.caution is not None:
             reducer.caution.announce()
         if reducer.joined is not None:
@@ -292,6 +300,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         if buffers and self.training:
             broadcast_tensors(buffers, self.comm, root)
         call.evaluated = (not self.training and bool(buffers)) or self._watch.evaluates()
+        reducer.log.forward_begins()                 # its clock: this rank has waited for the others up to here
         return call
 
     def _rows(self, arguments: Any) -> float:

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 from autograd import Tensor, as_tensor
+from autograd.graph import shared_counter
+from autograd.kernels.halves import scale
 from autograd.tensor import ensure_hooks
 from autograd.walk import running
 
@@ -75,6 +77,7 @@ class Reducer:
         self.unused = unused or Unused()
         self.log = Logbook()
         self.enabled = True                          # read when backward begins
+        self.views = True                            # whether .grad is a view of its bucket, or memory of its own
         self.caution: Any = None                     # of model.skipping(), while inside
         self.joined: Any = None                      # of model.join(), while inside
         self.transport = self._make_transport()
@@ -84,7 +87,9 @@ class Reducer:
         self._pass: Any = None                       # the backward pass that is running
         self._kind = NO
         self._next = 0                               # the first bucket that has not left
+        self._agreed = False                         # what gradients are multiplied by, see Transport.agree()
         self._void = False                           # the pass counts nothing
+        self._unmet = False                          # the pass has begun, and has not met the other ranks
         self._more = False                           # buckets wait for the end of the pass: more may come to any of them
         self._set_aside: list[tuple[Tensor, Any]] = []    # summed gradients that new ones are added to, after their sum
         self._restored: list[tuple[Tensor, Any]] = []     # what a pass that counts nothing must leave as it was
@@ -140,7 +145,7 @@ class Reducer:
 
     def leave(self) -> None:
         """A bucket is full: it and those that wait for it leave, unless all wait for the end of the pass."""
-        if not self._more:
+        if not self._more and not self._unmet:
             self._leave(final=False)
 
     @staticmethod
@@ -169,20 +174,20 @@ class Reducer:
             self._start(walk, call, arrived)
         elif call is not None:
             self.weights.calls.add(call)
+            if self._unmet:
+                self._meet_others()
         return self._kind
 
     def _start(self, walk: Any, call: ForwardCall | None, arrived: Tensor | None) -> None:
         """The first that is seen of a pass."""
         weights = self.weights
         if self._pass is not None:                   # that pass ended in an exception: what it counted is void
-            self._pass = None
+            self._pass, self._unmet = None, False
             self.transport.drop()
         weights.calls.clear()
-        if self.caution is not None and self.enabled:
-            self.caution.announce()
         if call is not None:
             weights.calls.add(call)
-        self._pass, self._next, self._void = walk, 0, False
+        self._pass, self._next, self._void, self._agreed = walk, 0, False, False
         self._restored, self._kept = [], []
         if self.sharing.params:
             self.sharing.claim(walk)
@@ -203,14 +208,24 @@ class Reducer:
             bucket.begin(None if looked_at else walk)
         if not alone:
             weights.calls |= calls_in(marked, self)  # a parameter's gradient may come before it passes an output
-        self.meet_training(weights.calls)
-        if self.log.sampling:
-            self.log.backward_begins()
-        if self.joined is not None:
-            self.joined.backward_begins(weights.of(weights.calls)[1])
+        self._unmet = True
+        if call is not None or not weights.calls:
+            self._meet_others()                      # else at the output's node, where ranks without this leaf's gradient do
         if walk.create:
             self.graph_passes.start()
         at_end(walk, self.number, self._finish_recorded if walk.create else self._finish)
+
+    def _meet_others(self) -> None:
+        """The collectives on the user's communicator that begin a pass. They start at the node of the module's output, which
+        has one place among the pass's collectives on all ranks: a leaf that the loss uses may come at any."""
+        self._unmet = False
+        if self.caution is not None:
+            self.caution.announce()
+        self.meet_training(self.weights.calls)
+        if self.joined is not None:
+            self.joined.backward_begins(self.weights.of(self.weights.calls)[1])
+        if self.log.sampling:
+            self.log.backward_begins()
 
     def meet_training(self, calls: Any) -> None:
         """After forward passes in evaluation mode: an error on all ranks if others wait in a collective of training."""
@@ -253,7 +268,7 @@ class Reducer:
         elif weights.average != "sum" and weight != weights.scale:
             for _, g in held:
                 if weights.scale:
-                    g *= weights.scale / weight
+                    scale(g, weights.scale / weight)
                 else:
                     g[...] = 0                       # also what is nan
             weights.scale = weight
@@ -280,13 +295,14 @@ class Reducer:
 
     def _leave(self, final: bool) -> None:
         """Start the allreduce of every bucket that may go: full ones in order; at the end all."""
-        if self._next == len(self.buckets):
+        if self._next == len(self.buckets) or (self.buckets[self._next].left > 0 and not final):
             return
         if self._next == 0 and self.log.sampling:
             self.log.communication_begins()
         transport = self.transport
         factor, weight = self.weights.final()
-        if self._next == 0:
+        if not self._agreed:                         # once in a pass: it may be a collective
+            self._agreed = True
             factor = transport.agree(factor, weight, self.buckets)
         else:
             factor = transport.again(factor, weight)
@@ -303,7 +319,7 @@ class Reducer:
             if factor == 0.0:
                 gradients[...] = 0                   # also what is nan: the mean over no rows
             elif factor != 1.0:
-                gradients *= factor
+                scale(gradients, factor)
             transport.start(bucket, weight, self._next, self._next == len(self.buckets) - 1)
             self._next += 1
             if self._pass is not None and self._go_on not in self._pass.meanwhile:
@@ -336,6 +352,8 @@ class Reducer:
         log = self.log
         if log.sampling:
             log.backward_computed()
+        if self._unmet:
+            self._meet_others()
         first = self.transport.unsure                # then to leave is to wait for the others, who meet first
         if first and self.caution is not None:
             self.caution.announce()
@@ -364,7 +382,9 @@ class Reducer:
             for p, view, used in zip(bucket.params, bucket.views, bucket.used.tolist(), strict=True):
                 if used < size:
                     all_used = False
-                if used and (p._grad is None or p._grad.array is not view):
+                if used and not self.views:
+                    self._copy(p, view)
+                elif used and (p._grad is None or p._grad.array is not view):
                     p._grad = as_tensor(view)        # used on some rank, though not here; else it stays None
         for bucket, number, before in self._kept:
             if not bucket.used[number]:
@@ -373,6 +393,14 @@ class Reducer:
         if self._set_aside:
             self._add_what_was_there()
         return all_used
+
+    def _copy(self, p: Tensor, view: Any) -> None:
+        """Put a result into memory that is not the bucket's: the gradient's own, if it has some."""
+        if p._grad is None or p._grad.array is view:
+            p._grad = as_tensor(view.copy())
+        elif p._grad.array is not view:
+            np.copyto(p._grad.array, view)
+            shared_counter(p._grad).value += 1
 
     def _collect(self) -> None:
         """Wait for all buckets and divide; raise, on all ranks, what one of them had to say."""
@@ -399,7 +427,7 @@ class Reducer:
 
     def clear(self) -> None:
         """Forget all gradients and what they counted."""
-        self._pass = None
+        self._pass, self._unmet = None, False
         self._set_aside, self._restored, self._kept = [], [], []
         self.weights.forget()
         self.weights.calls.clear()
@@ -411,7 +439,7 @@ class Reducer:
     def match(self, weight: float) -> None:
         """Start what is left of the sums of a pass that this rank has no gradients for: zeros, with this weight."""
         if self._pass is None:
-            self._next = 0
+            self._next, self._agreed = 0, False
         for bucket in self.buckets[self._next:]:
             bucket.empty()
         weights, self.weights = self.weights, Weights("rows")
@@ -448,7 +476,7 @@ class Reducer:
 
     def is_under_way(self) -> bool:
         """Whether a summed pass has begun and not ended: some ranks may be waiting for this one."""
-        return self._pass is not None and self._kind == SUMMED
+        return self._pass is not None and self._kind == SUMMED and not self._unmet
 
     def drop(self) -> None:
         """Wait for what is on its way, and forget it and all gradients."""
@@ -465,6 +493,8 @@ class Reducer:
 
     def _finish_recorded(self) -> None:
         """The end of backward(create_graph=True)."""
+        if self._unmet:
+            self._meet_others()
         if self.caution is not None:
             self.caution.announce()
         self._pass = None

@@ -130,7 +130,7 @@ def _by_channel(x: Any) -> Any:
     return x.sum((0, *range(2, x.ndim)))
 
 
-class SyncBatchNorm(nn.SyncBatchNorm, working=True):
+class SyncBatchNorm(nn.SyncBatchNorm):
     """BatchNorm of (n, c, ...), 2 to 5 dimensions and more, over the rows of all ranks: outputs, running statistics and
     gradients of any order are those of one process that has all rows. Ranks may have other numbers of rows, or none.
 

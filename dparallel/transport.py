@@ -48,7 +48,7 @@ class Summed(Transport):
     """
 
     def __init__(self, comm: Communicator, counts: bool = False) -> None:
-        self.comm = comm
+        self.comm, self.blocks = comm, comm.sums_meet
         self.unit = 0.0 if counts else 1.0           # 0: not known yet
         self.bytes_sent: list[int] = []              # by hooks, of each bucket; empty: as many as the buckets have
         self._under_way: list[tuple[Bucket, Any]] = []

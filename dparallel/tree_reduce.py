@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd import Tensor, as_tensor
 from autograd.engine import current_pass
+from autograd.kernels.halves import converted
 
 from .comm import Communicator, even_split
 from .comm.definition import is_half
@@ -30,7 +31,7 @@ def tree_sum(arrays: Sequence[Any]) -> Any:
 
 def widened(x: Array) -> Array:
     """Half precision as single: it is rounded once, when all is added up."""
-    return x.astype(np.float32) if is_half(x.dtype) else x
+    return converted(x, np.float32) if is_half(x.dtype) else x
 
 
 def tree_allreduce(x: Array, comm: Communicator) -> Array:
@@ -83,7 +84,7 @@ class VirtualReduce(Collective):
         """The tree's sum: this rank's branch for each parameter, then all of them at once over ranks, one dtype a time."""
         ctx.settings, ctx.share, ctx.scale = {"comm": comm}, share, scale
         branches = [tree_sum([widened(g.array) for g in gs[start:start + share]]) for start in range(0, len(gs), share)]
-        sums = tuple(as_tensor(total.astype(g.array.dtype, copy=False)) for total, g in zip(
+        sums = tuple(as_tensor(converted(total, g.array.dtype, copy=False)) for total, g in zip(
             tree_allreduce_all(branches, comm, scale), gs[::share], strict=True))
         return sums if len(sums) > 1 else sums[0]
 

@@ -7,6 +7,7 @@ import importlib.machinery
 import importlib.util
 import math
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -16,6 +17,8 @@ from typing import NoReturn
 from .job import Job, run
 from .mpirun import LaunchError, command, environment, find, remote, session
 from .rank import DIRECTORY, INSTALL
+
+INTERPRETER = re.compile(r"python[\d.]*(\.exe)?")      # what mpirun, but not dprun, is given before a script
 
 
 def positive(text: str) -> int:
@@ -104,7 +107,11 @@ def start(options: argparse.Namespace) -> int:
     if options.dry_run:
         print(" ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(changes.items())), shlex.join(line))
         return 0
-    with tempfile.TemporaryDirectory(prefix="dprun-", ignore_cleanup_errors=True) as folder:
+    try:
+        made = tempfile.TemporaryDirectory(prefix="dprun-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise LaunchError(f"no folder for temporary files ({error}); set TMPDIR to one that can be written") from error
+    with made as folder:
         own = {} if remote(options) else session(folder, changes)
         job = Job(line, {**changes, **own, DIRECTORY: folder}, folder, options.timeout)
         return run(job, mpi, options.np, options.tag and not remote(options))
@@ -117,6 +124,9 @@ def check(options: argparse.Namespace) -> None:
         known = top in sys.builtin_module_names or importlib.machinery.PathFinder.find_spec(top, [os.getcwd(), *sys.path])
         if not known:
             raise LaunchError(f"no module {top!r} for {sys.executable}; give one that python -m finds, or a script")
+    elif INTERPRETER.fullmatch(os.path.basename(options.script)):
+        raise LaunchError(f"{options.script!r} is an interpreter; dprun runs scripts by {sys.executable} itself: "
+                          f"dprun -n {options.np} {shlex.join(options.args) or 'script.py'}")
     elif not os.path.isfile(options.script):
         raise LaunchError(f"no script {options.script!r} in {os.getcwd()}; give the path of a Python file, or -m MODULE")
     if options.hostfile and not os.path.isfile(options.hostfile):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .mpirun import LaunchError, Mpi, mismatch, outer
-from .report import failed, read, show
+from .report import failed, read, show, unjoined, vanished
 from .tags import tagged
 
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
@@ -35,6 +35,8 @@ class Job:
         self.process: subprocess.Popen[bytes] | None = None
         self.signal: int | None = None               # that ended the job
         self.timed_out = False
+        self.lost: list[int] = []                    # ranks that ended without a word, and mpirun took no notice
+        self.stuck = ""                              # why ranks wait for others that never come
         self.kill_at = float("inf")                  # when patience ends
 
     def run(self) -> int:
@@ -62,14 +64,18 @@ class Job:
                 return process.wait(0.1)
             except subprocess.TimeoutExpired:
                 now = time.monotonic()
-            if failed_at > now and failed(self.folder):
+            if failed_at > now and (failed(self.folder) or vanished(self.folder)):
                 failed_at = now
+            if self.kill_at == float("inf") and (stuck := unjoined(self.folder)):
+                self.stuck = stuck
+                self.end(PATIENCE)
             if now > self.kill_at:
                 self.kill()
             elif self.kill_at == float("inf") and now > deadline:
                 self.timed_out = True
                 self.end(GRACE)
             elif self.kill_at == float("inf") and now > failed_at + PATIENCE:
+                self.lost = [] if failed(self.folder) else vanished(self.folder)
                 self.end(PATIENCE)                   # mpirun may not end ranks that still wait in MPI_Init
 
     def end(self, patience: float) -> None:
@@ -146,11 +152,21 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
         return 124
     if job.signal is not None:
         return 128 + job.signal
+    if job.stuck:
+        print(job.stuck, file=sys.stderr)
+        return 1
     reports = read(job.folder)
     stated = next((report["code"] for report in reports if report["code"] is not None), 0)
     if reports and (code or stated):
         show(reports, ranks)
         return int(stated) % 256 or 1 if reports[0]["code"] is not None else shell(code, mpi)
+    lost = job.lost or (vanished(job.folder, alive=True) if code == 0 else [])
+    if lost:
+        names = f"rank{'s' * (len(lost) > 1)} {', '.join(map(str, lost))}"
+        print(f"dprun: {names} of {ranks} ended without finalising MPI, by "
+              "C's exit() or _exit(): no exception, no sys.exit(); others may have waited for what never came",
+              file=sys.stderr)
+        return 1
     return unreported(shell(code, mpi), mpi) if code else 0
 
 

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from typing import NamedTuple
 
 from . import rank
@@ -96,6 +97,8 @@ def environment(options: argparse.Namespace) -> dict[str, str]:
     watchdog = {"DPARALLEL_CHECK": options.check and "1", "DPARALLEL_STALL_SECONDS": options.stall,
                 "DPARALLEL_STALL_ABORT": options.stall_abort and "1"}
     changes.update({name: value for name, value in watchdog.items() if value})
+    if remote(options) and "MASTER_ADDR" not in os.environ.keys() | changes.keys():
+        changes["MASTER_ADDR"] = hosts(options)[0]       # for scripts that open sockets of their own
     if options.threads is not None or "OMP_NUM_THREADS" not in os.environ.keys() | changes.keys():
         threads = options.threads or max(1, cores() // share(options))
         for name in THREAD_VARIABLES:
@@ -126,16 +129,24 @@ def remote(options: argparse.Namespace) -> bool:
 
 def share(options: argparse.Namespace) -> int:
     """The ranks on one host, if they are spread evenly."""
-    hosts = {host.partition(":")[0] for host in options.hosts.split(",")} if options.hosts else {""}
+    return -(-options.np // max(1, len(set(hosts(options)))))
+
+
+def hosts(options: argparse.Namespace) -> list[str]:
+    """The hosts that were given, in order; of a job without any one without a name."""
+    found = [host.partition(":")[0] for host in options.hosts.split(",")] if options.hosts else [""]
     if options.hostfile:
         with open(options.hostfile, encoding="utf-8") as file:
-            hosts = {words[0].partition(":")[0] for words in (line.partition("#")[0].split() for line in file) if words}
-    return -(-options.np // max(1, len(hosts)))
+            lines = [line.partition("#")[0].split() for line in file]
+            found = [words[0].partition(":")[0] for words in lines if words] or [""]
+    return found
 
 
 def outer() -> dict[str, str]:
-    """This environment without the marks of a surrounding MPI job."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(INHERITED) or name.startswith(GIVEN)}
+    """This environment without the marks of a surrounding MPI job; with a HOME, without which Open MPI does not start."""
+    found = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED) or name.startswith(GIVEN)}
+    home = os.path.expanduser("~")                   # "~" again for a user whom the system does not know, as in containers
+    return {"HOME": home if os.path.isabs(home) else tempfile.gettempdir(), **found}
 
 
 def command(mpi: Mpi, options: argparse.Namespace, exported: list[str]) -> list[str]:

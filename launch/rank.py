@@ -6,6 +6,8 @@ instead. So it imports nothing of this package.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import faulthandler
 import io
 import json
@@ -14,15 +16,23 @@ import runpy
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import redirect_stderr
 from types import TracebackType
+from typing import Any, NoReturn
 
 DIRECTORY = "DPRUN_REPORT_DIR"
+NUMBER = "DPRUN_RANK"                                # by which files in that folder are named
 TEMPORARY = "DPRUN_TMPDIR"                           # the TMPDIR of ranks, where mpirun has another; "": none
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
+LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 NO_LIBRARY = ("cannot load MPI library", "libmpi")   # mpi4py >= 4.1's words; the dynamic linker's
 INSTALL = "run: pip install 'dparallel[mpi]'"
+leave = os._exit                                     # the real one
+TOLD = 0.1                                           # seconds in which MPICH's mpirun reads that a rank has finalised: it
+                                                     # kills the others if one is gone before that
 
 
 def announced(names: tuple[str, ...]) -> int:
@@ -41,6 +51,8 @@ def main() -> None:
     elif temporary is not None:
         os.environ.pop("TMPDIR", None)
     to_dprun()
+    tell_script()
+    os._exit = left_at(os.getpid())                  # type: ignore[assignment]
     for stream in (sys.stdout, sys.stderr):          # lines at once, and whole, with python -u too: mpirun mixes the
         if isinstance(stream, io.TextIOWrapper):     # ranks' pieces; a progress bar flushes its own
             stream.reconfigure(line_buffering=True, write_through=False)
@@ -61,12 +73,26 @@ def main() -> None:
         end(2 if lacking else code, shown(error), lacking)
     if alone():
         end(2, "", alone())
+    mark("ended")
+
+
+def tell_script() -> None:
+    """Say by torchrun's variables which rank this is, for scripts that read os.environ."""
+    rank, size = announced(RANKS), announced(SIZES)
+    if rank < 0 or size < 1:
+        return
+    local, local_size = announced(LOCAL_RANKS), announced(LOCAL_SIZES)
+    os.environ.update({"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank if local < 0 else local),
+                       "LOCAL_WORLD_SIZE": str(size if local_size < 0 else local_size)})
+    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")        # over hosts dprun has set it
+    os.environ.setdefault("MASTER_PORT", "29500")
 
 
 def to_dprun() -> None:
     """On dprun's machine: output to its FIFOs, if it made some; Python's stack beside the reports if a SIGSEGV ends this."""
     folder = os.environ.get(DIRECTORY, "")
     stem = os.path.join(folder, str(announced(RANKS)))
+    os.environ[NUMBER] = str(announced(RANKS))
     for name, target in (("out", 1), ("err", 2)):
         if os.path.exists(f"{stem}.{name}"):
             fifo = os.open(f"{stem}.{name}", os.O_WRONLY)
@@ -75,6 +101,53 @@ def to_dprun() -> None:
     if os.path.isdir(folder):
         file = open(f"{stem}.crash", "w")            # noqa: SIM115  # open as long as the process lives
         faulthandler.enable(file, all_threads=False)
+        mark("running", str(os.getpid()))
+        atexit.register(ended, os.getpid())
+        for name in ("execv", "execve"):             # what takes this process's place has no mark
+            setattr(os, name, before(getattr(os, name)))
+
+
+def mark(kind: str, text: str = "") -> None:
+    """Leave a file for dprun to see, where this is its machine."""
+    folder = os.environ.get(DIRECTORY, "")
+    if os.path.isdir(folder):
+        with contextlib.suppress(OSError), open(os.path.join(folder, f"{announced(RANKS)}.{kind}"), "w") as file:
+            file.write(text)
+
+
+def ended(process: int) -> None:
+    """Take the mark away by which dprun knows that this rank has not ended by Python's ways."""
+    if os.getpid() == process:
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(os.environ.get(DIRECTORY, ""), f"{announced(RANKS)}.running"))
+
+
+def before(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; the mark is taken away before."""
+    process = os.getpid()
+
+    def call(*args: Any) -> Any:
+        ended(process)
+        return function(*args)
+
+    return call
+
+
+def left_at(process: int) -> Callable[[int], NoReturn]:
+    """os._exit() for this process: with 0, while MPI runs, it is a failure. Some MPIs' mpirun takes such a rank for one that
+    has done its work, and leaves the others waiting for it, or the job without its result. Forked children may."""
+    def left(status: int) -> NoReturn:
+        mpi = sys.modules.get("mpi4py.MPI")
+        if status == 0 and os.getpid() == process and mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():
+            stack = "".join(traceback.format_list(traceback.extract_stack()[:-1][-3:]))
+            end(1, f"Traceback (most recent call last):\n{stack}os._exit(0) while MPI runs: the other ranks are left alone. "
+                   "End with sys.exit(), or call MPI.Finalize() first")
+        ended(process)
+        if status == 0 and os.getpid() == process and mpi is not None and mpi.Is_finalized():
+            time.sleep(TOLD)
+        leave(status)
+
+    return left
 
 
 def own_frames(trace: TracebackType | None) -> TracebackType | None:
@@ -127,7 +200,7 @@ def end(code: int, text: str, remedy: str = "") -> None:
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():
         mpi.COMM_WORLD.Abort(code)
-    os._exit(code % 256 or 1)
+    leave(code % 256 or 1)
 
 
 def write(code: int, text: str, remedy: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -25,6 +26,50 @@ def read(folder: str) -> list[dict[str, Any]]:
                 reports.append({"rank": int(entry.name.removesuffix(".crash")), "time": entry.stat().st_mtime,
                                 "code": None, "text": file.read(), "remedy": ""})
     return sorted(reports, key=lambda report: (report["time"], report["rank"]))
+
+
+def vanished(folder: str, alive: bool = False) -> list[int]:
+    """The ranks on this machine that have begun, and not ended by Python's ways (an exception is one); with `alive`, also
+    those whose process is still there."""
+    found = []
+    for name in os.listdir(folder):
+        if name.endswith(".running"):
+            with contextlib.suppress(OSError, ValueError):       # it has gone by now; it is being written
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    process = int(file.read())
+                if alive or not _lives(process):
+                    found.append(int(name.removesuffix(".running")))
+    return sorted(found)
+
+
+def unjoined(folder: str) -> str:
+    """Why ranks wait in dparallel.world() for ever: others have left their scripts, and never came there. "" if not."""
+    names = set(os.listdir(folder))
+    left = sorted(int(name.removesuffix(".ended")) for name in names
+                  if name.endswith(".ended") and name.removesuffix("ended") + "world" not in names)
+    if not left:
+        return ""
+    waiting = {}
+    for name in names:
+        if name.endswith(".world"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                text = file.read()
+            if text:                                 # else it has joined the others
+                waiting[int(name.removesuffix(".world"))] = text
+    lines = [f"  rank {rank} waits in {text}" for rank, text in sorted(waiting.items())]
+    gone = f"rank{'s' * (len(left) > 1)} {', '.join(map(str, left))}"
+    return "\n".join([f"dprun: {gone} left the script without dparallel.world(), which all ranks call together", *lines]) \
+        if waiting else ""
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def show(reports: list[dict[str, Any]], ranks: int) -> None:

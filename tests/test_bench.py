@@ -88,7 +88,7 @@ def test_compare_tells_regressions_by_its_exit_status(tmp_path):
 
 def test_rows_are_chosen_by_parts_of_their_names():
     titles = [row.title for row in rows.TORCH]
-    assert len(set(titles)) == len(titles) == 16 and len(run.chosen(rows.TORCH, ["gpt"])) == 2
+    assert len(set(titles)) == len(titles) == 17 and len(run.chosen(rows.TORCH, ["gpt"])) == 2
     with pytest.raises(SystemExit, match="no row has nonsense"):
         run.chosen(rows.TORCH, ["nonsense"])
 
@@ -123,3 +123,38 @@ def test_a_convolutions_passes_are_caught_each():
     assert [call.flops for call in calls] == [2 * (4 * 3 * 6 * 6) * (2 * 3 * 3)] * 3
     for call in calls:
         call.repeat()
+
+
+def test_tuned_pytorch_has_columns_of_its_own():
+    row = ROW._replace(tuned=runs.Run("chain", "tuned"))
+    found = table.summary(row, measured(1e-3, 2e-3, 9e-3), measured(2e-3, 2e-3, 3e-3), measured(2e-3, 1e-3, 3e-3))
+    assert found["tuned_ratio"] == 2.0 and found["tuned_us"] == 2000.0 and table.line(found).endswith("2000.0   2.00")
+    plain = table.summary(ROW, measured(1e-3), measured(2e-3))
+    lines = table.markdown({"rows": [found, plain]}, "one process", ("ours", "PyTorch", "ratio")).splitlines()
+    assert "| PyTorch tuned, ms | ratio to it |" in lines[0] and "| 2.00 | 2.00 |" in lines[2] and lines[3].endswith("|  |  |")
+    assert len({line.count("|") for line in lines}) == 1
+    assert "tuned" not in table.markdown({"rows": [plain]}, "one process", ("ours", "PyTorch", "ratio"))
+    with pytest.raises(SystemExit, match="the results differ"):
+        table.summary(row, measured(1e-3), measured(2e-3), measured(1e-3, check=1.1))
+    assert {r.title for r in rows.TORCH if r.tuned} == set(rows.MODELS)
+
+
+@pytest.mark.parametrize("kind, gates", [("LSTM", 4), ("GRU", 3)])
+def test_products_inside_compiled_recurrent_layers_are_counted(kind, gates):
+    """32 steps of 16 rows, 64 to 128: of the input, of the state, and twice their gradients, but none of the input's."""
+    layer, x = getattr(ag.nn, kind)(64, 128), ag.randn(32, 16, 64)
+    with caught.catching() as calls:
+        layer(x)[0].sum().backward()
+    found = calls.taken()
+    rows_, wide = 32 * 16, gates * 128
+    assert sum(call.flops for call in found) == 2 * rows_ * wide * (64 + 128) * 2 + 2 * rows_ * wide * 128
+    for call in found:
+        call.repeat()
+
+
+def test_a_page_has_one_roof():
+    import roofline
+    cases = [{"case": "a", "step": [1e-3] * 3, "alone": [5e-4] * 3, "calls": 2, "torch": None, "flops": 10**8, "hottest": [], "peak": 1e11},
+             {"case": "b", "step": [1e-3] * 3, "alone": [5e-4] * 3, "calls": 2, "torch": 3e-3, "flops": 10**8, "hottest": [], "peak": 2e11}]
+    lines = roofline.page(cases, "here").splitlines()
+    assert sum("| 0.500 |" in line for line in lines) == 2 and "at 200 GFLOP/s" in "".join(lines)

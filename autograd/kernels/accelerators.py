@@ -2,7 +2,9 @@
 
 AUTOGRAD_ACCELERATORS is a list of their names ("numba,onednn"), "all" (the default) or "off". The environment is read here
 and nowhere else. NumPy alone always works, and gives the same results up to rounding. The first kernel that would use an
-accelerator loads it; one that is absent, broken or switched off is said so once, in one line, on standard error.
+accelerator loads it. If that fails, one line on standard error says what is missing and what installs it: once in a process,
+in a parallel job on rank 0 alone. AUTOGRAD_ACCELERATORS without the accelerator's name, or another level of the logger
+"autograd", leaves the line out.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-NAMES = ("numba", "onednn")
-RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")      # one line a job, not one a rank
+NAMES = ("numba", "onednn", "lapack")
+OFF = "switched off by AUTOGRAD_ACCELERATORS"
+RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK")   # one line a job, not one a rank
 
 
 def wanted(name: str) -> bool:
@@ -36,11 +39,31 @@ def say(text: str, *values: Any) -> None:
     import_module("logging").getLogger("autograd").warning(f"autograd: {text}", *values)
 
 
-class Accelerator:
-    """A library that is loaded when it is first asked for. load() returns it, or raises."""
+class Missing(OSError):
+    """The accelerator is not installed, or not completely; the message says what is missing."""
 
-    def __init__(self, name: str, load: Callable[[], Any], instead: str) -> None:
-        self.name, self._load, self._instead = name, load, instead
+
+def versions(*packages: str) -> list[tuple[str, str]]:
+    """The names and versions of those of the packages that are installed. importlib.metadata takes 20 ms to import."""
+    metadata = import_module("importlib.metadata")
+    found = []
+    for package in packages:
+        try:
+            found.append((package, str(metadata.version(package))))
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+class Accelerator:
+    """A library that is loaded when it is first asked for.
+
+    load() returns it, or raises: Missing if it is not installed. find() returns a line on where it is, or raises likewise,
+    and loads nothing. `brought` installs it, `instead` says what happens without.
+    """
+
+    def __init__(self, name: str, load: Callable[[], Any], find: Callable[[], str], brought: str, instead: str) -> None:
+        self.name, self._load, self._find, self.brought, self._instead = name, load, find, brought, instead
         self._library: Any = None
         self.reason = ""                             # why it is not used
         self._tried = False
@@ -57,18 +80,31 @@ class Accelerator:
 
     def _try(self) -> None:
         if not wanted(self.name):
-            self._notice("switched off by AUTOGRAD_ACCELERATORS")
+            self.reason = OFF
             return
         try:
             self._library = self._load()
         except Exception as error:                   # whatever is wrong with it, NumPy works
-            self._notice(" ".join(f"{type(error).__name__}: {error}".split()))
+            self.reason = self._said(error)
+            if all(os.environ.get(name, "0") == "0" for name in RANK_VARIABLES):
+                say("%s is not used (%s); %s. AUTOGRAD_ACCELERATORS=off goes without, and silences this",
+                    self.name, self.reason, self._instead)
+
+    def _said(self, error: Exception) -> str:
+        text = str(error) if isinstance(error, Missing) else f"{type(error).__name__}: {error}"
+        return " ".join(f"{text}; {self.brought}".split() if isinstance(error, Missing) else text.split())
 
     def state(self) -> str:
-        """"in use", "not loaded yet", or "not used" and why."""
-        return "in use" if self._library is not None else f"not used ({self.reason})" if self._tried else "not loaded yet"
+        """"in use", "not loaded yet", or "not used" and why: asks whether it is installed, and loads nothing."""
+        if self._tried:
+            return f"in use, {self._origin()}" if self._library is not None else f"not used ({self.reason})"
+        try:
+            return f"not loaded yet, {self._find()}" if wanted(self.name) else f"not used ({OFF})"
+        except Exception as error:
+            return f"not used ({self._said(error)})"
 
-    def _notice(self, reason: str) -> None:
-        self.reason = reason
-        if all(os.environ.get(name, "0") == "0" for name in RANK_VARIABLES):
-            say("%s is not used (%s); %s", self.name, reason, self._instead)
+    def _origin(self) -> str:
+        try:
+            return getattr(self._library, "_name", None) or self._find()
+        except Exception:                            # removed since
+            return "from memory"

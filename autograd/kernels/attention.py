@@ -14,6 +14,7 @@ import numpy as np
 
 from .compiled import FLOAT32, WORTH, compiled
 from .products import product
+from .threads import matmul
 
 Array = np.ndarray[Any, Any]
 WHOLE = 1 << 20                      # scores up to which they are kept: 4 MB
@@ -35,11 +36,11 @@ def backward(g: Array, q: Array, k: Array, v: Array, kept: Any, causal: bool, sc
     p, tops, sums = kept
     if p is None:
         return _blocked_backward(g, q, k, v, tops, sums, causal, scale)
-    gp = np.matmul(g, v.swapaxes(-1, -2), order="C")
+    gp = matmul(g, v.swapaxes(-1, -2))
     compiled.library().attention_backward(p, gp, p.size // p.shape[-1], p.shape[-1], scale)
-    return (np.matmul(gp, k, out=_heads_inside(q.shape)),
-            np.matmul(gp.swapaxes(-1, -2), q, out=_heads_inside(k.shape)),
-            np.matmul(p.swapaxes(-1, -2), g, out=_heads_inside(v.shape)))
+    return (matmul(gp, k, out=_heads_inside(q.shape)),
+            matmul(gp.swapaxes(-1, -2), q, out=_heads_inside(k.shape)),
+            matmul(p.swapaxes(-1, -2), g, out=_heads_inside(v.shape)))
 
 
 def _heads_inside(shape: tuple[int, ...]) -> Array:
@@ -52,12 +53,12 @@ def _heads_inside(shape: tuple[int, ...]) -> Array:
 
 
 def _whole(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[Array, Any]:
-    p = np.matmul(q, k.swapaxes(-1, -2), order="C")
+    p = matmul(q, k.swapaxes(-1, -2))
     rows, columns = p.shape[-2:]
     sums = np.empty(p.size // columns, FLOAT32)
     compiled.library().attention_softmax(p, np.empty_like(sums), sums, p.size // (rows * columns), rows, columns,
                                          0 if causal else -1, scale)
-    return np.matmul(p, v, out=_heads_inside((*q.shape[:-1], v.shape[-1]))), (p, None, None)
+    return matmul(p, v, out=_heads_inside((*q.shape[:-1], v.shape[-1]))), (p, None, None)
 
 
 def _row_blocks(rows: int, columns: int, causal: bool) -> list[tuple[int, int, int, int]]:

@@ -8,16 +8,23 @@ document processing" (2006), in blocks. And the patches by themselves: unfold, a
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from math import prod
+from typing import Any, TypeVar
 
 import numpy as np
 
 from . import convolution_last
 from . import onednn_convolution as onednn
+from .halves import FLOAT16, FLOAT32, converted
 from .layouts import laid, usable
 from .order import channels_last, last_axes
 from .products import column_sums
+from .threads import matmul
 from .windows import Array, Sizes, Slide, add_windows, blocks, padded, wide, windows
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def pointwise(slide: Slide, plane: Sizes) -> bool:
@@ -30,6 +37,21 @@ def settled(g: Array) -> Array:
     return laid(g) if usable(g) and g.ndim > 2 else g
 
 
+def halves_in_float32(kernel: F) -> F:
+    """A kernel whose float16 operands are converted first, and whose results are rounded once."""
+
+    @functools.wraps(kernel)
+    def converting(first: Array, *others: Any, **settings: Any) -> Any:
+        if first.dtype != FLOAT16:
+            return kernel(first, *others, **settings)
+        wide = [converted(a, FLOAT32) if isinstance(a, np.ndarray) else a for a in (first, *others)]
+        made = kernel(*wide, **settings)
+        return tuple([converted(z, FLOAT16) for z in made]) if type(made) is tuple else converted(made, FLOAT16)
+
+    return converting  # type: ignore[return-value]
+
+
+@halves_in_float32
 def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int) -> Array:
     """Cross-correlation: x (n, c, *plane), weight (m, c / groups, *kernel) -> (n, m, *out), plus bias (m,)."""
     quick = onednn.conv(x, weight, bias, slide, groups)
@@ -39,24 +61,24 @@ def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int)
 def _conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int) -> Array:
     n, c = x.shape[:2]
     m = weight.shape[0]
-    each, dtype = m // groups, wide(x.dtype)
+    each, dtype = m // groups, x.dtype
     deep, places = c // groups * prod(slide.kernel), prod(slide.out)
-    matrix = weight.reshape(groups, each, deep).astype(dtype, copy=False)
-    x = x.astype(dtype, copy=False)
+    matrix = weight.reshape(groups, each, deep)
     if pointwise(slide, x.shape[2:]):
-        out = np.matmul(matrix, x.reshape(n, groups, deep, places))
+        out = matmul(matrix, x.reshape(n, groups, deep, places))
     else:
         out = np.empty((n, groups, each, places), dtype)
         x = padded(x, slide)
         for block in blocks(n, groups * deep * places):
             images = block.stop - block.start
             patches = windows(x[block], slide).reshape(groups, deep, images * places)
-            out[block] = np.matmul(matrix, patches).reshape(groups, each, images, places).transpose(2, 0, 1, 3)
+            out[block] = matmul(matrix, patches).reshape(groups, each, images, places).transpose(2, 0, 1, 3)
     if bias is not None:
         out += bias.reshape(groups, each, 1)
-    return out.reshape(n, m, *slide.out).astype(weight.dtype, copy=False)
+    return out.reshape(n, m, *slide.out)
 
 
+@halves_in_float32
 def conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int) -> Array:
     """The adjoint of conv in x: g (n, m, *out), weight (m, c / groups, *kernel) -> (n, c, *plane)."""
     quick = onednn.conv_input(g, weight, plane, slide, groups)
@@ -66,22 +88,21 @@ def conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int)
 def _conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int) -> Array:
     n, m = g.shape[:2]
     c = weight.shape[1] * groups
-    each, dtype = m // groups, wide(g.dtype)
+    each, dtype = m // groups, g.dtype
     deep, places = c // groups * prod(slide.kernel), prod(slide.out)
-    matrix = weight.reshape(groups, each, deep).transpose(0, 2, 1).astype(dtype, copy=False)
+    matrix = weight.reshape(groups, each, deep).transpose(0, 2, 1)
     if pointwise(slide, plane):
-        out = np.matmul(matrix, g.reshape(n, groups, each, places).astype(dtype, copy=False))
-        return out.reshape(n, c, *plane).astype(g.dtype, copy=False)
+        return matmul(matrix, g.reshape(n, groups, each, places)).reshape(n, c, *plane)
     room = np.zeros((n, c, *slide.room(plane)), dtype)
     if c == m == groups:
-        _depthwise_input(g.astype(dtype, copy=False), matrix, slide, room)
-        return room[slide.inside(plane)].astype(g.dtype, copy=False)
+        _depthwise_input(g, matrix, slide, room)
+        return room[slide.inside(plane)]
     rows = g.reshape(n, groups, each, places).transpose(1, 2, 0, 3)
     for block in blocks(n, groups * deep * places):
         images = block.stop - block.start
-        grouped = rows[:, :, block].reshape(groups, each, images * places).astype(dtype, copy=False)
-        add_windows(np.matmul(matrix, grouped), slide, room[block])
-    return room[slide.inside(plane)].astype(g.dtype, copy=False)
+        grouped = rows[:, :, block].reshape(groups, each, images * places)
+        add_windows(matmul(matrix, grouped), slide, room[block])
+    return room[slide.inside(plane)]
 
 
 def _depthwise_input(g: Array, matrix: Array, slide: Slide, room: Array) -> None:
@@ -96,12 +117,14 @@ def _depthwise_input(g: Array, matrix: Array, slide: Slide, room: Array) -> None
             room[block][place] += scratch
 
 
+@halves_in_float32
 def conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
     """The adjoint of conv in weight: g (n, m, *out), x (n, c, *plane) -> (m, c / groups, *kernel)."""
     quick = onednn.conv_weight(g, x, slide, groups, False)
     return _product_weight(g, x, slide, groups) if quick is None else quick[0]
 
 
+@halves_in_float32
 def conv_weight_bias(g: Array, x: Array, slide: Slide, groups: int) -> tuple[Array, Array]:
     """conv_weight, and the sum of g over all but its channels: the gradient of a bias, found on the same way."""
     quick = onednn.conv_weight(g, x, slide, groups, True)
@@ -126,22 +149,22 @@ def _channel_sums(g: Array) -> Array:
 def _conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
     n, m = g.shape[:2]
     c = x.shape[1]
-    each, dtype = m // groups, wide(g.dtype)
+    each, dtype = m // groups, g.dtype
     deep, places = c // groups * prod(slide.kernel), prod(slide.out)
-    x, out = x.astype(dtype, copy=False), np.zeros((groups, each, deep), dtype)
+    out = np.zeros((groups, each, deep), dtype)
     if pointwise(slide, x.shape[2:]):
-        rows = g.reshape(n, groups, each, places).astype(dtype, copy=False)
+        rows = g.reshape(n, groups, each, places)
         columns = x.reshape(n, groups, deep, places).swapaxes(-1, -2)
         for block in blocks(n, m * deep):            # each image has a product of its own, as large as the weight
-            out += np.matmul(rows[block], columns[block]).sum(0, dtype)
-        return out.reshape(m, c // groups, *slide.kernel).astype(g.dtype, copy=False)
+            out += matmul(rows[block], columns[block]).sum(0, dtype)
+        return out.reshape(m, c // groups, *slide.kernel)
     x = padded(x, slide)
     rows = g.reshape(n, groups, each, places).transpose(1, 2, 0, 3)
     for block in blocks(n, groups * deep * places):
         images = block.stop - block.start
-        grouped = rows[:, :, block].reshape(groups, each, images * places).astype(dtype, copy=False)
-        out += np.matmul(grouped, windows(x[block], slide).reshape(groups, deep, images * places).transpose(0, 2, 1))
-    return out.reshape(m, c // groups, *slide.kernel).astype(g.dtype, copy=False)
+        grouped = rows[:, :, block].reshape(groups, each, images * places)
+        out += matmul(grouped, windows(x[block], slide).reshape(groups, deep, images * places).transpose(0, 2, 1))
+    return out.reshape(m, c // groups, *slide.kernel)
 
 
 def unfold(x: Array, slide: Slide) -> Array:

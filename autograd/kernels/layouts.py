@@ -9,7 +9,7 @@ import numpy as np
 from . import onednn_primitives as dnn
 from .addresses import address
 from .onednn import onednn
-from .order import channels_last, empty_last
+from .order import channels_last, empty_last, strides_last
 from .windows import Array
 
 FLOAT32 = np.dtype(np.float32)
@@ -39,6 +39,15 @@ def like(x: Array, other: Array) -> Array:
     if x.strides == other.strides or x.shape != other.shape or x.ndim < 3 or not channels_last(other):
         return x
     return laid(x)
+
+
+def kept(x: Array, other: Array) -> Array:
+    """x, or a copy of it, in the order of memory that PyTorch gives to what is made of `other`: channels last where those of
+    `other` (n, c, *plane) are, by rows otherwise. The strides of `other` decide, also along dimensions of size 1.
+    """
+    if not other.flags.c_contiguous and other.strides == strides_last(other.shape, other.itemsize):
+        return laid(x)
+    return x if x.flags.c_contiguous else rows(x)
 
 
 def rows(x: Array) -> Array:

@@ -6,7 +6,7 @@ weights; in plain (n, c, h, w) memory 86 to 131. Each function gives None where 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from math import prod
 
 import numpy as np
 
@@ -46,11 +46,12 @@ class Pass:
                 self.copying.run(other, place, address(weight))
 
 
-@lru_cache(maxsize=dnn.KEPT)
+@dnn.kept
 def planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, groups: int) -> Pass | None:
     """The pass "forward", "input" or "weight" for these shapes; None if oneDNN refuses."""
     try:
-        return _planned(kind, x, weight, bias, slide, groups)
+        with dnn.width(x[0] * prod(slide.out) * prod(weight)):
+            return _planned(kind, x, weight, bias, slide, groups)
     except dnn.Refused:
         return None
 

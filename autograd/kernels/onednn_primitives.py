@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from math import prod
+from typing import Any, TypeVar
 
+from . import threads
 from .onednn import onednn
 
 Pointer = ctypes.c_void_p
@@ -25,6 +28,40 @@ MEAN, VARIANCE, SCALE, SHIFT, DIFF_SCALE, DIFF_SHIFT = 49, 50, 51, 52, 255, 256
 
 
 once = threading.Lock()
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kept(function: Function) -> Function:
+    """A cache of what a function makes for so many threads, emptied when another number is set."""
+    cached: Any = lru_cache(maxsize=KEPT)(function)
+    threads.changed.append(cached.cache_clear)
+    return cached  # type: ignore[no-any-return]
+
+
+class width:
+    """Around making primitives: they run on several threads if they make so many multiplications. A primitive has memory
+    for the threads that it was made for, so it runs with these."""
+
+    def __init__(self, work: int, least: int = threads.WIDE) -> None:
+        self.count = threads.number() if work >= least else 1
+
+    def __enter__(self) -> None:
+        self.before = onednn.library().get_threads()
+        onednn.library().set_threads(self.count)
+        _making.count = self.count
+
+    def __exit__(self, *exception: object) -> None:
+        onednn.library().set_threads(self.before)
+        _making.count = 1
+
+
+class _Making(threading.local):
+    """For how many threads this thread makes primitives."""
+
+    count = 1
+
+
+_making = _Making()
 
 
 class Refused(Exception):
@@ -114,6 +151,7 @@ class Primitive:
 
     def __init__(self, descriptor: Any, *arguments: int) -> None:
         self._free: list[Call] = []
+        self.threads = _making.count
         self.library = onednn.library()              # within reach also when the interpreter ends
         self.descriptor, self.handle, self.arguments = descriptor, None, arguments
         name = ctypes.c_char_p()
@@ -158,7 +196,7 @@ class Call:
     """One thread's way into a primitive: a stream, and memory objects for its arguments."""
 
     def __init__(self, primitive: Primitive) -> None:
-        self.library, self.handle = primitive.library, primitive.handle
+        self.library, self.handle, self.threads = primitive.library, primitive.handle, primitive.threads
         self.memories: list[Any] = []
         self.stream = made("dnnl_stream_create", engine(), 1)
         for what in primitive.arguments:
@@ -174,7 +212,11 @@ class Call:
                 if address != before:
                     self.place(memory, address)
             self.placed = addresses
-        status = self.execute(self.handle, self.stream, len(self.memories), self.list)
+        if self.threads == 1 and self.library.single:
+            status = self.execute(self.handle, self.stream, len(self.memories), self.list)
+        else:
+            status = threads.using(self.library, self.threads, self.execute, self.handle, self.stream, len(self.memories),
+                                   self.list)
         if status:
             raise Refused(f"dnnl_primitive_execute: status {status}")
 
@@ -185,10 +227,11 @@ class Call:
             self.library.dnnl_stream_destroy(self.stream)
 
 
-@lru_cache(maxsize=KEPT)
+@kept
 def reorder(shape: tuple[int, ...], source: str, target: str) -> Primitive:
     """What copies a dense array from one order of memory into another."""
-    return reordering(described(shape, source), described(shape, target))
+    with width(prod(shape), threads.WIDE_PASS):
+        return reordering(described(shape, source), described(shape, target))
 
 
 def reordering(source: Any, target: Any) -> Primitive:

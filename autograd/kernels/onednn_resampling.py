@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from math import prod
 
 from . import onednn_primitives as dnn
 from .addresses import address
@@ -16,16 +16,18 @@ from .windows import Array, Sizes
 LINEAR = 0x2fff1                                     # dnnl_resampling_linear
 
 
-@lru_cache(maxsize=dnn.KEPT)
+@dnn.kept
 def planned(shape: Sizes, outs: Sizes) -> tuple[dnn.Primitive, dnn.Primitive] | None:
     """Forward and backward for these sizes; None if oneDNN refuses."""
     name = "dnnl_resampling_{}_primitive_desc_create"
     source, target = dnn.described(shape, "last"), dnn.described((*shape[:2], *outs), "last")
     try:
-        there = dnn.made(name.format("forward"), dnn.engine(), dnn.TRAINING, LINEAR, None, source, target, dnn.attributes())
-        forward = dnn.Primitive(there, dnn.SRC, dnn.DST)
-        back = dnn.made(name.format("backward"), dnn.engine(), LINEAR, None, source, target, there, dnn.attributes())
-        return forward, dnn.Primitive(back, dnn.DIFF_DST, dnn.DIFF_SRC)
+        with dnn.width(prod(shape[:2]) * max(prod(shape[2:]), prod(outs)), dnn.threads.WIDE_PASS):
+            there = dnn.made(name.format("forward"), dnn.engine(), dnn.TRAINING, LINEAR, None, source, target,
+                             dnn.attributes())
+            forward = dnn.Primitive(there, dnn.SRC, dnn.DST)
+            back = dnn.made(name.format("backward"), dnn.engine(), LINEAR, None, source, target, there, dnn.attributes())
+            return forward, dnn.Primitive(back, dnn.DIFF_DST, dnn.DIFF_SRC)
     except dnn.Refused:
         return None
 

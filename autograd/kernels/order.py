@@ -38,11 +38,12 @@ def channels_last(array: Any) -> bool:
 def empty_last(shape: tuple[int, ...], dtype: Any) -> Any:
     """A new array (n, c, *plane) with its channels last. It owns its memory unless it is large: a leaf may adopt it."""
     dtype = np.dtype(dtype)
-    return empty(shape, dtype, _strides_last(shape, dtype.itemsize))
+    return empty(shape, dtype, strides_last(shape, dtype.itemsize))
 
 
 @lru_cache(maxsize=512)
-def _strides_last(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
+def strides_last(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
+    """The strides of an array (n, c, *plane) of elements of `step` bytes that has its channels last."""
     strides = [0] * len(shape)
     for axis in reversed(last_axes(len(shape))):
         strides[axis] = step

@@ -14,6 +14,7 @@ import numpy as np
 
 from .compiled import kernels_for
 from .onednn import onednn
+from .threads import using
 
 
 def kernels(*arrays: Any) -> Any:
@@ -28,6 +29,15 @@ def sgemm() -> int:
     return ctypes.cast(onednn.library().dnnl_sgemm, ctypes.c_void_p).value or 0
 
 
+def run(kernel: Any, *args: Any) -> None:
+    """A kernel, whose products have one thread: they are too small for more."""
+    library = onednn.library()
+    if library.single:
+        kernel(*args)
+    else:
+        using(library, 1, kernel, *args)
+
+
 @lru_cache(maxsize=256)
 def table(steps: tuple[tuple[int, int], ...]) -> Any:
     """(start, stop) of the steps, one after another."""
@@ -38,7 +48,8 @@ def lstm_forward(found: Any, gates: Any, h: Any, c: Any, weight: Any, steps: Any
     """recurrent.lstm_forward() without a projection."""
     rows, n = gates.shape[0], c.shape[1]
     before, out, cells, tanhs = np.empty((4, rows, n), gates.dtype)
-    found.lstm(gates, h, c, np.ascontiguousarray(weight.T), before, cells, tanhs, out, table(steps), len(steps), n, sgemm())
+    run(found.lstm, gates, h, c, np.ascontiguousarray(weight.T), before, cells, tanhs, out,
+        table(steps), len(steps), n, sgemm())
     return out, (before, cells, gates, tanhs)
 
 
@@ -46,8 +57,8 @@ def lstm_backward(found: Any, g: Any, gh: Any, gc: Any, kept: Any, weight: Any, 
     """recurrent.lstm_backward() without a projection."""
     _, cells, gates, tanhs = kept
     d = np.empty_like(gates)
-    found.lstm_backward(gates, cells, tanhs, gates if g is None else g, gh, gc, np.ascontiguousarray(weight), d,
-                        table(steps[::-1]), len(steps), cells.shape[1], g is not None, sgemm())
+    run(found.lstm_backward, gates, cells, tanhs, gates if g is None else g, gh, gc,
+        np.ascontiguousarray(weight), d, table(steps[::-1]), len(steps), cells.shape[1], g is not None, sgemm())
     return d, d, None
 
 
@@ -57,7 +68,8 @@ def gru_forward(found: Any, gates: Any, h: Any, weight: Any, bias: Any, steps: A
     before, out, inner = np.empty((3, rows, n), gates.dtype)
     part = np.empty((h.shape[0], 3 * n), gates.dtype)
     bias = np.zeros(n, gates.dtype) if bias is None else np.ascontiguousarray(bias)
-    found.gru(gates, h, np.ascontiguousarray(weight.T), part, bias, before, inner, out, table(steps), len(steps), n, sgemm())
+    run(found.gru, gates, h, np.ascontiguousarray(weight.T), part, bias, before, inner, out,
+        table(steps), len(steps), n, sgemm())
     return out, (before, gates, inner)
 
 
@@ -66,6 +78,6 @@ def gru_backward(found: Any, g: Any, gh: Any, kept: Any, weight: Any, steps: Any
     before, gates, inner = kept
     n = before.shape[1]
     d, through = np.empty_like(gates), np.empty_like(before)
-    found.gru_backward(gates, before, inner, gates if g is None else g, gh, np.ascontiguousarray(weight), d, through,
-                       table(steps[::-1]), len(steps), n, g is not None, sgemm())
+    run(found.gru_backward, gates, before, inner, gates if g is None else g, gh,
+        np.ascontiguousarray(weight), d, through, table(steps[::-1]), len(steps), n, g is not None, sgemm())
     return np.concatenate([d[:, :2 * n], through], 1), d

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .halves import converted
 from .pooling import spans
 from .windows import ALL, Array, Sizes, Slide, wide
 
@@ -91,11 +92,11 @@ class Along:
 
 def resample(x: Array, maps: tuple[Along, ...]) -> Array:
     """x (n, c, *plane) with a map applied along each dimension of its plane, those first that make it smaller."""
-    out = x.astype(wide(x.dtype), copy=False)
+    out = converted(x, wide(x.dtype), copy=False)
     order = sorted(range(len(maps)), key=lambda d: maps[d].rows / max(1, maps[d].columns))
     for d in order:
         out = maps[d](out, d + 2)
-    return out.astype(x.dtype, copy=out is x)
+    return converted(out, x.dtype, copy=out is x)
 
 
 def in_bytes(along: Along) -> tuple[Along, int]:

@@ -1,5 +1,7 @@
 """Modules and layers."""
 
+from typing import Any
+
 from ..tensor import Parameter
 from . import attention, common_types, functional, init, modules, parallel, parameter, utils
 from .held import Buffer
@@ -28,6 +30,13 @@ from .modules.rnn import *
 from .modules.sparse import *
 from .modules.transformer import *
 from .modules.upsampling import *
-from .parallel import DataParallel
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = [name for name in dir() if not name.startswith("_") and name != "Any"]
+__all__ += ["DataParallel"]                          # noqa: F405
+
+
+def __getattr__(name: str) -> Any:
+    """DataParallel, which a plugin may provide: looked for when it is first used."""
+    if name == "DataParallel":
+        return getattr(parallel, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

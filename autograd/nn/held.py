@@ -7,19 +7,22 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from ..tensor import Parameter, Tensor, start
 from .hooked import Hooked
 
 
 class Buffer(Tensor):
-    """A tensor that, assigned to a module's attribute, is one of its buffers.
+    """A tensor that, assigned to a module's attribute, is one of its buffers. Without data it is empty.
 
     >>> self.mean = Buffer(zeros(3))
     """
 
     __slots__ = ()
 
-    def __init__(self, data: Any, *, persistent: bool = True) -> None:
+    def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
+        if data is None:
+            data = np.zeros(0, dtypes.default)
         start(self, data.array if isinstance(data, Tensor) else np.asarray(data))
         self.persistent = persistent
 

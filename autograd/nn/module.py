@@ -15,11 +15,13 @@ from ..dtypes import bfloat16
 from ..mode import no_grad
 from ..ops.cast import cast
 from ..ops.fill import zeros_like
-from ..tensor import Parameter, Tensor, result
+from ..tensor import Parameter, Tensor
 from ..traced import again, here, tracers
 from .held import Buffer, Held
 from .hooked import Hooked
 from .state import IncompatibleKeys, Stateful
+
+KINDS = ("parameter", "buffer", "module")            # of what a module holds
 
 
 class Module(Hooked, Stateful):
@@ -34,9 +36,18 @@ class Module(Hooked, Stateful):
     """
 
     training: bool = True
+    call_super_init: bool = False
 
-    def __init__(self) -> None:
-        """Nothing to set up: attributes are found where they are."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing to set up: attributes are found where they are. With the class attribute call_super_init the next class
+        of the method resolution order is set up, with the arguments; without it there may be none.
+        """
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+        elif args or kwargs:
+            what = f"an unexpected keyword argument {next(iter(kwargs))!r}" if kwargs else (
+                f"{len(args) + 1} positional arguments where 1 is taken")
+            raise TypeError(f"{type(self).__name__}.__init__() got {what}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Any attribute; what was a parameter, module or buffer can be replaced by another one, or by None."""
@@ -44,8 +55,6 @@ class Module(Hooked, Stateful):
         if isinstance(value, (Parameter, Hooked)):
             if "_buffer_names" in held:
                 held["_buffer_names"].pop(name, None)
-        elif isinstance(value, Buffer):
-            held.setdefault("_buffer_names", {})[name] = value.persistent
         elif value is not None and name in held:
             before = held[name]
             kind = ("parameter" if isinstance(before, Parameter) else "child module" if isinstance(before, Module)
@@ -53,7 +62,21 @@ class Module(Hooked, Stateful):
             if kind is not None:
                 raise TypeError(f"cannot assign {type(value).__name__!r} object as {kind} '{name}' (a {kind} or None "
                                 f"expected)")
+        if isinstance(value, Buffer):
+            self._check_name("buffer", name, self._buffers)
+            held.setdefault("_buffer_names", {})[name] = value.persistent
         object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        """What is held under this name. Python asks here for what it did not find, and subclasses by super().__getattr__."""
+        if not isinstance(name, str) or not any(name in Held(self, kind) for kind in KINDS):
+            if hasattr(type(self), name):            # a property that raised AttributeError: its own error
+                return object.__getattribute__(self, name)
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+        return self.__dict__[name]
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name[0].isdigit()]     # those of a Sequential are no attributes
 
     # --- what it holds ----------------------------------------------------------------------------------------------
 
@@ -265,52 +288,70 @@ class Module(Hooked, Stateful):
         """Replace the memory of every parameter and buffer by what fn makes of it. Returns self."""
         with no_grad():
             for value in [*self.parameters(recurse), *self.buffers(recurse)]:
-                changed = fn(result(value.array))
+                changed = fn(value.detach())         # shares the counter of writes
                 if changed.array is not value.array:
                     value.data = changed
                     if value._grad is not None:
                         value._grad = fn(value._grad)
         return self
 
-    def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False,
+    def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool | None = None,
            memory_format: Any = None) -> Any:
-        """Cast floating point parameters and buffers; device can only be "cpu". Returns self."""
-        for arg in args:
-            if isinstance(arg, Tensor):
-                dtype = arg.dtype
-            elif arg is None or isinstance(arg, bool):
-                continue
-            elif hasattr(arg, "index") or (isinstance(arg, str) and arg.split(":")[0] in ("cpu", "cuda", "mps", "meta")):
-                device = arg
-            else:
-                dtype = np.dtype(arg)
+        """Cast floating point and complex parameters and buffers; device can only be "cpu"; memory_format is the order in
+        memory that those of 4 or 5 dimensions get. Returns self.
+
+        As in PyTorch a real dtype drops the imaginary parts of complex ones; double(), float() and half() leave those alone.
+        """
+        rest = list(args)                            # (tensor, ...), (dtype, ...) or (device, dtype, ...)
+        first = rest.pop(0) if rest else None
+        if isinstance(first, Tensor):
+            dtype = first.dtype
+        elif hasattr(first, "index") or (isinstance(first, str) and first.split(":")[0] in ("cpu", "cuda", "mps", "meta")):
+            device = first
+        elif first is not None:
+            dtype = np.dtype(first)
+        if rest and not isinstance(first, Tensor) and (first is None or device is first):
+            if isinstance(rest[0], bool):
+                raise TypeError(f"Module.to({first!r}, {rest[0]}): a dtype follows the device; pass non_blocking by name")
+            dtype = dtype if rest[0] is None else np.dtype(rest[0])
+            rest.pop(0)
+        if copy is not None or (len(rest) == 2 and isinstance(rest[1], bool)):
+            raise RuntimeError("Module.to() does not accept the argument copy: it changes the module in place")
+        if len(rest) > 1 or not all(isinstance(a, bool) for a in rest):
+            raise TypeError("Module.to() takes (device, dtype, non_blocking), (dtype, non_blocking) or (tensor, "
+                            f"non_blocking), but got {args}")
         if device is not None and str(device).split(":")[0] != "cpu":
             raise NotImplementedError(f"to(device={str(device)!r}): modules live in the CPU's memory")
         if dtype is not None:
             if np.dtype(dtype).kind not in "fcV":
                 raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
             self._apply(lambda t: cast(t, dtype) if t.array.dtype.kind in "fcV" else t)
+        if memory_format is not None:
+            self._apply(lambda t: t.contiguous(memory_format=memory_format) if t.ndim in (4, 5) else t)
         return self
 
     def type(self, dst_type: Any) -> Any:
         """Cast all parameters and buffers. Returns self."""
         return self._apply(lambda t: cast(t, dst_type))
 
+    def _floating(self, dtype: Any) -> Any:
+        return self._apply(lambda t: cast(t, dtype) if t.array.dtype.kind in "fV" else t)
+
     def double(self) -> Any:
-        """to(float64)."""
-        return self.to(dtype=np.float64)
+        """Cast floating point parameters and buffers to float64; complex ones stay. Returns self."""
+        return self._floating(np.float64)
 
     def float(self) -> Any:
-        """to(float32)."""
-        return self.to(dtype=np.float32)
+        """Cast floating point parameters and buffers to float32; complex ones stay. Returns self."""
+        return self._floating(np.float32)
 
     def half(self) -> Any:
-        """to(float16)."""
-        return self.to(dtype=np.float16)
+        """Cast floating point parameters and buffers to float16; complex ones stay. Returns self."""
+        return self._floating(np.float16)
 
     def bfloat16(self) -> Any:
-        """to(bfloat16)."""
-        return self.to(dtype=bfloat16())
+        """Cast floating point parameters and buffers to bfloat16; complex ones stay. Returns self."""
+        return self._floating(bfloat16())
 
     def cpu(self) -> Any:
         """This module, which is on the CPU already."""

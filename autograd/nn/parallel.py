@@ -1,18 +1,22 @@
-"""PyTorch's wrappers for several devices, as they are where there is none. The package dparallel does the work."""
+"""PyTorch's wrappers for several devices or processes: those of the plugin that provides them, see autograd/plugins.py;
+without one, as they are in PyTorch where there is one device."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+from ..plugins import missing, provided
 from .module import Module
 
 
-class DataParallel(Module):
-    """The module itself, under the name `module`: without GPUs PyTorch's does no more. See dparallel.DataParallel."""
+class _DataParallel(Module):
+    """The module itself, under the name `module`: without GPUs PyTorch's does no more."""
 
     def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
         if device_ids:
-            raise NotImplementedError(f"DataParallel(device_ids={device_ids!r}): there are no GPUs; see dparallel")
+            raise NotImplementedError(f"DataParallel(device_ids={device_ids!r}): there are no GPUs. "
+                                      + missing("autograd.nn.DataParallel with devices"))
         self.module, self.dim = module, dim
         self.device_ids: list[int] = []
 
@@ -21,19 +25,39 @@ class DataParallel(Module):
         return self.module(*inputs, **kwargs)
 
 
-class DistributedDataParallel(Module):
+class _DistributedDataParallel(Module):
     """Named for isinstance(): making one is an error, for there are no process groups here."""
 
     def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError("DistributedDataParallel needs a process group; use dparallel.DataParallel under dprun")
+        raise NotImplementedError(missing("autograd.nn.parallel.DistributedDataParallel"))
 
 
-def data_parallel(module: Module, inputs: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0,
-                  module_kwargs: Any = None) -> Any:
+def _data_parallel(module: Module, inputs: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0,
+                   module_kwargs: Any = None) -> Any:
     """module(*inputs): there are no GPUs to share them."""
     if device_ids:
-        raise NotImplementedError(f"data_parallel(device_ids={device_ids!r}): there are no GPUs; see the package dparallel")
+        raise NotImplementedError(f"data_parallel(device_ids={device_ids!r}): there are no GPUs. "
+                                  + missing("autograd.nn.parallel.data_parallel with devices"))
     return module(*(inputs if isinstance(inputs, tuple) else (inputs,)), **(module_kwargs or {}))
 
 
-__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]
+STUBS: dict[str, Any] = {"DataParallel": _DataParallel, "DistributedDataParallel": _DistributedDataParallel,
+                         "data_parallel": _data_parallel}
+for _name, _stub in STUBS.items():
+    _stub.__name__ = _stub.__qualname__ = _name
+NAMES = ("DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply", "replicate", "scatter",
+         "scatter_kwargs")
+__all__ = [*NAMES]
+for _name in ("data_parallel", "distributed", "parallel_apply", "replicate", "scatter_gather"):      # PyTorch's files
+    sys.modules[f"{__name__}.{_name}"] = sys.modules[__name__]
+
+
+def __getattr__(name: str) -> Any:
+    """The plugin's, kept from then on."""
+    if name not in NAMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    plugin = provided(__name__)
+    if plugin is None and name not in STUBS:
+        raise AttributeError(missing(f"{__name__}.{name}"))
+    value = globals()[name] = STUBS[name] if plugin is None else getattr(plugin, name)
+    return value

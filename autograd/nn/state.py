@@ -27,7 +27,12 @@ class IncompatibleKeys(NamedTuple):
 
 
 class Stateful:
-    """The part of Module that state_dict and load_state_dict need."""
+    """The part of Module that state_dict and load_state_dict need.
+
+    _version: of the class's format; it is in the `_metadata` of states and in the local_metadata of loading.
+    """
+
+    _version: int = 1
 
     if TYPE_CHECKING:
         def held_modules(self) -> Iterator[tuple[str, Any]]: ...
@@ -79,20 +84,27 @@ class Stateful:
     # --- out ----------------------------------------------------------------------------------------------------------
 
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """Parameters and persistent buffers by dotted name, sharing memory with the module."""
+        """Parameters and persistent buffers by dotted name, sharing memory with the module.
+
+        The dict has an attribute `_metadata`, as in PyTorch: by module a dict with the `_version` of its class.
+        """
         if args:
             given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
             destination, prefix, keep_vars = (given.get("destination", destination), given.get("prefix", prefix),
                                               given.get("keep_vars", keep_vars))
         if destination is None:
             destination = OrderedDict()
+            destination._metadata = OrderedDict()    # type: ignore[attr-defined]   # read by load_state_dict
+        local_metadata = {"version": self._version}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = local_metadata
         for hook in self._hooks_of("state_pre"):
             hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, module in self.held_modules():
             module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         for hook in self._hooks_of("state"):
-            changed = hook(self, destination, prefix, {})
+            changed = hook(self, destination, prefix, local_metadata)
             destination = destination if changed is None else changed
         return destination
 
@@ -118,7 +130,9 @@ class Stateful:
         errors: list[str] = []
         pending: list[Callable[[], None]] = []
         metadata = {"assign_to_params_buffers": assign, "pending": pending}
-        _load(self, OrderedDict(state_dict), "", metadata, (missing, unexpected, errors))
+        copied = OrderedDict(state_dict)             # a module's own loading may change it
+        versions = getattr(state_dict, "_metadata", None) or {}
+        _load(self, copied, "", metadata, versions, (missing, unexpected, errors))
         if strict and unexpected:
             errors.insert(0, "Unexpected key(s) in state_dict: " + ", ".join(f'"{k}"' for k in unexpected) + ". ")
         if strict and missing:
@@ -163,13 +177,14 @@ class Stateful:
             unexpected_keys += _strangers(state_dict, prefix, own, {name for name, _ in self.held_modules()}, self)
 
 
-def _load(module: Any, state_dict: dict[str, Any], prefix: str, metadata: dict[str, Any],
+def _load(module: Any, state_dict: dict[str, Any], prefix: str, metadata: dict[str, Any], versions: Mapping[str, Any],
           lists: tuple[list[str], list[str], list[str]]) -> None:
     """Load a module and all below it, each from the part of the dict that is its own."""
-    module._load_from_state_dict(state_dict, prefix, metadata, True, *lists)
+    module._load_from_state_dict(state_dict, prefix, {**versions.get(prefix[:-1], {}), **metadata}, True, *lists)
     for name, child in module.held_modules():
         start = f"{prefix}{name}."
-        _load(child, OrderedDict((k, v) for k, v in state_dict.items() if k.startswith(start)), start, metadata, lists)
+        _load(child, OrderedDict((k, v) for k, v in state_dict.items() if k.startswith(start)), start, metadata,
+              versions, lists)
     for hook in module._hooks_of("load"):
         if hook(module, IncompatibleKeys(lists[0], lists[1])) is not None:
             raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return "

@@ -18,4 +18,4 @@ cdef class LinearNode(OperationNode):
 cdef class Number(TensorBase):
     pass
 
-cpdef checked(Node node, value, bint create)
+cpdef checked(Node node, position, bint create)

@@ -37,24 +37,39 @@ NUMBERS = (int, float, bool, complex, np.generic)
 
 
 def elementwise(name: str, forward: Callable[..., Any], *rules: Callable[..., Any], floats: bool = False,
-                inputs: int | None = None, check: Callable[..., None] | None = None) -> Any:
+                inputs: int | None = None, check: Callable[..., None] | None = None,
+                joins: tuple[tuple[int, ...], ...] | None = None, real: bool = False) -> Any:
     """An operation that treats each element alike, as a function of one or two tensors.
 
     name: as it shows in the graph, "Mul" for MulBackward0. rules: one for each input; none for an operation that has
     no derivative anywhere (comparisons, rounding to integers): `inputs` then says how many it has, where `forward` is not
     a NumPy ufunc, which knows. floats: integers become floating point first. check: is handed two operands that differ in
-    dtype, and may raise. The result can go `out=` of the call.
+    dtype, and may raise. real: complex numbers are refused. joins: see Operation.joins. The result can go
+    `out=` of the call.
 
     >>> exp = elementwise("Exp", np.exp, lambda g, z: g * z, floats=True)
     >>> mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
     """
+    forward = for_real(name, forward) if real else forward
     if not rules:
         return constant(name, framed(forward), getattr(forward, "nin", 1) if inputs is None else inputs)
     forward = framed(forward)
-    forward = forward
     if len(rules) == 1:
-        return unary(name, forward, rules[0], floats)
-    return binary(name, forward, rules[0], rules[1], floats, check)
+        return unary(name, forward, rules[0], floats, joins)
+    return binary(name, forward, rules[0], rules[1], floats, check, joins)
+
+
+def for_real(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
+    """`forward`, with NotImplementedError for complex numbers."""
+
+    def checked(*operands: Any) -> Any:
+        for x in operands:
+            if isinstance(x, (ndarray, np.generic)) and x.dtype.kind == "c":
+                raise NotImplementedError(f'"{name.lower()}" not implemented for {x.dtype}; compute it from the real and '
+                                          "imaginary parts")
+        return forward(*operands)
+
+    return checked
 
 
 def reads(rule: Callable[..., Any]) -> tuple[str, ...]:
@@ -63,13 +78,14 @@ def reads(rule: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[1:code.co_argcount]
 
 
-def checked(node: Any, value: Any, create: bool) -> Any:
-    """One saved value, checked for writes: an array (or a number), or when `create` a Tensor of the graph."""
+def checked(node: Any, position: Any, create: bool) -> Any:
+    """One of node.saved, checked for writes: an array (or a number), or when `create` a Tensor of the graph."""
+    value = node.saved[position]
     if type(value) is Output:
-        return output_value(node, value, create)
+        return output_value(node, value, create, position)
     if isinstance(value, Tensor):
         if value.counter is not None:
-            then = 0 if node.versions is None else node.versions[value is node.saved[-1]]
+            then = 0 if node.versions is None else node.versions[position]
             if value.counter.saved() != then:
                 raise_changed(node, f"a tensor of shape {list(value.shape)}", value.counter.saved(), then)
         return value if create else value.array
@@ -91,8 +107,8 @@ class UnaryNode(OperationNode):
         if saved is FREED:
             raise RuntimeError(MSG_FREED)
         if len(saved) == 2:
-            return (self.rule(g, checked(self, saved[0], create), checked(self, saved[1], create)),)
-        return (self.rule(g, checked(self, saved[0], create)),)
+            return (self.rule(g, checked(self, 0, create), checked(self, 1, create)),)
+        return (self.rule(g, checked(self, 0, create)),)
 
 
 class ReusingNode(UnaryNode):
@@ -107,22 +123,23 @@ class ReusingNode(UnaryNode):
             raise RuntimeError(MSG_FREED)
         free = (type(g) is ndarray and not create and getrefcount(g) <= unshared[0] and own(g) and self.hooks is None
                 and not tracers and g.flags.writeable)
-        return (self.rule(g, checked(self, self.saved[0], create), g if free else None),)
+        return (self.rule(g, checked(self, 0, create), g if free else None),)
 
 
-def node_type(name: str, base: Any, **rules: Any) -> Any:
+def node_type(name: str, base: Any, joins: Any = None, **rules: Any) -> Any:
     """The node class of one declared operation."""
-    return type(f"{name}Backward0", (base,), {"__doc__": f"Node of {name}.",
+    return type(f"{name}Backward0", (base,), {"__doc__": f"Node of {name}.", "joins": joins,
                                              **{key: staticmethod(rule) for key, rule in rules.items()}})
 
 
-def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], floats: bool = False) -> Any:
+def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], floats: bool = False,
+          joins: Any = None) -> Any:
     """elementwise() of one input."""
     names = reads(rule)
     assert names in ((), ("x",), ("z",), ("z", "x"), ("z", "out")), f"{name}: a rule reads g, then z, then x, not {names}"
     wants_z, wants_x = "z" in names, "x" in names
 
-    node_class = node_type(name, ReusingNode if "out" in names else UnaryNode, rule=rule)
+    node_class = node_type(name, ReusingNode if "out" in names else UnaryNode, joins, rule=rule)
 
     def op(input: Any, *, out: Any = None) -> Any:
         x = input
@@ -154,7 +171,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             else:
                 node.saved = (x,) if wants_x else None
             if wants_x and x.counter is not None and x.counter.saved():
-                node.versions = (x.counter.saved(),) * 2
+                node.versions = (0, x.counter.saved()) if wants_z else (x.counter.saved(),)
             out.edge = (node, 0)
             out.tracked = True
             if on > 1:
@@ -181,11 +198,11 @@ class BinaryNode(OperationNode):
                 raise RuntimeError(MSG_FREED)
             z, x, y = saved
             if z is not None:
-                z = checked(self, z, create)
+                z = checked(self, 0, create)
             if x is not None:
-                x = checked(self, x, create)
+                x = checked(self, 1, create)
             if y is not None:
-                y = checked(self, y, create)
+                y = checked(self, 2, create)
         edge_x, edge_y = self.edges
         gx = None if edge_x is None else self.give_x(g, z, x, y)
         gy = None if edge_y is None else self.give_y(g, z, x, y)
@@ -199,9 +216,9 @@ class BinaryNode(OperationNode):
 
 
 def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., Any], rule_y: Callable[..., Any],
-           floats: bool = False, check: Callable[..., None] | None = None) -> Any:
+           floats: bool = False, check: Callable[..., None] | None = None, joins: Any = None) -> Any:
     """elementwise() of two inputs, which broadcast."""
-    node_class = node_type(name, BinaryNode, give_x=positional(rule_x), give_y=positional(rule_y))
+    node_class = node_type(name, BinaryNode, joins, give_x=positional(rule_x), give_y=positional(rule_y))
     x_reads, y_reads = reads(rule_x), reads(rule_y)
     z_for_x, x_for_x, y_for_x = (v in x_reads for v in "zxy")
     z_for_y, x_for_y, y_for_y = (v in y_reads for v in "zxy")
@@ -345,10 +362,10 @@ def operands(x: Any, y: Any, name: str, forward: Callable[..., Any],
 
 
 def versions(node: Any, x: Any, y: Any) -> None:
-    """Remember at which version the inputs were saved, if not at 0."""
+    """Remember at which version the inputs were saved, if not at 0; the output is at 0."""
     now = (0 if x.counter is None else x.counter.saved(), 0 if y.counter is None else y.counter.saved())
     if any(now):
-        node.versions = now
+        node.versions = (0, *now)
 
 
 def _metas(x: Any, y: Any, out: TensorBase) -> Any:

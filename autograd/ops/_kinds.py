@@ -21,6 +21,14 @@ def refuse(name: str, dtype: Any) -> NoReturn:
                               "first, as in x.float() or x.long()")
 
 
+def demand_real(name: str, *tensors: Any) -> None:
+    """NotImplementedError if one of the tensors or arrays holds complex numbers, which have no order."""
+    for x in tensors:
+        dtype = getattr(x, "dtype", None)
+        if dtype is not None and dtype.kind == "c":
+            refuse(name, dtype)
+
+
 def only(kinds: str, name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
     """`forward`, refused to arrays whose dtype.kind is not among `kinds` ("f" floating, "iu" integer, "b" bool)."""
 

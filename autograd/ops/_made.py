@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -86,7 +87,7 @@ def fitting(value: Any, dtype: np.dtype[Any]) -> Any:
     if dtype.kind in "iu" and not isinstance(value, complex):
         limits = np.iinfo(dtype)
         low = -limits.max if dtype.kind == "u" else limits.min         # -1 is the largest, as in C
-        if value != value or not low <= int(value) <= limits.max:
+        if value != value or abs(value) == math.inf or not low <= int(value) <= limits.max:
             raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: {value}")
         return int(value) % (limits.max + 1) if dtype.kind == "u" else int(value)
     if isinstance(value, complex) and dtype.kind not in "c":
@@ -94,4 +95,24 @@ def fitting(value: Any, dtype: np.dtype[Any]) -> Any:
     return value
 
 
-__all__ = ["extent", "fitting", "floating", "kind", "made", "number", "shape_of", "whole"]
+def storable(value: Any, dtype: np.dtype[Any]) -> Any:
+    """What is no Tensor, to be written into a tensor of dtype. RuntimeError for a number beyond dtype, and where an array's
+    or list's fractions or imaginary parts would be dropped; PyTorch takes numbers alone, and drops a number's fraction."""
+    if value.__class__ in (bool, int, float):
+        return fitting(value, dtype) if dtype.kind in "iu" else value
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufcV":
+        raise TypeError(f"can't assign a {type(value).__name__} to a tensor of {dtype}")
+    if array.ndim == 0 and dtype.kind == "b":
+        return bool(array)
+    if array.ndim == 0 and array.dtype.kind == "c" and dtype.kind != "c":
+        if array.imag != 0:
+            raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: {value}")
+        return storable(array.real.item(), dtype)
+    if array.ndim and dtypes.category(array.dtype) > dtypes.category(dtype):
+        raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: it is {array.dtype}; convert it "
+                           "first, as by tensor(value).to(x.dtype)")
+    return value
+
+
+__all__ = ["extent", "fitting", "floating", "kind", "made", "number", "shape_of", "storable", "whole"]

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..casting import casting, suspended
 from ..dtypes import can_cast
 from ..graph import shared_counter
 from ..mode import GRAD, modes
+from ..tangent import tangent_of
 from ..tensor import Tensor
 from ..traced import here, tracers
 from ..views import MSG_OVERLAP, overlaps
@@ -31,6 +34,9 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
     if modes.recording & GRAD and any(isinstance(x, Tensor) and x.requires_grad for x in (out, *inputs)):
         raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the "
                            "arguments requires grad. Leave out= away, or call within no_grad().")
+    if modes.level is not None and any(tangent_of(x) is not None for x in (out, *inputs)):
+        raise RuntimeError("out= function: functions with out=... arguments don't support forward mode, but one of the "
+                           "arguments has a tangent. Leave out= away.")
     array = value.array
     if not can_cast(array.dtype, out.array.dtype):
         raise RuntimeError(f"result type {array.dtype} can't be cast to the desired output type {out.dtype}")
@@ -55,7 +61,8 @@ def takes_out(operation: F) -> F:
     def wrapped(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None:
             return operation(*args, **kwargs)
-        value = operation(*(detached(a) for a in args), **{k: detached(v) for k, v in kwargs.items()})
+        with suspended() if casting else nullcontext():      # what goes to `out` is not cast, as in PyTorch
+            value = operation(*(detached(a) for a in args), **{k: detached(v) for k, v in kwargs.items()})
         inputs = (*args, *kwargs.values())
         if not isinstance(value, tuple):
             return into(out, value, *inputs)

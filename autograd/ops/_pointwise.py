@@ -13,16 +13,18 @@ from ._declare import Operation
 
 
 def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], integers: bool = False,
-              kernel: str = "") -> Any:
+              kernel: str = "", straight: bool = False) -> Any:
     """An operation on one tensor and numbers: forward(x, *settings), and rule(g, x, *settings), its gradient.
 
     integers: whether it takes them; floating point is required otherwise. kernel: its name in kernels.activations.
+    straight: whether the rule is constant in x between jumps.
 
     >>> hardshrink = pointwise("Hardshrink", kernel, lambda g, x, lambd: g * (abs(x) > lambd))
     """
 
     class Pointwise(Operation, name=name):
         real = True
+        joins = ((0,),) if straight else None
 
         @staticmethod
         def forward(ctx: Any, x: Any, *, settings: tuple[Any, ...]) -> Any:

@@ -11,8 +11,10 @@ from ..kernels import gelu as kernel
 from ..kernels import logarithms
 from ..kernels.error_functions import normal_cdf
 from ..kernels.gelu import DENSITY, TANH_CUBE, TANH_SCALE
+from ..kernels.halves import converted
 from ..tensor import Tensor
 from ._declare import Operation, elementwise
+from ._out import takes_out
 from ._pointwise import overwrite, pointwise
 from .choice import clamp, where
 from .exponential import exp, sigmoid
@@ -65,6 +67,7 @@ class GeluTanh(Operation, name="Gelu"):
         return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)
 
 
+@takes_out
 def gelu(input: Any, approximate: str = "none") -> Any:
     """input * P(standard normal < input); approximate "tanh" takes a formula with tanh for it."""
     if approximate not in ("none", "tanh"):
@@ -84,7 +87,7 @@ def _silu_rule(g: Any, x: Any) -> Any:
 def _mish_forward(x: Any) -> Any:
     """x tanh(log(1 + e^x)): with w = e^x that is x w (w + 2) / (w (w + 2) + 2), which is 1 from 25 on, where
     half precision has no w^2."""
-    x = x.astype(np.float32) if x.dtype == np.float16 else x
+    x = converted(x, np.float32) if x.dtype == np.float16 else x
     w = np.exp(np.minimum(x, 25))
     w *= w + 2
     w /= w + 2
@@ -115,6 +118,8 @@ _logsigmoid = pointwise("LogSigmoid", lambda x: np.minimum(x, 0) - np.log1p(np.e
 
 def silu(input: Any, inplace: bool = False) -> Any:
     """input * sigmoid(input)."""
+    if input.dtype.kind == "c" and not inplace:
+        return input * sigmoid(input)
     return overwrite(input, _silu(clone(input))) if inplace else _silu(input)
 
 
@@ -123,11 +128,13 @@ def mish(input: Any, inplace: bool = False) -> Any:
     return overwrite(input, _mish(clone(input))) if inplace else _mish(input)
 
 
+@takes_out
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold."""
     return _softplus(input, beta, threshold)
 
 
+@takes_out
 def logsigmoid(input: Any) -> Any:
     """log(sigmoid(input)), without overflow."""
     return _logsigmoid(input)

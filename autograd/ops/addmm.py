@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_lower
 from ..dtypes import promote
 from ..kernels.products import product
 from ..operation import fit
@@ -98,6 +99,7 @@ def blended(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return Blend.apply(input, product, beta=beta, alpha=alpha)
 
 
+@casts_lower
 @takes_out
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat1 @ mat2)."""
@@ -140,6 +142,7 @@ def _stacks(batch1: Any, batch2: Any) -> None:
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({size_text(batch1)} and {size_text(batch2)})")
 
 
+@casts_lower
 @takes_out
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
@@ -148,6 +151,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     return blended("addbmm", input, total, beta, alpha)
 
 
+@casts_lower
 @takes_out
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input[i] + alpha * (batch1[i] @ batch2[i])."""

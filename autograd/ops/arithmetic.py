@@ -20,6 +20,9 @@ from .rounding import zero
 plus = elementwise("Add", np.add, lambda g: g, lambda g: g)
 minus = elementwise("Sub", np.subtract, lambda g: g, lambda g: -g, check=lambda x, y: _check_minus(x, y))
 mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
+# mul() for functions that are one operation in PyTorch, whose backward is handed x: under create_graph its gradient by x is
+# a function of x too, with derivative zero
+weighted = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x, joins=((0,), ()))
 quotient = elementwise("Div", np.divide, lambda g, y: g / y, lambda g, z, y: -g * (z / y), floats=True)
 
 

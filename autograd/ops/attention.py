@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_lower
 from ..complaints import check_broadcast
 from ..kernels import attention as kernel
+from ..kernels.products import product
 from ..random import default_generator
 from ..tensor import Tensor
 from ..traced import again
@@ -37,7 +39,7 @@ class Attention(Operation, name="ScaledDotProductAttention"):
                 ctx.save(q, k, v, bias, allowed, keep, made[1])
                 return made[0]
         allowed = causal_mask(q, k) if causal else allowed
-        p = np.matmul(q * np.asarray(scale, q.dtype), np.swapaxes(k, -1, -2))
+        p = product(q * np.asarray(scale, q.dtype), np.swapaxes(k, -1, -2))
         if bias is not None:
             p = p + bias
         if allowed is not None:
@@ -48,7 +50,7 @@ class Attention(Operation, name="ScaledDotProductAttention"):
         total[total == 0] = 1
         p /= total
         ctx.save(q, k, v, bias, allowed, keep, (p,))     # in a tuple: a number to the graph, freed with the rest
-        return np.matmul(p if keep is None else p * (keep * np.asarray(kept, p.dtype)), v, order="C")
+        return product(p if keep is None else p * (keep * np.asarray(kept, p.dtype)), v)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -105,6 +107,7 @@ def repeat_heads(x: Any, times: int) -> Any:
     return reshape(expand(unsqueeze(x, -3), (*batch, heads, times, length, size)), (*batch, heads * times, length, size))
 
 
+@casts_lower
 def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
                                  is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False) -> Any:
     """softmax(query key^T scale + mask) value: query (..., l, e), key (..., s, e), value (..., s, d) -> (..., l, d).

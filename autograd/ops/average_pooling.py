@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..kernels import onednn_pooling
 from ..kernels import resampling as kernels
-from ..kernels.order import in_rows
+from ..kernels.layouts import kept
 from ..kernels.pooling import pooled_size
 from ..kernels.windows import Slide, wide
 from ..tensor import Tensor
 from ._declare import Operation
 from ._geometry import by, check_pool_input, full_sizes, pool_ints
+from ._out import takes_out
 from .arithmetic import div
 from .choice import relu
 from .powers import pow
@@ -25,6 +27,8 @@ from .sign import abs, sign
 
 class AvgPool(Operation):
     """Sums under windows, each over its own divisor; `windows` are what oneDNN knows them as, if it does."""
+
+    joins: Any = ((0,),)
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, maps: Any, divisor: Any, windows: tuple[Slide, int] | None) -> Any:
@@ -39,7 +43,7 @@ class AvgPool(Operation):
         if x.dtype.kind in "iu":
             quotient = abs(total) // abs(divisor)
             return (sign(total) * sign(divisor) * quotient).astype(x.dtype)
-        return in_rows((total / divisor.astype(total.dtype)).astype(x.dtype, copy=False))
+        return kept((total / divisor.astype(total.dtype)).astype(x.dtype, copy=False), x)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -51,12 +55,19 @@ class AvgPool(Operation):
         return Resample.apply(div(g, ctx.divisor.astype(g.dtype)), maps=tuple([m.transpose for m in ctx.maps]))
 
 
-def pooled(x: Any, dims: int, maps: Any, divisor: Any, windows: tuple[Slide, int] | None = None) -> Any:
+class WholeMean(AvgPool, name="Mean"):
+    """The mean of each plane, for which PyTorch's backward does not read the input."""
+
+    joins = None
+
+
+def pooled(x: Any, dims: int, maps: Any, divisor: Any, windows: tuple[Slide, int] | None = None,
+           operation: type[Operation] = AvgPool) -> Any:
     """AvgPool of x (n, c, *plane), or of one sample (c, *plane)."""
     if x.ndim == dims + 1:
-        out = pooled(unsqueeze(x, 0), dims, maps, divisor, windows)
+        out = pooled(unsqueeze(x, 0), dims, maps, divisor, windows, operation)
         return reshape(out, out.shape[1:])
-    return AvgPool.apply(x, maps=maps, divisor=divisor, windows=windows)
+    return operation.apply(x, maps=maps, divisor=divisor, windows=windows)
 
 
 def avg_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
@@ -102,6 +113,7 @@ def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
     return avg_pool("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
+@takes_out
 def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                count_include_pad: bool = True, divisor_override: int | None = None) -> Any:
     """The mean under each window of input (n, c, h, w) or (c, h, w); stride defaults to the window.
@@ -112,6 +124,8 @@ def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
     return avg_pool("avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
+@takes_out
+@casts_float32
 def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                count_include_pad: bool = True, divisor_override: int | None = None) -> Any:
     """The mean under each window of input (n, c, d, h, w) or (c, d, h, w); stride defaults to the window.
@@ -135,7 +149,7 @@ def adaptive_avg_pool(name: str, dims: int, input: Any, output_size: Any) -> Any
         return pooled(input, dims, maps, divisor)
     kernel = tuple([n // o for n, o in zip(plane, outs, strict=True)])
     slide = Slide(kernel, kernel, (0,) * dims, (1,) * dims, outs)
-    return pooled(input, dims, maps, divisor, (slide, onednn_pooling.OF_KERNEL))
+    return pooled(input, dims, maps, divisor, (slide, onednn_pooling.OF_KERNEL), WholeMean if set(outs) == {1} else AvgPool)
 
 
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
@@ -148,6 +162,7 @@ def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     return adaptive_avg_pool("adaptive_avg_pool2d", 2, input, output_size)
 
 
+@casts_float32
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
     """The means over output_size (d', h', w') windows that cover input (n, c, d, h, w) evenly; None: as input."""
     return adaptive_avg_pool("adaptive_avg_pool3d", 3, input, output_size)
@@ -173,6 +188,7 @@ def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None
     return lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
+@casts_float32
 def lp_pool3d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
     """(sum of x^p)^(1/p) under each window of input (n, c, d, h, w) or (c, d, h, w), with p = norm_type."""
     return lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)

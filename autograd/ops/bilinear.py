@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .matmul import matmul
+from .matmul import multiplied
 from .reduce import sum
 from .shape import mT, reshape, unsqueeze
 
@@ -27,7 +27,7 @@ def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     for size in batch:
         n *= size
     x, y = reshape(input1, (n, i)), reshape(input2, (n, j))
-    rows = reshape(matmul(y, mT(reshape(weight, (k * i, j)))), (n, k, i))          # weight[k] y
+    rows = reshape(multiplied(y, mT(reshape(weight, (k * i, j)))), (n, k, i))          # weight[k] y
     out = reshape(sum(rows * unsqueeze(x, 1), -1), (*batch, k))
     return out if bias is None else out + bias
 

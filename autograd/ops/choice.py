@@ -14,6 +14,7 @@ from ..traced import refuse as unrecordable
 from ..traced import tracers
 from ._declare import Operation, elementwise
 from ._kinds import ordered, refuse, tensors
+from ._made import number
 from ._out import detached, into, takes_out
 from .cast import alike, cast, common_dtype, is_number
 
@@ -220,11 +221,13 @@ class NanToNum(Operation):
 @takes_out
 def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
     """input with nan replaced by `nan` (0), infinities by `posinf` and `neginf` (the largest finite numbers)."""
-    return NanToNum.apply(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+    given = {"nan": 0.0 if nan is None else nan, "posinf": posinf, "neginf": neginf}
+    return NanToNum.apply(input, **{name: None if value is None else number("nan_to_num", name, value)
+                                    for name, value in given.items()})
 
 
 relu = elementwise("Relu", pieces.relu, lambda g, z, out: (
-    pieces.relu_back(g, z, out) if g.__class__ is np.ndarray else passing(g, z != 0)))
+    pieces.relu_back(g, z, out) if g.__class__ is np.ndarray else passing(g, z != 0)), joins=((0,),))
 
 
 __all__ = ["clamp", "clamp_max", "clamp_min", "clip", "fmax", "fmin", "maximum", "minimum", "nan_to_num", "relu",

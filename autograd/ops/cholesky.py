@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..tensor import result
 from ._declare import Operation
 from ._names import also
@@ -100,6 +101,7 @@ class CholeskySolve(Operation):
         return gb, -(matrices(factor, both) if ctx.upper else matrices(both, factor))
 
 
+@casts_float32
 @takes_out
 def linalg_cholesky(A: Any, *, upper: bool = False) -> Any:
     """The triangular L with L @ L^H = A (or U^H @ U = A) for positive definite A, of which one triangle is read."""
@@ -108,12 +110,14 @@ def linalg_cholesky(A: Any, *, upper: bool = False) -> Any:
     return mH(factor) if upper else factor
 
 
+@casts_float32
 @takes_out
 def cholesky(input: Any, upper: bool = False) -> Any:
     """linalg.cholesky, under its older name."""
     return linalg_cholesky(input, upper=upper)
 
 
+@casts_float32
 @takes_out
 def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
     """(L, info): info is 0, or the order of the first leading minor that is not positive definite; its L is nan."""
@@ -129,6 +133,7 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> A
         return CholeskyEx(where(bad, np.array(np.nan, A.dtype), linalg_cholesky(safe, upper=upper)), result(info))
 
 
+@casts_float32
 @also(input2="L")
 @takes_out
 def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
@@ -143,6 +148,7 @@ def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
     return CholeskySolve.apply(input, L, upper=upper)
 
 
+@casts_float32
 @takes_out
 def cholesky_inverse(input: Any, upper: bool = False) -> Any:
     """The inverse of A, from its Cholesky factor."""

@@ -11,6 +11,7 @@ from ..tensor import Tensor, result
 from ..traced import refuse_read, rerun, tracers
 from ._declare import elementwise
 from ._kinds import ordered, tensors
+from ._made import number
 
 eq = elementwise("Eq", tensors("eq", np.equal, 1), inputs=2)
 ne = elementwise("Ne", tensors("ne", np.not_equal, 1), inputs=2)
@@ -22,8 +23,8 @@ isnan = elementwise("Isnan", np.isnan)
 isinf = elementwise("Isinf", np.isinf)
 isfinite = elementwise("Isfinite", np.isfinite)
 isreal = elementwise("Isreal", np.isreal)
-isposinf = elementwise("Isposinf", lambda x: x == np.inf)
-isneginf = elementwise("Isneginf", lambda x: x == -np.inf)
+isposinf = elementwise("Isposinf", lambda x: x == np.inf, real=True)
+isneginf = elementwise("Isneginf", lambda x: x == -np.inf, real=True)
 not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
 
 
@@ -34,6 +35,7 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
         raise TypeError(f"isclose() takes two Tensors, not {type(input).__name__} and {type(other).__name__}")
     if input.dtype != other.dtype:
         raise RuntimeError(f"isclose: {input.dtype} did not match {other.dtype}; convert one of them")
+    rtol, atol = (number("isclose", name, value) for name, value in (("rtol", rtol), ("atol", atol)))
     if rtol < 0 or atol < 0:
         raise RuntimeError(f"isclose: rtol and atol must be at least 0, not {rtol} and {atol}")
     return result(np.isclose(input.array, other.array, rtol, atol, equal_nan))

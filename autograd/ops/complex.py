@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..operation import Cast
 from ..tensor import Tensor
 from ._declare import elementwise, linear
 from ._out import takes_out
 from .arithmetic import mul
 from .choice import where
+from .rounding import zero
 from .trigonometric import cos, sin
 
 
@@ -87,6 +89,7 @@ def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
     return _complex(real, imag, out=out)
 
 
+@casts_float32
 @takes_out
 def polar(abs: Any, angle: Any) -> Any:
     """abs * (cos(angle) + i sin(angle))."""
@@ -101,7 +104,7 @@ def polar(abs: Any, angle: Any) -> Any:
 def _angle_rule(g: Any, x: Any) -> Any:
     """d atan2(b, a) = (a db - b da) / (a^2 + b^2); 0 at 0."""
     if x.dtype.kind != "c":
-        return g * 0.0
+        return zero(g)
     a, b = real(x), imag(x)
     size = a * a + b * b
     share = where(size == 0, 0.0, g / where(size == 0, 1.0, size))
@@ -143,6 +146,7 @@ def _numbers(x: Any) -> Any:
 _as_complex: Any = linear("ViewAsComplex", _numbers, lambda g, was: view_as_real(g), view=True)
 
 
+@casts_float32
 def view_as_complex(input: Any) -> Any:
     """Pairs of real numbers along the last dimension as complex ones; a view."""
     if input.dtype not in (np.float32, np.float64):

@@ -28,7 +28,7 @@ def contracted(x: Any, y: Any, left: Labels, right: Labels, kept: Labels) -> Any
     groups = [tuple(sizes[n] for n in group) for group in (batch, rows, summed, columns)]
     heads, shape_rows, shape_summed, shape_columns = groups
     if not summed:                                   # no sum: a product of aligned arrays is quicker than matrices
-        out = x.reshape(*heads, *shape_rows, *(1,) * len(columns)) * y.reshape(*heads, *(1,) * len(rows), *shape_columns)
+        out = x.reshape((*heads, *shape_rows, *(1,) * len(columns))) * y.reshape((*heads, *(1,) * len(rows), *shape_columns))
     else:
         k = _product(shape_summed)
         a = x.reshape(*heads, _product(shape_rows), k)

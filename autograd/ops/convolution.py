@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_lower
 from ..kernels import convolution as kernels
 from ..kernels.windows import Slide
 from ..operation import SumTo
@@ -25,6 +26,9 @@ def bar(x: Any) -> Any:
 
 class Conv(Operation, name="Convolution"):
     """x (n, c, *plane), weight (m, c / groups, *kernel), bias (m,) or None -> (n, m, *out)."""
+
+    joins = ((0, 1),) * 3
+    joins_zeros = False
 
     @staticmethod
     def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, slide: Slide, groups: int) -> Any:
@@ -71,6 +75,9 @@ class ConvInput(Operation, name="ConvolutionBackwardInput"):
 
 class ConvTranspose(ConvInput, name="Convolution"):
     """ConvInput as users call it."""
+
+    joins = ((0, 1),) * 3
+    joins_zeros = False
 
 
 class ConvWeight(Operation, name="ConvolutionBackwardWeight"):
@@ -203,6 +210,7 @@ def sliding(shape: Sizes, weight: Sizes, bias: Sizes | None, stride: Sizes, padd
     return Slide(tuple(kernel), stride, before, dilation, out)
 
 
+@casts_lower
 def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
            groups: int = 1) -> Any:
     """Cross-correlation of input (n, c, l) or (c, l) with weight (m, c / groups, k), plus bias (m,).
@@ -212,6 +220,7 @@ def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: 
     return convolve("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
+@casts_lower
 def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
            groups: int = 1) -> Any:
     """Cross-correlation of input (n, c, h, w) or (c, h, w) with weight (m, c / groups, kh, kw), plus bias (m,).
@@ -221,6 +230,7 @@ def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: 
     return convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
+@casts_lower
 def conv3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
            groups: int = 1) -> Any:
     """Cross-correlation of input (n, c, d, h, w) or (c, d, h, w) with weight (m, c / groups, kd, kh, kw), plus bias (m,).
@@ -269,6 +279,7 @@ def spreading(shape: Sizes, weight: Sizes, bias: Sizes | None, groups: int, stri
     return sizes, Slide(tuple(kernel), stride, padding, dilation, tuple(plane))
 
 
+@casts_lower
 def conv_transpose1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
                      output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
     """The adjoint of conv1d: input (n, m, l) or (m, l), weight (m, c / groups, k) -> (n, c, l'), plus bias (c,).
@@ -278,6 +289,7 @@ def conv_transpose1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1,
     return transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
+@casts_lower
 def conv_transpose2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
                      output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
     """The adjoint of conv2d: input (n, m, h, w) or (m, h, w), weight (m, c / groups, kh, kw) -> (n, c, h', w').
@@ -287,6 +299,7 @@ def conv_transpose2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1,
     return transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
+@casts_lower
 def conv_transpose3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
                      output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
     """The adjoint of conv3d: input (n, m, d, h, w), weight (m, c / groups, kd, kh, kw) -> (n, c, d', h', w').
@@ -310,6 +323,7 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
     return (conv1d, conv2d, conv3d)[dims - 1](input, weight, bias, stride, padding, dilation, groups)
 
 
+@casts_lower
 def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
     """conv1d on input (time, batch, channels) with weight (kernel, channels, outputs)."""
     if input.ndim != 3 or weight.ndim != 3:

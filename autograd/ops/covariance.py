@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dtypes import default
 from .cast import cast
+from .complex import conj, real
 from .index import getitem
 from .matmul import matmul
 from .powers import sqrt
@@ -39,8 +40,6 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         raise RuntimeError(f"cov(): expected input to have two or fewer dimensions but got {input.ndim}")
     if input.dtype.kind == "b":
         raise RuntimeError("cov(): bool dtype is not supported for input; convert with .int()")
-    if input.dtype.kind == "c":
-        raise NotImplementedError(f"cov(): not implemented for {input.dtype}; use the real and imaginary parts")
     x = reshape(input, (1, -1 if input.array.size else 0)) if input.ndim < 2 else input
     columns = x.shape[1]
     weights = None
@@ -67,7 +66,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         freedom = 0
     x = x - reshape(mean, (-1, 1))
     weighted = x if weights is None else x * weights
-    out = matmul(x, cast(mT(weighted), x.dtype)) / freedom
+    out = matmul(x, conj(cast(mT(weighted), x.dtype))) / freedom
     return reshape(out, ()) if out.array.size == 1 else out
 
 
@@ -79,7 +78,7 @@ def corrcoef(input: Any) -> Any:
     if c.ndim == 0:
         return c / c
     each = np.arange(c.shape[0])
-    deviation = sqrt(getitem(c, (each, each)))
+    deviation = sqrt(real(getitem(c, (each, each))))
     return c / reshape(deviation, (-1, 1)) / deviation
 
 

@@ -55,12 +55,20 @@ def copied(data: Any, dtype: np.dtype[Any] | None) -> Any:
 
 def arranged(data: Any) -> Any:
     """NumPy's array of nested lists. ValueError if they are not of equal lengths."""
+    first = data
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
     try:
-        return np.array(data)
+        if not (isinstance(first, Tensor) and first.ndim):         # one number, which NumPy takes for a sequence
+            return np.array(data)
     except (RuntimeError, TypeError, ValueError, OverflowError):
         pass
     try:                                             # there may be Tensors among the numbers
-        return np.array(unwrapped(data))
+        plain = unwrapped(data)
+    except ValueError as error:
+        raise ValueError(f"{error}; use stack() or cat() for Tensors of more") from None
+    try:
+        return np.array(plain)
     except ValueError:
         raise ValueError(f"cannot make a tensor of a {type(data).__name__} whose sequences have unequal lengths") from None
 
@@ -86,12 +94,15 @@ def _refuse(data: Any, array: Any) -> None:
 
 
 def unwrapped(data: Any) -> Any:
-    """Nested lists with numbers where they had Tensors of one element."""
+    """Nested lists with numbers where they had Tensors of one element. ValueError for one of more, as PyTorch's."""
     if isinstance(data, Tensor):
         if data.tracked:
             warnings.warn("Converting a tensor with requires_grad=True to a scalar loses its gradient; use stack() to "
                           "keep it.", UserWarning, stacklevel=5)
-        return data.array.item() if data.array.size == 1 else data.array
+        if data.array.size != 1:
+            raise ValueError(f"only one element tensors can be converted to Python scalars, not one of shape "
+                             f"{list(data.shape)}")
+        return data.array.item()
     return [unwrapped(v) for v in data] if isinstance(data, (list, tuple)) else data
 
 

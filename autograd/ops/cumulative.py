@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import float16, float32, int64
+from ..kernels.halves import converted
 from ..kernels.order import in_rows
 from ..kernels.sums import running, running_places
 from ..tensor import Tensor, result
 from ..traced import unrecordable
 from ._declare import Operation
+from ._kinds import demand_real
 from ._names import also
 from ._out import takes_out
 from .cast import cast
 from .choice import where
 from .dims import one_dim
 from .exponential import exp
-from .pick import Pick, ValuesIndices
+from .pick import ValuesIndices, taken
 from .recurrence import backwards
 from .shape import flip, narrow, reshape
 
@@ -34,7 +36,7 @@ class Cumsum(Operation):
         if made is not None:
             return made
         if x.dtype is float16:
-            return in_rows(np.add.accumulate(x, axis=dim, dtype=float32).astype(float16))
+            return in_rows(converted(np.add.accumulate(converted(x, float32), axis=dim), float16))
         return in_rows(np.add.accumulate(x, axis=dim, dtype=x.dtype))
 
     @staticmethod
@@ -64,11 +66,12 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
 
 def _running(x: Any, dim: int, ufunc: Any) -> ValuesIndices:
     """The running extreme, nan from the first nan on, and the last place where it was reached."""
+    demand_real("cummax_cummin", x)
     dim = one_dim(dim, x.ndim)
     if x.ndim == 0:
         return ValuesIndices(x.clone(), result(np.zeros((), int64)))
     indices = running_places(x.array, dim, ufunc)
-    return ValuesIndices(Pick.apply(x, indices, dim=dim), result(indices))
+    return taken(x, indices, dim)
 
 
 @unrecordable

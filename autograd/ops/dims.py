@@ -90,9 +90,10 @@ def reduction(function: F) -> F:
                 kwargs["dim"] = kwargs.pop("axis")
             if "keepdims" in kwargs:
                 kwargs["keepdim"] = kwargs.pop("keepdims")
-            if kwargs.get("out") is not None:
-                apart(kwargs["out"], args)
-                return writing(*args, **kwargs)
+            out = kwargs.pop("out", None)
+            if out is not None:
+                apart(out, args)
+                return writing(*args, out=out, **kwargs)
         return function(*args, **kwargs)
 
     return wrapped  # type: ignore[return-value]

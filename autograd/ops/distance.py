@@ -8,6 +8,7 @@ import numpy as np
 
 from ..dtypes import promote
 from ..traced import again, tracers
+from ._made import number
 from .cast import cast
 from .dims import dims_of
 from .linalg_norms import VectorNorm
@@ -28,7 +29,7 @@ def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepd
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along dim; the gradient is that of the quotient without max."""
-    dtype = promote(x1.dtype, x2.dtype)
+    dtype, eps = promote(x1.dtype, x2.dtype), number("cosine_similarity", "eps", eps)
     if dtype.kind not in "fcV":
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {dtype}")
     x1, x2 = cast(x1, dtype), cast(x2, dtype)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..dtypes import promote
 from ..kernels.order import in_rows
 from ._declare import Operation
@@ -44,6 +45,7 @@ class Euclid(Operation, name="EuclideanDist"):
         return gx, y * sum(ratio, -1, keepdim=True) - matrices(ratio, x) if ctx.needs(1) else None
 
 
+@casts_float32
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = MODES[0]) -> Any:
     """The p-norm distance of each row of x1 (..., n, d) from each row of x2 (..., m, d): (..., n, m)."""
     if compute_mode not in MODES:

@@ -19,8 +19,8 @@ from ..traced import again, redrawn
 from ._declare import Operation, limits_of
 from ._made import extent, floating, kind, made, shape_of, whole
 from ._out import detached, into
-from .choice import where
 from .fill import like
+from .rounding import zero
 
 
 def uniform_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -149,8 +149,7 @@ class Draw(Operation, name="Normal"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Zeros, also where g is infinite."""
-        nothing = where(np.zeros(g.shape, bool), g, 0.0)
-        return (nothing,) * ctx.count
+        return (zero(g),) * ctx.count
 
 
 class DrawBernoulli(Draw, name="Bernoulli"):

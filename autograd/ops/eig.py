@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import takes_out
@@ -94,6 +95,7 @@ def _triangle(UPLO: str) -> str:
     return UPLO.upper()
 
 
+@casts_float32
 @takes_out
 def eigh(A: Any, UPLO: str = "L") -> Any:
     """(eigenvalues, eigenvectors) of each Hermitian matrix, of which one triangle is read; values in increasing order."""
@@ -101,6 +103,7 @@ def eigh(A: Any, UPLO: str = "L") -> Any:
     return Eigh(*EigenHermitian.apply(A, triangle=_triangle(UPLO)))
 
 
+@casts_float32
 @takes_out
 def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     """The eigenvalues of each Hermitian matrix, in increasing order."""
@@ -110,6 +113,7 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     return EigenHermitian.apply(A, triangle=_triangle(UPLO))[0]
 
 
+@casts_float32
 @takes_out
 def eig(A: Any) -> Any:
     """(eigenvalues, eigenvectors) of each square matrix, complex."""
@@ -117,6 +121,7 @@ def eig(A: Any) -> Any:
     return Eig(*EigenGeneral.apply(A))
 
 
+@casts_float32
 @takes_out
 def eigvals(A: Any) -> Any:
     """The eigenvalues of each square matrix, complex."""

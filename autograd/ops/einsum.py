@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+from ..casting import casting, lower
 from ..tensor import Tensor
 from .cast import alike
 from .contract import Contract, Labels
@@ -167,8 +168,11 @@ def _pair(first: tuple[Any, Labels], second: tuple[Any, Labels], out: Labels, ot
     wanted = others.union(out)
     x, left = _without(*first, wanted.union(second[1]))
     y, right = _without(*second, wanted.union(left))
+    summed = not wanted.issuperset((*left, *right))
+    if casting and summed:                           # a product of matrices then, which autocast lowers
+        x, y = lower(x, y)
     if x.dtype != y.dtype:                           # where nothing is summed it is a product by element, which promotes
-        x, y = alike(x, y) if wanted.issuperset((*left, *right)) else one_dtype(x, y)
+        x, y = one_dtype(x, y) if summed else alike(x, y)
     either = {n for n in (*left, *right) if n in wanted}
     kept = out if either == set(out) else tuple(dict.fromkeys(n for n in (*left, *right) if n in wanted))
     return Contract.apply(x, y, left=left, right=right, kept=kept), kept

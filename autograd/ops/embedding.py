@@ -13,10 +13,9 @@ from ..kernels.segments import add_rows, first_largest
 from ..tensor import Tensor
 from ..traced import again, refuse, tracers
 from ._declare import Operation
-from .cast import cast
 from .choice import passing
 from .index.getitem import getitem
-from .shape import reshape
+from .shape import narrow, reshape
 
 
 class Embedding(Operation):
@@ -69,29 +68,39 @@ def _shares(index: Any, rows: int, padding_idx: int | None, by_frequency: bool) 
     return counts if padding_idx is None else np.where(index == padding_idx, 0, counts)
 
 
-def _checked(index: Any, weight: Any, name: str) -> Any:
-    """The array of indices, in range."""
+def _table(weight: Any) -> None:
+    """RuntimeError unless weight is a matrix."""
     if weight.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D, got {list(weight.shape)}")
+
+
+def _checked(index: Any, weight: Any, name: str) -> Any:
+    """The array of indices, in range."""
     if not isinstance(index, Tensor) or index.dtype.kind not in "iu":
         got = index.dtype if isinstance(index, Tensor) else type(index).__name__
         raise RuntimeError(f"{name}: expected indices of dtype int64 or int32; but got {got} instead")
-    again(_in_range, index.array, weight.shape[0])
+    again(_in_range, index.array, weight.shape[0], name)
     return index.array
 
 
-def _in_range(a: Any, rows: int) -> None:
-    """IndexError unless all indices name rows."""
+def _in_range(a: Any, rows: int, name: str) -> None:
+    """An error unless all indices name rows: IndexError from embedding, RuntimeError from embedding_bag."""
     if a.size and not inside(a, rows):
-        raise IndexError(f"index out of range in self: indices from {a.min()} to {a.max()}, {rows} rows")
+        if name == "embedding":
+            raise IndexError(f"index out of range in self: indices from {a.min()} to {a.max()}, {rows} rows")
+        outside = a.reshape(-1)[((a < 0) | (a >= rows)).reshape(-1)][0]
+        raise RuntimeError(f"{name}: Expected idx >= 0 && idx < num_embeddings ({rows}) but found idx to be {outside}")
 
 
-def _padding(padding_idx: int | None, rows: int) -> int | None:
-    """padding_idx counted from the front."""
+def _padding(padding_idx: int | None, rows: int, name: str) -> int | None:
+    """padding_idx counted from the front. Outside: AssertionError from embedding, RuntimeError from embedding_bag."""
     if padding_idx is None:
         return None
     if not -rows <= padding_idx < rows:
-        raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} with {rows} rows")
+        if name == "embedding":
+            raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} with {rows} rows")
+        raise RuntimeError(f"{name}: padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but "
+                           f"got {padding_idx}")
     return padding_idx % rows
 
 
@@ -120,7 +129,8 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
     scale_grad_by_freq divides gradients by how often each row is used.
     """
     _refuse_sparse(sparse, "embedding")
-    padding_idx = _padding(padding_idx, weight.shape[0])
+    _table(weight)
+    padding_idx = _padding(padding_idx, weight.shape[0], "embedding")
     index = _checked(input, weight, "embedding")
     if max_norm is not None:
         renorm_rows(weight, index, max_norm, norm_type)
@@ -151,7 +161,8 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
     """The sum, mean or maximum of rows of weight, bag by bag: (bags, d).
 
     Bags are the rows of a matrix `input`, or the stretches of a vector that begin at `offsets`. padding_idx is left out of
-    its bag; the result for an empty bag is 0. per_sample_weights (as input) weigh the rows of a sum.
+    its bag; the result for an empty bag is 0. include_last_offset: the last bag ends where offsets end, and what follows is
+    in none. per_sample_weights (as input) weigh the rows of a sum.
     """
     _refuse_sparse(sparse, "embedding_bag")
     if weight.dtype.kind in "iu" and input.dtype.kind in "fV":
@@ -162,8 +173,15 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
     if tracers:
         refuse("embedding_bag() can't be recorded")
     lengths = _lengths(input, offsets, include_last_offset)
+    if include_last_offset and input.ndim == 1 and input.shape[0] > offsets.array[-1]:      # the last bag ends there
+        input = narrow(input, 0, 0, int(offsets.array[-1]))
+        per_sample_weights = None if per_sample_weights is None else narrow(per_sample_weights, 0, 0, input.shape[0])
+    _table(weight)
+    if per_sample_weights is not None and per_sample_weights.dtype != weight.dtype:
+        raise RuntimeError(f"embedding_bag: expected per_sample_weights to have the same type as weight, but got "
+                           f"{per_sample_weights.dtype} and {weight.dtype}")
     index = _checked(input, weight, "embedding_bag").reshape(-1)
-    padding_idx = _padding(padding_idx, weight.shape[0])
+    padding_idx = _padding(padding_idx, weight.shape[0], "embedding_bag")
     if max_norm is not None:
         renorm_rows(weight, index, max_norm, norm_type)
     groups = np.repeat(np.arange(len(lengths)), lengths)
@@ -175,7 +193,7 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
     used = reshape(input, (index.size,)) if padding_idx is None else index         # a Tensor: writes to it are noticed
     rows = Embedding.apply(weight, used, again(_shares, index, weight.shape[0], None, scale_grad_by_freq))
     if weights is not None:
-        rows = rows * reshape(cast(weights, weight.dtype), (index.size, 1))
+        rows = rows * reshape(weights, (index.size, 1))
     if mode == "max":
         return _largest(rows, groups, len(lengths))
     out = SumGroups.apply(rows, groups, n=len(lengths))

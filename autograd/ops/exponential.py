@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import activations
+from ..kernels.halves import converted
 from ..kernels.logarithms import logaddexp as kernel
 from ._declare import elementwise
 from ._kinds import only, tensors
@@ -26,7 +27,7 @@ def logistic(x: Any) -> Any:
     """1 / (1 + exp(-x)) of arrays: accurate for large -x too; exp may overflow to inf."""
     x = np.asarray(x)
     if x.dtype == np.float16:
-        return logistic(x.astype(np.float32)).astype(np.float16)
+        return converted(logistic(converted(x, np.float32)), np.float16)
     quick = activations.forward("sigmoid", x)
     if quick is not None:
         return quick

@@ -12,6 +12,7 @@ from ..kernels.sums import extremes
 from ..tensor import Tensor, result
 from ..traced import again
 from ._declare import Operation
+from ._kinds import demand_real
 from ._names import also
 from ._out import into
 from .cast import cast
@@ -24,6 +25,8 @@ from .shape import reshape
 
 class Extreme(Operation, name="Amax"):
     """The largest (or smallest) element over dims; equal ones share the gradient, as PyTorch's amax."""
+
+    real = True
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, pick: Any) -> Any:
@@ -91,6 +94,7 @@ class MinMax(NamedTuple):
 @also(axis="dim", keepdims="keepdim")
 def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> MinMax:
     """The smallest and the largest element, of all or along one `dim`."""
+    demand_real("aminmax", input)
     if out is not None:
         for o in out:
             if o.dtype != input.dtype:
@@ -130,16 +134,19 @@ def _either(x: Any, dim: Any, keepdim: bool, other: Any, pick: Any, find: Any, n
 @reduction
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
+    demand_real("max", input)
     return _either(input, dim, keepdim, other, np.maximum, np.ndarray.argmax, "max")
 
 
 @reduction
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
+    demand_real("min", input)
     return _either(input, dim, keepdim, other, np.minimum, np.ndarray.argmin, "min")
 
 
 def _arg(x: Any, dim: int | None, keepdim: bool, find: Any, name: str) -> Any:
+    demand_real(name, x)
     a = x.array
     if a.dtype.kind == "b":
         raise RuntimeError(f"\"{name}_cpu\" not implemented for 'Bool'; convert with .int()")

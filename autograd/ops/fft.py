@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..dtypes import default
 from ..tensor import result
 from ._declare import Operation, linear
@@ -182,60 +183,70 @@ def _one(name: str, dim: Any) -> int:
 
 # --- transforms ------------------------------------------------------------------------------------------------------
 
+@casts_float32
 @takes_out
 def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """sum over m of x[m] exp(-2 pi i k m / n), along `dim`; n cuts off or fills up with zeros."""
     return _complex(input, n, _one("fft", dim), norm, False)
 
 
+@casts_float32
 @takes_out
 def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The inverse of fft."""
     return _complex(input, n, _one("ifft", dim), norm, True)
 
 
+@casts_float32
 @takes_out
 def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The first n // 2 + 1 coefficients of fft of real input; the others are their conjugates."""
     return _to_half(input, n, _one("rfft", dim), norm)
 
 
+@casts_float32
 @takes_out
 def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The inverse of rfft, for n real numbers; n is by default even."""
     return _from_half(input, n, _one("irfft", dim), norm)
 
 
+@casts_float32
 @takes_out
 def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """fft of a signal whose second half is the conjugate of its first half, which is given: n real numbers."""
     return _from_half(conj(_input(input)), n, _one("hfft", dim), ADJOINT[_norm(norm)])
 
 
+@casts_float32
 @takes_out
 def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The inverse of hfft."""
     return conj(_to_half(input, n, _one("ihfft", dim), ADJOINT[_norm(norm)]))
 
 
+@casts_float32
 @takes_out
 def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """fft over several dimensions, by default all, or the last len(s)."""
     return _complex(input, s, dim, norm, False)
 
 
+@casts_float32
 @takes_out
 def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """The inverse of fftn."""
     return _complex(input, s, dim, norm, True)
 
 
+@casts_float32
 @takes_out
 def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """rfft over the last of several dimensions, fft over the others."""
     return _to_half(input, s, dim, norm)
 
 
+@casts_float32
 @takes_out
 def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
     """The inverse of rfftn."""
@@ -265,8 +276,9 @@ def _of_two(transform: Any, name: str) -> Any:
     return both
 
 
-fft2, ifft2, rfft2 = _of_two(fftn, "fft2"), _of_two(ifftn, "ifft2"), _of_two(rfftn, "rfft2")
-irfft2, hfft2, ihfft2 = _of_two(irfftn, "irfft2"), _of_two(hfftn, "hfft2"), _of_two(ihfftn, "ihfft2")
+fft2, ifft2, rfft2, irfft2 = (casts_float32(_of_two(f, name)) for f, name in (
+    (fftn, "fft2"), (ifftn, "ifft2"), (rfftn, "rfft2"), (irfftn, "irfft2")))
+hfft2, ihfft2 = _of_two(hfftn, "hfft2"), _of_two(ihfftn, "ihfft2")
 
 
 # --- order and frequencies ---------------------------------------------------------------------------------------------

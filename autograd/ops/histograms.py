@@ -10,6 +10,8 @@ import numpy as np
 from ..dtypes import float32, float64, int32, int64
 from ..tensor import Tensor, result
 from ..traced import rerun, unrecordable
+from ._kinds import demand_real
+from ._made import whole
 from ._out import detached, into, takes_out
 from .no_derivative import underived
 
@@ -18,6 +20,7 @@ from .no_derivative import underived
 
 def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
     """Binary search in each row of edges for the row of values beside it."""
+    demand_real("searchsorted", edges, values)
     if edges.dtype.kind == "b":
         raise NotImplementedError("\"searchsorted_out_cpu\" not implemented for 'Bool'; convert with .int()")
     side: Any = "right" if right else "left"
@@ -118,6 +121,7 @@ def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     a = input.array
     if a.dtype.kind not in "fV":
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{a.dtype}'; convert with .float()")
+    bins = whole("histc", "bins", bins)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)

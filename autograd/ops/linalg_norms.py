@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..kernels.order import in_rows
-from ..tensor import result
+from ..tensor import Tensor, result
 from ._declare import Operation
+from ._made import number
 from ._out import takes_out
 from .arithmetic import div, mul
 from .cast import cast
@@ -119,6 +121,7 @@ def vector_norm(x: Any, ord: Any = 2, dim: Dims = None, keepdim: bool = False, *
     """(sum of |x|^ord)^(1/ord) over `dim`, or over all; for ord 0 the number of elements that are not 0, for inf and -inf
     the largest and smallest |x|."""
     x = _norm_dtype("linalg.vector_norm", x, dtype)
+    ord = number("linalg.vector_norm", "ord", ord) if isinstance(ord, Tensor) else ord
     if isinstance(ord, complex) or not isinstance(ord, (int, float)):
         raise RuntimeError(f"linalg.vector_norm: Expected a non-complex scalar as the order of norm, not {ord!r}")
     dims = dims_of(dim, x.ndim)
@@ -196,6 +199,7 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     return vector_norm(A, ord, dims, keepdim, dtype=dtype)
 
 
+@casts_float32
 @takes_out
 def cond(A: Any, p: Any = None) -> Any:
     """The norm of each matrix times that of its inverse; for p None, 2 and -2 the ratio of its extreme singular values.

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..kernels import softmax as kernel
+from ..kernels.halves import converted
 from ..kernels.picking import numbers, picked, take_away
 from ..kernels.scatter import inside
 from ..kernels.selection import masked
@@ -27,6 +29,8 @@ MSG_SMOOTHING = "label_smoothing must be between 0.0 and 1.0. Got: {}"
 
 class NllRows(Operation, name="NllLoss"):
     """-logp[i, target[i]], times weights[i] if there are some, for each row; or the sum of these over `total`."""
+
+    joins = ((0,), ())
 
     @staticmethod
     def forward(ctx: Any, logp: Any, target: Any, *, weights: Any, total: Any) -> Any:
@@ -98,7 +102,7 @@ class CrossEntropy(Operation):
         sums. Half precision in single.
         """
         ctx.given = weights, total
-        wide = x.astype(np.float32) if x.dtype == np.float16 else x
+        wide = converted(x, np.float32) if x.dtype == np.float16 else x
         made = kernel.power_sums(x)
         if made is None:
             tops = np.maximum.reduce(wide, axis=1)
@@ -133,9 +137,10 @@ class CrossEntropy(Operation):
             powers = np.exp(x - powers[:, None])
         out = powers * (share / sums)[:, None]
         take_away(out, target, share)
-        return out.astype(x.dtype, copy=False), None
+        return converted(out, x.dtype, copy=False), None
 
 
+@casts_float32
 def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
              reduce: Any = None, reduction: str = "mean") -> Any:
     """-input[i, target[i]], weighted by class; input (n, c, ...) log probabilities, target (n, ...) class numbers.
@@ -230,6 +235,7 @@ def _unusual(t: Any, classes: int, ignore_index: int) -> bool:
     return bool(t.size) and not inside(t, classes)
 
 
+@casts_float32
 def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
                   reduce: Any = None, reduction: str = "mean", label_smoothing: float = 0.0) -> Any:
     """-log softmax(input)[target]: input (n, c, ...) or (c,), target class numbers (n, ...) or probabilities as input.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..kernels.activations import logit_loss
 from ..tensor import Tensor
 from ..traced import again
@@ -45,6 +46,7 @@ class BinaryCrossEntropy(Operation):
         return gx, gt
 
 
+@casts_float32
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
                          reduction: str = "mean") -> Any:
     """-(target log(input) + (1 - target) log(1 - input)), input being probabilities."""
@@ -92,6 +94,7 @@ class BinaryCrossEntropyWithLogits(Operation):
         return g * (sigmoid(x) - t) if ctx.needs(0) else None, -g * x if ctx.needs(1) else None
 
 
+@casts_float32
 def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, size_average: Any = None,
                                      reduce: Any = None, reduction: str = "mean", pos_weight: Any = None) -> Any:
     """binary_cross_entropy(sigmoid(input), target), without overflow; pos_weight multiplies the part of target."""
@@ -110,6 +113,7 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
     return reduced(losses, reduction)
 
 
+@casts_float32
 def soft_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
     """log(1 + exp(-target input)), targets 1 and -1."""
     reduction = chosen(reduction, size_average, reduce)

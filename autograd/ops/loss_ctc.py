@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..kernels import ctc
 from ..tensor import Tensor
 from ..traced import unrecordable
@@ -63,6 +64,7 @@ def _numbers(value: Any, name: str) -> Any:
     return np.atleast_1d(a).astype(np.int64)
 
 
+@casts_float32
 @unrecordable
 def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
              reduction: str = "mean", zero_infinity: bool = False) -> Any:

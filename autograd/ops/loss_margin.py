@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..traced import unrecordable
 from .choice import minimum, relu, where
 from .distance import pairwise_distance
@@ -17,6 +18,7 @@ from .reduce import sum
 from .shape import reshape, unsqueeze
 
 
+@casts_float32
 def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_average: Any = None, reduce: Any = None,
                          reduction: str = "mean") -> Any:
     """input where target is 1, max(0, margin - input) where it is -1."""
@@ -25,6 +27,7 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_aver
     return reduced(losses, reduction)
 
 
+@casts_float32
 def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
                         reduce: Any = None, reduction: str = "mean") -> Any:
     """max(0, -target (input1 - input2) + margin): target 1 wants input1 the larger, -1 input2."""
@@ -40,6 +43,7 @@ def _above_zero(x: Any) -> Any:
     return where(x < 0, 0.0, x)
 
 
+@casts_float32
 def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
                           reduce: Any = None, reduction: str = "mean") -> Any:
     """1 - cos(input1, input2) where target is 1, max(0, cos - margin) where it is -1."""
@@ -68,6 +72,7 @@ def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> 
                            f"but got: anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D")
 
 
+@casts_float32
 def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
                         swap: bool = False, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
     """max(0, |anchor - positive| - |anchor - negative| + margin); swap takes the negative's nearer distance of two."""
@@ -96,6 +101,7 @@ def triplet_margin_with_distance_loss(
 
 # --- margins between classes -------------------------------------------------------------------------------------------
 
+@casts_float32
 @unrecordable
 def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: Any = None,
                       reduce: Any = None, reduction: str = "mean") -> Any:
@@ -133,6 +139,7 @@ def _rows(input: Any, target: Any, name: str) -> tuple[Any, Any]:
     return rows, t
 
 
+@casts_float32
 @unrecordable
 def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None,
                            reduction: str = "mean") -> Any:

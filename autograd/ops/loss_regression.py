@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
+from ..kernels.threads import alone
 from ..tensor import Tensor, result
 from ..traced import again, tracers
 from ._declare import Operation
@@ -31,7 +33,8 @@ class MseLoss(Operation):
         ctx.save(x, y)
         ctx.scale = scale
         difference = (x - y).reshape(-1)
-        return np.asarray(np.vdot(difference, difference) * scale, x.dtype)
+        with alone():
+            return np.asarray(np.vdot(difference, difference) * scale, x.dtype)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -45,6 +48,7 @@ class MseLoss(Operation):
         return gx if ctx.needs(0) else None, -gx if ctx.needs(1) else None
 
 
+@casts_float32
 def mse_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
              weight: Any = None) -> Any:
     """(input - target)^2; weight multiplies each element, and the mean is over the weights."""
@@ -74,6 +78,7 @@ def _weighted(losses: Any, weight: Any, reduction: str) -> Any:
     return sum(losses) / sum(weight) if reduction == "mean" else reduced(losses, reduction)
 
 
+@casts_float32
 def l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
             weight: Any = None) -> Any:
     """|input - target|; weight multiplies each element, and the mean is over the weights."""
@@ -96,6 +101,7 @@ _smooth = pointwise("SmoothL1Loss", lambda d, beta: _huber_forward(d, beta) / be
                     lambda g, d, beta: g * (_within(d, beta) / beta))
 
 
+@casts_float32
 def smooth_l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
                    beta: float = 1.0) -> Any:
     """d^2 / (2 beta) where d = |input - target| < beta, d - beta / 2 elsewhere."""
@@ -108,6 +114,7 @@ def smooth_l1_loss(input: Any, target: Any, size_average: Any = None, reduce: An
     return reduced(_smooth(input - target, float(beta)), reduction)
 
 
+@casts_float32
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
     """d^2 / 2 where d = |input - target| < delta, delta (d - delta / 2) elsewhere."""
     reduction = chosen(reduction)
@@ -119,6 +126,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 
 # --- likelihoods -------------------------------------------------------------------------------------------------------
 
+@casts_float32
 def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: Any = None,
                      eps: float = 1e-8, reduce: Any = None, reduction: str = "mean") -> Any:
     """exp(input) - target input, or input - target log(input + eps) if not log_input.
@@ -185,6 +193,7 @@ class XLogX(Operation, name="Xlogy"):
         return g * where(t == 0, math.nan, log(t) + 1)
 
 
+@casts_float32
 def kl_div(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
            log_target: bool = False) -> Any:
     """target (log(target) - input), input being log probabilities, target too if log_target.

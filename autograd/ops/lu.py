@@ -6,14 +6,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..kernels.lu import lu_factor as lu_kernel
 from ..kernels.lu import permutation
 from ..tensor import result
 from ._declare import Operation
 from ._out import takes_out
+from .index.getitem import getitem
 from .matmul import matrices
 from .matrices import LinAlgError, array_of, demand_alike, demand_broadcast, demand_matrices, demand_square, first_bad
-from .shape import cat, mH, mT, narrow
+from .shape import cat, expand, mH, narrow
 from .solve import triangular
 from .triangle import lower_part, upper_part
 
@@ -77,12 +79,21 @@ class Lu(Operation, name="LinalgLuFactorEx"):
         out = mH(triangular(upper, mH(core), True))
         if more is not None:
             out = cat([out, more], -1 if n > k else -2)
-        return matrices(permutation_matrix(ctx.rows, z.dtype), out)
+        return rows_of(out, np.argsort(ctx.rows, -1))
 
 
 def unit_lower(x: Any) -> Any:
     """The lower triangle of x (..., m, k) with ones on its diagonal."""
     return lower_part(x, -1) + np.eye(x.shape[-2], x.shape[-1], dtype=x.dtype)
+
+
+def rows_of(x: Any, order: Any) -> Any:
+    """The rows of each matrix of x (..., m, n) in the order of an array (..., m); stacks broadcast."""
+    if order.ndim == 1 and x.ndim == 2:
+        return getitem(x, order)
+    batch = np.broadcast_shapes(x.shape[:-2], order.shape[:-1])
+    x, order = expand(x, (*batch, *x.shape[-2:])), np.broadcast_to(order, (*batch, order.shape[-1]))
+    return getitem(x, (*np.ogrid[tuple([slice(n) for n in order.shape])][:-1], order))
 
 
 def permutation_matrix(rows: Any, dtype: Any) -> Any:
@@ -134,6 +145,8 @@ def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
     return _unpacked(factors, array_of(pivots))
 
 
+@takes_out
+@casts_float32
 def lu(input: Any, pivot: bool = True, get_infos: bool = False) -> Any:
     """(LU, pivots), and info if get_infos: linalg.lu_factor_ex, under its older name."""
     factors, pivots, info = _factored("lu", input, pivot)
@@ -187,12 +200,13 @@ def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint:
 
 
 def _solve_factored(factors: Any, pivots: Any, b: Any, adjoint: bool) -> Any:
-    p = permutation_matrix(permutation(pivots, factors.shape[-2]), factors.dtype)
+    order = permutation(pivots, factors.shape[-2])
     if adjoint:
-        return matrices(p, triangular(mH(factors), triangular(mH(factors), b, False), True, True))
-    return triangular(factors, triangular(factors, matrices(mT(p), b), False, True), True)
+        return rows_of(triangular(mH(factors), triangular(mH(factors), b, False), True, True), np.argsort(order, -1))
+    return triangular(factors, triangular(factors, rows_of(b, order), False, True), True)
 
 
+@casts_float32
 @takes_out
 def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
     """linalg.lu_solve, under its older name and order."""

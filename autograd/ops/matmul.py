@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casting, lower
 from ..complaints import check_broadcast, unsupported
 from ..dtypes import promote
 from ..kernels.products import WORTH, affine, column_sums, product
+from ..kernels.threads import alone
 from ..operation import fit
 from ..tensor import Tensor
 from ..walk import home_for
@@ -76,7 +78,8 @@ class MatVec(Operation, name="Mv"):
     def forward(ctx: Any, x: Any, v: Any) -> Any:
         """np.matmul."""
         ctx.save(x, v)
-        return np.matmul(x, v)
+        with alone():
+            return np.matmul(x, v)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -93,7 +96,8 @@ class Dot(Operation):
     def forward(ctx: Any, x: Any, y: Any) -> Any:
         """np.matmul."""
         ctx.save(x, y)
-        return np.matmul(x, y)
+        with alone():
+            return np.matmul(x, y)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -105,6 +109,8 @@ class Dot(Operation):
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """The matrix product as Python's @: vectors are rows on the left, columns on the right; leading sizes broadcast."""
     x, y = input, other
+    if casting and out is None:
+        x, y = lower(x, y)
     if out is None and isinstance(x, Tensor) and isinstance(y, Tensor):
         one, two = x.array, y.array
         if one.ndim == two.ndim == 2 and one.shape[1] == two.shape[0] and one.dtype is two.dtype and one.dtype.kind == "f":
@@ -112,7 +118,12 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     if not isinstance(x, (Tensor, np.ndarray)) or not isinstance(y, (Tensor, np.ndarray)):
         return unsupported("matmul", x, y, numbers=False)
     if out is not None:
-        return into(out, matmul(detached(x), detached(y)), x, y)
+        return into(out, multiplied(detached(x), detached(y)), x, y)
+    return multiplied(x, y)
+
+
+def multiplied(x: Any, y: Any) -> Any:
+    """matmul() without autocast."""
     a, b = x.array.shape if isinstance(x, Tensor) else x.shape, y.array.shape if isinstance(y, Tensor) else y.shape
     nx, ny = len(a), len(b)
     if nx == 0 or ny == 0:
@@ -189,7 +200,7 @@ def mv(input: Any, vec: Any) -> Any:
     demand_ndim("mv", "vec", vec, 1)
     if input.shape[1] != vec.shape[0]:
         raise RuntimeError(f"size mismatch, got input ({input.shape[0]}), mat ({size_text(input)}), vec ({vec.shape[0]})")
-    return matmul(input, vec)
+    return multiplied(input, vec)                    # which autocast leaves as it is
 
 
 def _vectors(name: str, x: Any, y: Any) -> None:
@@ -227,7 +238,7 @@ def inner(input: Any, other: Any) -> Any:
         raise RuntimeError(f"inner() the last dimension must match on both input tensors but got shapes {list(input.shape)} "
                            f"and {list(other.shape)}")
     if other.ndim == 1:
-        return matmul(input, other)
+        return Dot.apply(input, other) if input.ndim == 1 else matmul(input, other)
     flat = reshape(other, _rows(other), other.shape[-1])
     return reshape(matmul(input, mT(flat)), (*input.shape[:-1], *other.shape[:-1]))
 
@@ -294,8 +305,12 @@ class Unbiased(Linear, name="Mm"):
     """Linear whose bias is None."""
 
 
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
     """input @ weight^T + bias: input (..., k), weight (m, k), bias (m,) -> (..., m)."""
+    if out is not None:
+        return into(out, linear(detached(input), detached(weight), detached(bias)), input, weight, bias)
+    if casting:
+        input, weight, bias = lower(input, weight, bias)
     x = input
     shape = x.array.shape if isinstance(x, Tensor) else x.shape
     matrix = weight.array.shape if isinstance(weight, Tensor) else weight.shape

@@ -10,7 +10,7 @@ from ..kernels.matrix_exp import matrix_exp as exponential
 from ._declare import Operation
 from ._out import takes_out
 from .choice import where
-from .matmul import matrices
+from .matmul import matmul
 from .shape import cat, clone, mH, narrow
 from .solve import inv
 
@@ -65,10 +65,10 @@ def matrix_power(input: Any, n: int) -> Any:
     power, square = None, input
     while n:
         if n % 2:
-            power = square if power is None else matrices(power, square)
+            power = square if power is None else matmul(power, square)
         n //= 2
         if n:
-            square = matrices(square, square)
+            square = matmul(square, square)
     return power
 
 

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casting, casts_float32, raised
 from ..dtypes import int64
 from ..kernels import onednn_pooling
 from ..kernels import pooling as kernels
+from ..kernels.layouts import kept
 from ..kernels.windows import Slide
 from ..random import default_generator
-from ..tensor import Tensor, result
+from ..tensor import Tensor
 from ..traced import refuse, tracers
 from ._declare import Operation
 from ._geometry import Sizes, by, check_pool_input, full_sizes, ints, pool_ints
@@ -24,15 +26,24 @@ from .shape import reshape, unsqueeze
 
 
 class MaxPool(Operation, name="MaxPoolWithIndices"):
-    """The largest elements under windows, and their places in the flat plane, both found by `find`."""
+    """The largest elements under windows, and their places in the flat plane, both found by `find`.
+
+    places: found before, and given to the user, who may write into them; the largest elements are taken from there.
+    """
+
+    joins = ((0,),)
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, find: Any, how: tuple[Any, ...], indices: bool) -> Any:
+    def forward(ctx: Any, x: Any, places: Any = None, *, find: Any, how: tuple[Any, ...], indices: bool) -> Any:
         """One of the kernels max_windows, max_spans, max_scattered; or oneDNN's, whose codes tell the places when asked."""
         ctx.plane, ctx.codes = x.shape[2:], None
+        if places is not None:
+            ctx.save(places)
+            return kernels.take_places(x, places)
         quick = onednn_pooling.max_windows(x, *how) if find is kernels.max_windows else None
         if quick is None:
             values, ctx.places = find(x, *how)
+            values = kept(values, x)
             return (values, ctx.places) if indices else values
         (values, ctx.codes), (ctx.slide,) = quick, how
         return (values, kernels.decoded(ctx.codes, ctx.slide, ctx.plane)) if indices else values
@@ -40,6 +51,9 @@ class MaxPool(Operation, name="MaxPoolWithIndices"):
     @staticmethod
     def backward(ctx: Any, g: Any, _: Any = None) -> Any:
         """To the places where they came from."""
+        if ctx.saved is not None:
+            (places,) = ctx.values
+            return AddPlaces.apply(g, places=getattr(places, "array", places), plane=ctx.plane), None
         if ctx.codes is None:
             return AddPlaces.apply(g, places=ctx.places, plane=ctx.plane)
         made = None if isinstance(g, Tensor) else onednn_pooling.max_windows_back(g, ctx.codes, ctx.plane, ctx.slide)
@@ -96,16 +110,19 @@ class TakePlaces(Operation, name="Gather"):
 class MaxUnpool(Operation):
     """Zeros (n, c, *plane) with x put at places in each flat plane."""
 
+    real = True
+
     @staticmethod
-    def forward(ctx: Any, x: Any, *, places: Any, plane: Sizes) -> Any:
+    def forward(ctx: Any, x: Any, places: Any, *, plane: Sizes) -> Any:
         """The kernel put_places."""
-        ctx.places = places
+        ctx.save(places)
         return kernels.put_places(x, places, plane)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Take from the places."""
-        return TakePlaces.apply(g, places=ctx.places)
+        (places,) = ctx.values
+        return TakePlaces.apply(g, places=getattr(places, "array", places)), None
 
 
 def found(x: Any, dims: int, find: Any, how: tuple[Any, ...], indices: bool) -> Any:
@@ -113,8 +130,11 @@ def found(x: Any, dims: int, find: Any, how: tuple[Any, ...], indices: bool) -> 
     if x.ndim == dims + 1:
         out = found(unsqueeze(x, 0), dims, find, how, indices)
         return tuple([reshape(part, part.shape[1:]) for part in out]) if indices else reshape(out, out.shape[1:])
-    out = POOLS[dims - 1].apply(x, find=find, how=how, indices=indices)
-    return out if not indices or isinstance(out[1], Tensor) else (out[0], result(out[1]))
+    pool = POOLS[dims - 1]
+    if not indices or not isinstance(x, Tensor) or not x.tracked:
+        return pool.apply(x, find=find, how=how, indices=indices)
+    places = pool.apply(x.detach(), find=find, how=how, indices=True)[1]
+    return pool.apply(x, places, find=find, how=how, indices=False), places
 
 
 # --- sliding windows -------------------------------------------------------------------------------------------------
@@ -170,6 +190,8 @@ def max_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
     With return_indices also where it stands in its volume, counted in memory's order. Of equal ones the first is taken.
     """
+    if casting and not return_indices:
+        (input,) = raised(input)
     return max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
@@ -196,6 +218,7 @@ def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = Fal
     return adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
+@casts_float32
 def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """The maxima over output_size (d', h', w') windows that cover input (n, c, d, h, w) evenly; None: as input."""
     return adaptive_max_pool("adaptive_max_pool3d", 3, input, output_size, return_indices)
@@ -250,6 +273,7 @@ def fractional_max_pool(name: str, dims: int, input: Any, kernel_size: Any, outp
     return found(input, dims, kernels.max_scattered, (starts, kernel), indices)
 
 
+@casts_float32
 def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
                           return_indices: bool = False, _random_samples: Any = None) -> Any:
     """The maxima under windows set out in steps of random lengths: input (n, c, h, w) or (c, h, w) to output_size.
@@ -260,6 +284,7 @@ def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None,
                                return_indices)
 
 
+@casts_float32
 def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
                           return_indices: bool = False, _random_samples: Any = None) -> Any:
     """The maxima under windows set out in steps of random lengths: input (n, c, d, h, w) or (c, d, h, w) to output_size.
@@ -313,23 +338,26 @@ def max_unpool(name: str, dims: int, input: Any, indices: Any, kernel_size: Any,
         raise RuntimeError(f"{name}: Found an invalid max index: {places[wrong][0]} (output volumes are of size "
                            f"{by(plane)})")
     if input.ndim == dims + 1:
-        out = MaxUnpool.apply(unsqueeze(input, 0), places=places[None], plane=plane)
+        out = MaxUnpool.apply(unsqueeze(input, 0), unsqueeze(indices, 0), plane=plane)
         return reshape(out, out.shape[1:])
-    return MaxUnpool.apply(input, places=places, plane=plane)
+    return MaxUnpool.apply(input, indices, plane=plane)
 
 
+@casts_float32
 def max_unpool1d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
                  output_size: Any = None) -> Any:
     """Zeros with input (n, c, l) or (c, l) put where max_pool1d says it found it."""
     return max_unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
 
 
+@casts_float32
 def max_unpool2d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
                  output_size: Any = None) -> Any:
     """Zeros with input (n, c, h, w) or (c, h, w) put where max_pool2d says it found it."""
     return max_unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
 
 
+@casts_float32
 def max_unpool3d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
                  output_size: Any = None) -> Any:
     """Zeros with input (n, c, d, h, w) or (c, d, h, w) put where max_pool3d says it found it."""

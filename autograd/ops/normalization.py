@@ -10,10 +10,12 @@ from ..dtypes import finfo, float32
 from ..graph import shared_counter
 from ..kernels.order import channels_last
 from ._out import takes_out
+from .arithmetic import weighted
 from .batch_norm import ChannelNorm
 from .cast import cast
 from .distance import p_norm
 from .powers import pow, rsqrt
+from .reduce import mean
 from .shape import contiguous, pad_constant, reshape, wrap_dim
 from .standardize import GroupNorm, InstanceNorm, LayerNorm, RmsNorm
 
@@ -43,7 +45,7 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
         update_running(running_mean, mean.reshape(-1), momentum)
         update_running(running_var, var.reshape(-1), momentum, n / max(n - 1, 1))
 
-    given = running_mean is not None or running_var is not None
+    given = input.array.size and (running_mean is not None or running_var is not None)     # an empty batch says nothing
     return ChannelNorm.apply(input, weight, bias, dims=(0, *range(2, input.ndim)), eps=eps, form=form,
                              observe=observe if given else None)
 
@@ -64,7 +66,7 @@ def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bi
     shift = -running_mean * scale
     shift = shift if bias is None else shift + bias
     laid = input if channels_last(input.array) else contiguous(input)
-    out = laid * reshape(scale, form) + reshape(shift, form)
+    out = weighted(laid, reshape(scale, form)) + reshape(shift, form)
     return cast(out, input.dtype) if input.dtype.itemsize == 2 else out          # with float32 statistics, as PyTorch
 
 
@@ -92,11 +94,12 @@ def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None,
     if math.prod(input.shape[2:]) == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {list(input.shape)}")
     _check_channels(channels, weight=weight, bias=bias, running_mean=running_mean, running_var=running_var)
+    if not input.array.size:
+        return batch_norm(input, None, None, weight, bias, True, momentum, eps)
 
     def observe(mean: Any, var: Any, n: int) -> None:
-        samples = max(input.shape[0], 1)
-        update_running(running_mean, mean.reshape(samples, -1).mean(0), momentum)
-        update_running(running_var, var.reshape(samples, -1).mean(0), momentum, n / max(n - 1, 1))
+        update_running(running_mean, mean.reshape(input.shape[0], -1).mean(0), momentum)
+        update_running(running_var, var.reshape(input.shape[0], -1).mean(0), momentum, n / max(n - 1, 1))
 
     given = running_mean is not None or running_var is not None
     return InstanceNorm.apply(input, weight, bias, groups=channels, eps=eps, observe=observe if given else None)
@@ -130,9 +133,15 @@ def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, 
 
 
 def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
-    """The last dimensions over the square root of their mean square; times weight. eps: the dtype's own if None."""
+    """The last dimensions over the square root of their mean square; times weight. eps: the dtype's own if None.
+
+    Of complex numbers the square is z * z, as PyTorch's: the result is holomorphic in input and not of length 1.
+    """
     settings = _trailing("rms_norm", input, normalized_shape, weight, None)
     eps = finfo(input.dtype if input.dtype.itemsize > 2 else float32).eps if eps is None else eps
+    if input.dtype.kind == "c" or (weight is not None and weight.dtype.kind == "c"):
+        out = input * rsqrt(mean(input * input, settings["dims"], True) + eps)
+        return out if weight is None else out * weight
     return RmsNorm.apply(input, weight, None, eps=eps, centre=False, **settings)
 
 

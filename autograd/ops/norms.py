@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ._made import number
 from ._names import also
 from ._out import takes_out
 from .choice import where
@@ -38,6 +39,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
 @takes_out
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """Each slice of input at one place of `dim` scaled down to p-norm `maxnorm`, if its norm is larger."""
+    p, maxnorm = number("renorm", "p", p), number("renorm", "maxnorm", maxnorm)
     if p <= 0:
         raise RuntimeError(f"renorm: non-positive-norm not supported, got p={p}")
     if maxnorm < 0:

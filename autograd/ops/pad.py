@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casting, raised
 from .index.getitem import Index
 from .shape import clone, crop, pad_constant
+
+
+class Padded(Index, name="ReflectionPad"):
+    """Elements picked by index along one dimension, as a pad."""
+
+    joins = ((0,),)
 
 
 def constant_pad_nd(input: Any, pad: Sequence[int], value: Any = 0) -> Any:
@@ -75,10 +82,12 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
         raise NotImplementedError(f"Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now: pad "
                                   f"{list(pad)} needs an input of {dims + 1} or {dims + 2} dimensions, not {input.ndim}")
     check(input, pad, widths, mode)
+    if casting and (mode == "replicate" or (mode == "reflect" and dims < 3)):
+        (input,) = raised(input)
     out = input
     for dim, (a, b) in enumerate(widths):
         if a or b:
-            out = Index.apply(out, MODES[mode](input.shape[dim], a, b), dims=(dim,))
+            out = (Index if mode == "circular" else Padded).apply(out, MODES[mode](input.shape[dim], a, b), dims=(dim,))
     return clone(out) if out is input else out
 
 

@@ -57,8 +57,16 @@ def selected(x: Any, indices: Any, dim: int, keepdim: bool) -> ValuesIndices:
     """One element along dim for each of the others: (values, indices); `indices` an array with size 1 along dim."""
     if x.ndim == 0:
         return ValuesIndices(x * 1 if x.dtype.kind != "b" else x.clone(), result(indices.reshape(())))
-    values = Pick.apply(x, indices, dim=dim, keepdim=keepdim)
-    return ValuesIndices(values, result(indices if keepdim else indices.reshape(without(indices.shape, dim))))
+    return taken(x, indices, dim, keepdim=keepdim)
+
+
+def taken(x: Any, indices: Any, dim: int, *, distinct: bool = False, keepdim: bool = True) -> ValuesIndices:
+    """The elements of x at `indices`, an array, along dim; and the indices as the Tensor that backward reads them from, so
+    that it notices when the caller wrote to them.
+    """
+    given = result(indices)
+    values = Pick.apply(x, given, dim=dim, distinct=distinct, keepdim=keepdim)
+    return ValuesIndices(values, given if keepdim else reshape(given, without(indices.shape, dim)))
 
 
 def without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:

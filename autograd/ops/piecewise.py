@@ -6,33 +6,36 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_lower
 from ..random import default_generator
 from ..tensor import Tensor
 from ..traced import again
 from ._declare import Operation
+from ._out import takes_out
 from ._pointwise import overwrite, pointwise
-from .arithmetic import mul
 from .choice import passing, where
 from .choice import relu as plain_relu
 from .shape import clone, reshape
 
 # At the corners the gradients are PyTorch's: 0 where a piece is flat, whatever comes.
 _hardtanh = pointwise("Hardtanh", lambda x, low, high: np.clip(x, low, high),
-                      lambda g, x, low, high: passing(g, ~((x <= low) | (x >= high))), integers=True, kernel="hardtanh")
+                      lambda g, x, low, high: passing(g, ~((x <= low) | (x >= high))), integers=True, kernel="hardtanh",
+                      straight=True)
 _hardsigmoid = pointwise("Hardsigmoid", lambda x: np.clip(x + 3, 0, 6) / 6,
-                         lambda g, x: passing(g, (x > -3) & (x < 3)) / 6)
+                         lambda g, x: passing(g, (x > -3) & (x < 3)) / 6, straight=True)
 _hardswish = pointwise("Hardswish", lambda x: x * np.clip(x + 3, 0, 6) / 6,
                        lambda g, x: passing(g * where(x < 3, x / 3 + 0.5, 1.0), ~(x <= -3)), kernel="hardswish")
 _hardshrink = pointwise("Hardshrink", lambda x, lambd: np.where((x >= -lambd) & (x <= lambd), 0, x),
-                        lambda g, x, lambd: passing(g, ~((x >= -lambd) & (x <= lambd))))
+                        lambda g, x, lambd: passing(g, ~((x >= -lambd) & (x <= lambd))), straight=True)
 _softshrink = pointwise("Softshrink", lambda x, lambd: x - np.clip(x, -lambd, lambd),
-                        lambda g, x, lambd: passing(g, ~((x >= -lambd) & (x <= lambd))))
+                        lambda g, x, lambd: passing(g, ~((x >= -lambd) & (x <= lambd))), straight=True)
 _threshold = pointwise("Threshold", lambda x, limit, value: np.where(x <= limit, np.asarray(value).astype(x.dtype), x),
-                       lambda g, x, limit, value: where(x <= limit, 0.0, g), integers=True)
+                       lambda g, x, limit, value: where(x <= limit, 0.0, g), integers=True, straight=True)
 # Sums of two parts, or the larger one, rather than np.where, which is slow on random signs.
 _leaky_relu = pointwise("LeakyRelu", lambda x, slope: (np.maximum(x, x * slope) if 0 < slope <= 1 else
                                                        np.maximum(x, 0) + np.minimum(x, 0) * slope),
-                        lambda g, x, slope: passing(g, x > 0) + passing(g * slope, ~(x > 0)), kernel="leaky_relu")
+                        lambda g, x, slope: passing(g, x > 0) + passing(g * slope, ~(x > 0)), kernel="leaky_relu",
+                        straight=True)
 
 
 def relu(input: Any, inplace: bool = False) -> Any:
@@ -72,11 +75,13 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
     return overwrite(input, _hardswish(clone(input))) if inplace else _hardswish(input)
 
 
+@takes_out
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """input where beyond [-lambd, lambd], 0 within."""
     return _hardshrink(input, lambd)
 
 
+@takes_out
 def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """input moved by lambd towards 0, and 0 within [-lambd, lambd]."""
     if lambd < 0:
@@ -116,7 +121,7 @@ def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool
         _check_slopes(lower, upper)
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    out = mul(clone(input) if inplace else input, again(_slopes, input.array, lower, upper))
+    out = RRelu.apply(clone(input) if inplace else input, again(_slopes, input.array, lower, upper))
     return overwrite(input, out) if inplace else out
 
 
@@ -132,10 +137,29 @@ def rrelu_(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: boo
     return rrelu(input, lower, upper, training, True)
 
 
+class RRelu(Operation, name="RreluWithNoise"):
+    """x times given slopes."""
+
+    mixes = True
+    joins = ((0,), ())
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, slopes: Any) -> Any:
+        """Each element by its own."""
+        ctx.save(slopes)
+        return x * slopes
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """The same slopes."""
+        return g * ctx.values[0], None
+
+
 class PRelu(Operation, name="PreluKernel"):
     """x where positive, weight * x elsewhere."""
 
     mixes = True
+    joins = ((0, 1), (0, 1))
 
     @staticmethod
     def forward(ctx: Any, x: Any, weight: Any) -> Any:
@@ -150,6 +174,7 @@ class PRelu(Operation, name="PreluKernel"):
         return where(x > 0, g, g * weight), where(x > 0, 0.0, g * x)
 
 
+@casts_lower
 def prelu(input: Any, weight: Any) -> Any:
     """leaky_relu with a learned slope: one for all, or one for each channel (dimension 1)."""
     if not isinstance(weight, Tensor):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..casting import casting, casts_float32, lower
 from ..dtypes import finfo
 from ..tensor import Tensor, result
 from ._declare import Operation
@@ -88,9 +89,11 @@ def pinv_of(x: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False)
 def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """The pseudoinverse of each matrix; singular values up to max(atol, rtol * the largest) count as zero."""
     (demand_square if hermitian else demand_matrices)("linalg.pinv", A)
-    return pinv_of(A, atol, rcond if rtol is None else rtol, hermitian)
+    out = pinv_of(A, atol, rcond if rtol is None else rtol, hermitian)
+    return lower(out)[0] if casting else out         # PyTorch's last step is a matrix product
 
 
+@casts_float32
 @takes_out
 def pinverse(input: Any, rcond: float = 1e-15) -> Any:
     """linalg.pinv with rtol=rcond."""
@@ -98,6 +101,7 @@ def pinverse(input: Any, rcond: float = 1e-15) -> Any:
     return pinv_of(input, None, rcond)
 
 
+@casts_float32
 @takes_out
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
     """How many singular values of each matrix are larger than max(atol, rtol * the largest)."""
@@ -115,6 +119,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any =
 DRIVERS = (None, "gels", "gelsy", "gelsd", "gelss")
 
 
+@casts_float32
 @takes_out
 def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None) -> Any:
     """(solution, residuals, rank, singular_values): the X of least norm with the least |A X - B|.

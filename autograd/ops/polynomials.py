@@ -11,7 +11,7 @@ from ._kinds import in_floats, undifferentiable
 
 def _polynomial(name: str, kernel: Any) -> Any:
     words = "".join(word.title() for word in name.split("_"))
-    value = elementwise(f"Special{words}", in_floats(kernel), undifferentiable(name), undifferentiable(name))
+    value = elementwise(f"Special{words}", in_floats(kernel), undifferentiable(name), undifferentiable(name), real=True)
 
     def polynomial(input: Any, n: Any, *, out: Any = None) -> Any:
         return value(input, n, out=out)

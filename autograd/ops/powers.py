@@ -62,7 +62,7 @@ def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
 
 def pow_base(x: Any, y: Any) -> Any:
     """d x^y / dx = y x^(y-1); 0 where y is 0, also at x = 0."""
-    if y.__class__ in (int, float):
+    if y.__class__ in (int, float, complex):
         return 0 * x if y == 0 else y * pow(x, y - 1)
     return where(y == 0, 0 * x, y * pow(x, where(y == 0, 1 + 0 * y, y - 1)))
 
@@ -74,7 +74,10 @@ def _real_part(y: Any) -> Any:
 
 def pow_exponent(z: Any, x: Any, y: Any) -> Any:
     """d x^y / dy = x^y log(x); 0 at x = 0 for y >= 0."""
-    x = np.array(x, z.dtype) if x.__class__ in (int, float, complex) else x
+    if x.__class__ in (int, float, complex):
+        x = np.array(x, z.dtype)
+    elif z.dtype.kind == "c" and x.dtype.kind != "c":
+        x = cast(x, z.dtype)                         # a real base below 0 has a complex logarithm
     flat = (x == 0) & (_real_part(y) >= 0)
     return where(flat, 0 * z, z * log(where(flat, 1 + 0 * x, x)))
 

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..dtypes import float16, float32, int64
+from ..kernels.halves import converted
 from ..kernels.order import in_rows
 from ..kernels.sums import running_product
 from ..tensor import Tensor
 from ._declare import Operation
 from ._names import also
 from ._out import takes_out
+from .arithmetic import conjugates
 from .cast import cast
 from .cumulative import tail_sums
 from .dims import kept, one_dim, reduction
@@ -23,7 +26,7 @@ from .shape import cat, flip, narrow, reshape
 def _multiply(ufunc: Any, x: Any, **settings: Any) -> Any:
     """Half precision multiplies in single."""
     if x.dtype is float16:
-        return np.asarray(ufunc(x, dtype=float32, **settings)).astype(float16)
+        return converted(np.asarray(ufunc(converted(x, float32), **settings)), float16)
     return ufunc(x, dtype=x.dtype, **settings)
 
 
@@ -45,8 +48,6 @@ def before(x: Any, dim: int) -> Any:
 class Prod(Operation):
     """The product along dim."""
 
-    real = True
-
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int, keepdim: bool) -> Any:
         """np.multiply.reduce."""
@@ -58,7 +59,7 @@ class Prod(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """g z / x; where x has a zero, g times the product of those before and that of those after."""
-        x, z = ctx.values
+        x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
         shape = kept(x.shape, (dim,))
         g = reshape(g, shape)
@@ -71,8 +72,6 @@ class Prod(Operation):
 
 class Cumprod(Operation):
     """The running product along dim."""
-
-    real = True
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int) -> Any:
@@ -90,7 +89,7 @@ class Cumprod(Operation):
 
         The product before x[i], times r[i] = g[i] + x[i + 1] r[i + 1].
         """
-        x, z = ctx.values
+        x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
         if x.shape[dim] == 1:
             return g
@@ -110,6 +109,7 @@ def _in_dtype(x: Any, dtype: Any) -> Any:
     return x if dtype is None else cast(x, dtype)
 
 
+@casts_float32
 @reduction
 def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The product of all elements, or along one `dim`; integers and booleans multiply in int64."""

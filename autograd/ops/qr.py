@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..tensor import result
 from ._declare import Operation
 from ._out import takes_out
@@ -15,7 +16,7 @@ from .matmul import matrices
 from .matrices import array_of, attempt, demand_alike, demand_matrices
 from .shape import cat, mH, narrow, unsqueeze
 from .solve import triangular
-from .triangle import diagonal_of, lower_part, on_diagonal
+from .triangle import diagonal_of, lower_part, on_diagonal, upper_part
 
 
 class LinalgQr(NamedTuple):
@@ -91,18 +92,21 @@ def _factors(A: Any, mode: str) -> Any:
     return LinalgQr(*Qr.apply(A, mode=mode))
 
 
+@casts_float32
 @takes_out
 def linalg_qr(A: Any, mode: str = "reduced") -> Any:
     """(Q, R) with A = Q @ R, Q^H @ Q = 1, R upper triangular; mode "complete": Q square; "r": R alone, Q empty."""
     return _factors(A, mode)
 
 
+@casts_float32
 @takes_out
 def qr(input: Any, some: bool = True) -> Any:
     """linalg.qr, under its older name: reduced, or complete."""
     return _factors(input, "reduced" if some else "complete")
 
 
+@casts_float32
 @takes_out
 def geqrf(input: Any) -> Any:
     """(a, tau): R in the upper triangle of a, the Householder vectors below it, and their factors. Without gradient."""
@@ -111,17 +115,24 @@ def geqrf(input: Any) -> Any:
     return Geqrf(result(np.swapaxes(h, -1, -2)), result(tau))
 
 
-def reflections(v: Any, tau: Any, full: bool) -> Any:
-    """(1 - tau_0 v_0 v_0^H) (1 - tau_1 v_1 v_1^H) ... as (..., m, n) for v (..., m, n); square if `full`."""
-    m, n = v.shape[-2:]
-    k = tau.shape[-1]
-    vectors = lower_part(v, -1) + np.eye(m, n, dtype=v.dtype)
-    q: Any = np.broadcast_to(np.eye(m, m if full else n, dtype=v.dtype), (*v.shape[:-2], m, m if full else n))
-    for i in range(k - 1, -1, -1):
-        column = narrow(vectors, v.ndim - 1, i, 1)
-        factor = unsqueeze(narrow(tau, tau.ndim - 1, i, 1), -1)
-        q = q - matrices(factor * column, matrices(mH(column), q))
-    return q
+def reflected(v: Any, tau: Any, x: Any = None, adjoint: bool = False) -> Any:
+    """Q x, or Q^H x, or without x the first columns of Q, as many as v has. Q = (1 - tau_0 v_0 v_0^H)
+    (1 - tau_1 v_1 v_1^H) ... for the columns of v (..., m, n) below its diagonal, 1 on it, and tau (..., k).
+
+    Q = 1 - V D (1 + S D)^-1 V^H with D of tau and S the part of V^H V above the diagonal (T. Joffrain et al., Accumulating
+    Householder transformations, revisited, 2006): products and a triangular system in place of k products of vectors.
+    """
+    (m, n), k = v.shape[-2:], tau.shape[-1]
+    v = narrow(v, v.ndim - 1, 0, k)
+    vectors = lower_part(v, -1) + np.eye(m, k, dtype=v.dtype)
+    row = unsqueeze(tau, -2)
+    system = upper_part(matrices(mH(vectors), vectors), 1) * row
+    inner = mH(narrow(vectors, v.ndim - 2, 0, n)) if x is None else matrices(mH(vectors), x)
+    if adjoint:
+        inner = triangular(mH(system), mH(row) * inner, False, True)
+    else:
+        inner = unsqueeze(tau, -1) * triangular(system, inner, True, True)
+    return (np.eye(m, n, dtype=v.dtype) if x is None else x) - matrices(vectors, inner)
 
 
 def _demand_reflections(name: str, v: Any, tau: Any) -> None:
@@ -138,6 +149,7 @@ def _demand_reflections(name: str, v: Any, tau: Any) -> None:
                            f"{tau.shape[-1]}")
 
 
+@casts_float32
 @takes_out
 def householder_product(A: Any, tau: Any) -> Any:
     """The first columns of the product of the reflections 1 - tau_i v_i v_i^H, with v_i below the diagonal of A's column i
@@ -145,15 +157,17 @@ def householder_product(A: Any, tau: Any) -> Any:
     _demand_reflections("linalg.householder_product", A, tau)
     if not tau.shape[-1]:
         return 0 * A + np.eye(*A.shape[-2:], dtype=A.dtype)
-    return reflections(A, tau, False)
+    return reflected(A, tau)
 
 
+@casts_float32
 @takes_out
 def orgqr(input: Any, input2: Any) -> Any:
     """linalg.householder_product, under its older name."""
     return householder_product(input, input2)
 
 
+@casts_float32
 @takes_out
 def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
     """Q @ other (or other @ Q, or with Q^H) for the square Q of the reflections in input and tau."""
@@ -168,9 +182,9 @@ def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool =
     if side < tau.shape[-1] or side != input.shape[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2] and at least "
                            f"tau.shape[-1]; they are {side}, {input.shape[-2]} and {tau.shape[-1]}")
-    q = reflections(input, tau, True)
-    q = mH(q) if transpose else q
-    return matrices(q, other) if left else matrices(other, q)
+    if not tau.shape[-1]:
+        return 1 * other
+    return reflected(input, tau, other, transpose) if left else mH(reflected(input, tau, mH(other), not transpose))
 
 
 __all__ = ["geqrf", "orgqr", "ormqr", "qr"]

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..dtypes import float32, float64, int64
 from ..kernels.order import in_rows
 from ..kernels.ranking import nth, order
 from ..tensor import Tensor, result
 from ..traced import refuse, tracers, unrecordable
 from ._declare import Operation
+from ._kinds import demand_real
 from .cast import cast
 from .dims import nonempty, one_dim, reduction
 from .pick import Pick, ValuesIndices, selected
@@ -24,6 +26,8 @@ INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 class MedianOfAll(Operation, name="Median"):
     """The middle of all elements, the lower one of two; those equal to it share the gradient."""
+
+    real = True
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, skip_nan: bool) -> Any:
@@ -77,12 +81,14 @@ def _middle(a: Any, dim: int, skip_nan: bool) -> Any:
 @reduction
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element, the lower of two, of all or as (values, indices) along `dim`; nan where there is one."""
+    demand_real("median", input)
     return _median(input, dim, keepdim, False, "median")
 
 
 @reduction
 def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element of those that are not nan, the lower of two, of all or as (values, indices) along `dim`."""
+    demand_real("nanmedian", input)
     return _median(input, dim, keepdim, True, "nanmedian")
 
 
@@ -90,6 +96,7 @@ def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 @reduction
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The most frequent value along `dim`, the smallest of equally frequent ones, and its last place."""
+    demand_real("mode", input)
     dim = one_dim(dim, input.ndim)
     if input.ndim == 0:
         return selected(input, np.zeros((), int64), 0, keepdim)
@@ -158,6 +165,7 @@ def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, s
     return squeeze(out, 0) if q.ndim == 0 else out
 
 
+@casts_float32
 @unrecordable
 @reduction
 def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
@@ -165,6 +173,7 @@ def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, 
     return _quantile(input, q, dim, keepdim, interpolation, False)
 
 
+@casts_float32
 @unrecordable
 @reduction
 def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._declare import Operation
+from .arithmetic import conjugates
 from .shape import flip, narrow
 
 
@@ -27,7 +28,7 @@ class Recurrence(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """b's gradient is the same recurrence from the other end; a's is that times what a multiplied."""
-        a, y = ctx.values
+        a, y = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
         gb = backwards(a, g, dim)
         n = y.shape[dim] - 1

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
+from ..casting import cast_to, casting, eligible, lower
+from ..dtypes import float32, promote
 from ..kernels import recurrent as kernels
 from ..kernels.products import affine, column_sums, product
+from ..mode import modes
 from ..tensor import Tensor
 from ._declare import Operation
 from .matmul import matrices, product_at_home
@@ -104,7 +108,23 @@ def _by_kernel(ctx: Any, gy: Any, gs: tuple[Any, ...], kept: Any, w_hh: Any, w_h
     return d, inner, kept[0], projected, full
 
 
-recurrent = Recurrent.apply
+def recurrent(*operands: Any, cell: str, sizes: tuple[int, ...] | None, reverse: bool) -> Any:
+    """Recurrent of (x, w_ih, w_hh, b_ih, b_hh, w_hr, h, c); under autocast input and weights are rounded to its dtype, and
+    the rest is computed in float32.
+
+    What comes out has the dtypes of PyTorch's composition: a state that is only products and activations is of the lower
+    precision, one that is carried over by sums has the dtype that the states came with. An LSTM that is not packed and has
+    no projection is one operation in bfloat16, all of whose results are.
+    """
+    if not casting or (dtype := modes.autocast) is None or not eligible(operands[0]):
+        return Recurrent.apply(*operands, cell=cell, sizes=sizes, reverse=reverse)
+    x, *weights, h, c = operands
+    carried = functools.reduce(promote, [s.dtype for s in (h, c) if s is not None] or [x.dtype], dtype)
+    whole = cell == "LSTM" and sizes is None and weights[-1] is None and dtype.name == "bfloat16"
+    outer = dtype if cell.startswith("RNN") or whole or weights[-1] is not None else carried
+    y, *states = Recurrent.apply(*cast_to([*lower(x, *weights), h, c], float32), cell=cell, sizes=sizes, reverse=reverse)
+    dtypes = (outer, outer, dtype if whole else carried)
+    return tuple([cast_to(z, kind) for z, kind in zip((y, *states), dtypes, strict=False)])
 
 __all__: list[str] = []
 METHODS: list[str] = []

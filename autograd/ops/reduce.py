@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import float16, float32, int64, uint8
+from ..kernels.halves import converted
 from ..kernels.order import in_rows
 from ..kernels.sums import total
 from ..operation import SumTo
 from ..tensor import Tensor, result
 from ..traced import again
 from ._declare import Operation
+from ._kinds import demand_real
 from ._out import into
 from .cast import cast
 from .dims import Dims, count, dims_of, kept, reduction
@@ -26,7 +28,7 @@ accumulate: Any = np.add.reduce                      # half the overhead of x.su
 def add_up(x: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
     """The sum of an array over dims, in its dtype; half precision adds up in single."""
     if x.dtype is float16:
-        return np.asarray(accumulate(x, axis=dims, dtype=float32, keepdims=keepdim)).astype(float16)
+        return converted(np.asarray(accumulate(converted(x, float32), axis=dims, keepdims=keepdim)), float16)
     return in_rows(total(x, dims, keepdim))
 
 
@@ -76,9 +78,9 @@ class Mean(Operation):
         ctx.shape, ctx.dims = x.shape, dims
         ctx.count = count(x.shape, dims)
         wide = float32 if x.dtype is float16 else x.dtype
-        whole = in_rows(total(x.astype(wide, copy=False), dims, keepdim))
+        whole = in_rows(total(converted(x, wide, copy=False), dims, keepdim))
         if ctx.count:
-            return np.true_divide(whole, wide.type(ctx.count)).astype(x.dtype, copy=False)
+            return converted(np.true_divide(whole, wide.type(ctx.count)), x.dtype, copy=False)
         with np.errstate(invalid="ignore", divide="ignore"):      # the mean of nothing is nan, as in PyTorch
             return np.true_divide(whole, np.asarray(ctx.count, wide)).astype(x.dtype, copy=False)
 
@@ -126,6 +128,7 @@ class NanSum(Operation, name="Nansum"):
 @reduction
 def nansum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The sum of the elements that are not nan."""
+    demand_real("nansum", input)
     if input.dtype.kind not in "fV":
         return sum(input, dim, keepdim, dtype=dtype)
     x = input if dtype is None else cast(input, dtype)
@@ -146,6 +149,7 @@ def _count(a: Any, dims: tuple[int, ...]) -> Any:
 @reduction
 def nanmean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The mean of the elements that are not nan; nan where there are none."""
+    demand_real("nanmean", input)
     if input.dtype.kind not in "fcV":
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
     whole = nansum(input, dim, keepdim, dtype=dtype)

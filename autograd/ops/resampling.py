@@ -6,6 +6,7 @@ from typing import Any
 
 from ..kernels import onednn_resampling
 from ..kernels import resampling as kernels
+from ..kernels.layouts import kept
 from ..tensor import Tensor
 from ._declare import Operation
 
@@ -18,7 +19,7 @@ class Resample(Operation, name="Upsample"):
         """The kernel resample. lines: the maps are what oneDNN knows as linear interpolation."""
         ctx.maps, ctx.plane, ctx.lines = maps, x.shape[2:], lines
         quick = onednn_resampling.linear(x, tuple([m.rows for m in maps])) if lines else None
-        return kernels.resample(x, maps) if quick is None else quick
+        return kept(kernels.resample(x, maps) if quick is None else quick, x)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

@@ -10,7 +10,7 @@ from ._declare import Operation, elementwise
 from ._kinds import only, refuse
 from ._out import takes_out
 
-zero: Any = elementwise("Zero", np.zeros_like, lambda g: zero(g))          # the derivative of all that follows
+zero: Any = elementwise("Zero", np.zeros_like, inputs=1)       # the derivative of all that follows; constant, as PyTorch's
 
 
 def _kept(kinds: str, name: str, forward: Any) -> Any:

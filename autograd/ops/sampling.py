@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..kernels import gridding as kernels
 from ..tensor import Tensor, result
 from ._declare import Operation
+from .arithmetic import weighted
 from .choice import where
 from .matmul import matmul
 from .max_pooling import TakePlaces
@@ -90,11 +92,12 @@ def sampled(input: Any, grid: Any, mode: str, padding: str, align: bool) -> Any:
         weight = corner[0][1]
         for _, factor in corner[1:]:
             weight = weight * factor
-        part = taken(input, [place for place, _ in corner]) * reshape(weight, (n, 1, points))
+        part = weighted(taken(input, [place for place, _ in corner]), reshape(weight, (n, 1, points)))
         total = part if total is None else total + part
     return reshape(total, (n, c, *outs))
 
 
+@casts_float32
 def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros",
                 align_corners: bool | None = None) -> Any:
     """input (n, c, h, w) at the points of grid (n, h', w', 2), whose last dimension holds x and y from -1 to 1.
@@ -137,17 +140,20 @@ def check_grid(input: Any, grid: Any, mode: str) -> None:
         raise RuntimeError(f"grid_sampler(): bicubic interpolation only supports 4D input, but got {shapes}")
 
 
+@casts_float32
 def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """grid_sample with its modes as numbers: bilinear, nearest, bicubic; zeros, border, reflection."""
     check_grid(input, grid, MODES[interpolation_mode])
     return sampled(input, grid, MODES[interpolation_mode], PADDINGS[padding_mode], align_corners)
 
 
+@casts_float32
 def grid_sampler_2d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """grid_sampler of input (n, c, h, w)."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
+@casts_float32
 def grid_sampler_3d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """grid_sampler of input (n, c, d, h, w)."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)

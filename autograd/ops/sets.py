@@ -9,6 +9,8 @@ import numpy as np
 from ..kernels.ranking import order
 from ..tensor import Tensor, result
 from ..traced import rerun, unrecordable
+from ._kinds import demand_real
+from ._out import takes_out
 from .dims import one_dim
 from .no_derivative import underived
 
@@ -53,6 +55,7 @@ def _answer(input: Any, dim: int | None, rows: Any, found: Any, new: Any, name: 
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> Any:
     """The distinct elements, or slices along `dim`, in order; with where each element went and how often each came."""
+    demand_real("unique", input)
     dim = None if dim is None else one_dim(dim, input.ndim)
     rows = _rows(input.array, dim, "unique")
     found = order(rows, 0) if dim is None else np.lexsort(rows.T[::-1])
@@ -64,12 +67,14 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
 def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
                        dim: int | None = None) -> Any:
     """The first of each run of equal elements, or slices along `dim`; with the run of each and the lengths of the runs."""
+    demand_real("unique_consecutive", input)
     dim = None if dim is None else one_dim(dim, input.ndim)
     rows = _rows(input.array, dim, "unique_consecutive")
     return _answer(input, dim, rows, np.arange(len(rows)), _starts(rows), "unique_consecutive",
                    (return_inverse, return_counts))
 
 
+@takes_out
 @rerun
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
     """Whether each of `elements` is among `test_elements`; one of them may be a number. assume_unique is a hint only."""
@@ -77,6 +82,7 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
         raise TypeError(f"isin() needs at least one Tensor, got {type(elements).__name__} and "
                         f"{type(test_elements).__name__}")
     a, b = (x.array if isinstance(x, Tensor) else np.asarray(x) for x in (elements, test_elements))
+    demand_real("isin", a, b)
     if a.dtype.kind == "b" or b.dtype.kind == "b":
         raise RuntimeError("Unsupported input type encountered for isin(): bool; convert with .int()")
     return result(np.isin(a, b, invert=invert))

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..tensor import Tensor
 from ._declare import elementwise
-from ._kinds import both_arrays, in_floats, only, tensors, undifferentiable
+from ._kinds import both_arrays, demand_real, in_floats, only, tensors, undifferentiable
+from ._out import takes_out
 from .choice import where
 from .rounding import zero
 
@@ -33,12 +34,14 @@ def _heaviside(x: Any, y: Any) -> Any:
     return np.where(x == 0, y, (x > 0).astype(x.dtype))
 
 
-sign: Any = elementwise("Sign", _sign, lambda g: zero(g))
-sgn = elementwise("Sgn", _sign, lambda g: zero(g))
-signbit = elementwise("Signbit", lambda x: np.signbit(x) if np.asarray(x).dtype.kind in "fV" else np.less(x, 0))
+sign: Any = elementwise("Sign", _sign, lambda g: zero(g), real=True)
+_sgn = elementwise("Sgn", _sign, lambda g: zero(g))
+signbit = elementwise("Signbit", lambda x: np.signbit(x) if np.asarray(x).dtype.kind in "fV" else np.less(x, 0),
+                      real=True, inputs=1)
 copysign: Any = elementwise("Copysign", tensors("copysign", in_floats(_copysign), 1),
-                            lambda g, z, x: where(x == 0, 0.0, g * sign(x) * sign_of(z)), lambda g: zero(g))
-step = elementwise("Heaviside", _heaviside, undifferentiable("heaviside"), undifferentiable("heaviside"))
+                            lambda g, z, x: where(x == 0, 0.0, g * sign(x) * sign_of(z)), lambda g: zero(g),
+                            joins=((0, 1), ()), real=True)
+step = elementwise("Heaviside", _heaviside, undifferentiable("heaviside"), undifferentiable("heaviside"), real=True)
 nextafter = elementwise("Nextafter", tensors("nextafter", only("f", "nextafter", np.nextafter)),
                         lambda g, x, y: where(x == y, 0.0, g), lambda g: zero(g))
 
@@ -48,8 +51,15 @@ def sign_of(x: Any) -> Any:
     return np.copysign(1.0, x.array if isinstance(x, Tensor) else x)
 
 
+@takes_out
+def sgn(input: Any) -> Any:
+    """The sign of a real number, z / |z| of a complex one; 0 at 0."""
+    return direction(input) if input.dtype.kind == "c" else _sgn(input)
+
+
 def heaviside(input: Any, values: Any, *, out: Any = None) -> Any:
     """0 where input is negative, 1 where it is positive, `values` where it is 0."""
+    demand_real("heaviside", *[x for x in (input, values) if isinstance(x, Tensor)])
     for value in (input, values):
         if not isinstance(value, Tensor):
             raise TypeError(f"heaviside() takes two Tensors, not {type(value).__name__}")

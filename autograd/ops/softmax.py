@@ -8,12 +8,13 @@ import numpy as np
 
 from ..dtypes import default, float16, float32
 from ..kernels import softmax as kernel
+from ..kernels.halves import converted
 from ..kernels.order import in_rows
 from ..tensor import Tensor
 from ._declare import Operation
 from ._names import also
 from ._out import into
-from .arithmetic import mul
+from .arithmetic import conjugates, mul
 from .cast import cast
 from .choice import where
 from .dims import Dims, dims_of, kept, one_dim, reduction
@@ -24,13 +25,11 @@ from .shape import reshape
 
 def _wide(x: Any) -> Any:
     """Half precision is computed with in single."""
-    return x.astype(float32) if x.dtype is float16 else x
+    return converted(x, float32) if x.dtype is float16 else x
 
 
 class LogSumExp(Operation, name="Logsumexp"):
     """log(sum(exp(x))) over dims."""
-
-    real = True
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
@@ -42,8 +41,8 @@ class LogSumExp(Operation, name="Logsumexp"):
             ctx.save(x, out)
             return out
         a = _wide(x)
-        top = np.maximum.reduce(a, axis=dims, keepdims=True, initial=-np.inf)
-        top = np.where(np.isfinite(top), top, np.zeros((), a.dtype))
+        top = np.maximum.reduce(a.real if a.dtype.kind == "c" else a, axis=dims, keepdims=True, initial=-np.inf)
+        top = np.where(np.isfinite(top), top, np.zeros((), top.dtype))
         total = np.log(accumulate(np.exp(a - top), axis=dims, keepdims=True)) + top
         out = in_rows(np.asarray(total if keepdim else np.squeeze(total, dims), x.dtype))
         ctx.save(x, out)
@@ -52,8 +51,10 @@ class LogSumExp(Operation, name="Logsumexp"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """g * exp(x - z)."""
-        x, z = ctx.values
+        x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         shape = kept(ctx.shape, ctx.dims)
+        if g.dtype.kind == "c":
+            return reshape(g, shape) * exp(x - reshape(z, shape))
         if isinstance(g, Tensor):
             z = reshape(z, shape)
             return reshape(g, shape) * exp(x - where(z == -np.inf, 0.0, z))
@@ -86,7 +87,7 @@ class LogSoftmax(Operation):
         a = _wide(x)
         shifted = a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
         out = shifted - np.log(accumulate(np.exp(shifted), axis=dim, keepdims=True))
-        out = in_rows(out if a is x else out.astype(x.dtype))
+        out = in_rows(out if a is x else converted(out, x.dtype))
         ctx.save(out)
         return out
 
@@ -116,7 +117,7 @@ class Softmax(Operation):
         a = _wide(x)
         out = np.exp(a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf))
         out /= accumulate(out, axis=dim, keepdims=True)
-        out = in_rows(out if a is x else out.astype(x.dtype))
+        out = in_rows(out if a is x else converted(out, x.dtype))
         ctx.save(out)
         return out
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..kernels.lu import solve_triangular as triangular_kernel
 from ..tensor import result
 from ._declare import Operation
@@ -130,6 +131,7 @@ def triangular(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
     return SolveTriangular.apply(a, b, upper=upper, unit=unit)
 
 
+@casts_float32
 @takes_out
 def inv(A: Any) -> Any:
     """The inverse of each square matrix. LinAlgError if one is singular."""
@@ -137,6 +139,7 @@ def inv(A: Any) -> Any:
     return Inverse.apply(A)
 
 
+@casts_float32
 @takes_out
 def inverse(input: Any) -> Any:
     """linalg.inv."""
@@ -156,6 +159,7 @@ def _regular(name: str, A: Any, check_errors: bool) -> tuple[Any, Any]:
     return where((info > 0)[..., None, None], np.eye(A.shape[-1], dtype=A.dtype), A), info
 
 
+@casts_float32
 @takes_out
 def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
     """(inverse, info): info is 0, or the number of the first zero pivot of a singular matrix, whose inverse is nan."""
@@ -199,6 +203,7 @@ def _demand_sides(name: str, A: Any, B: Any, left: bool) -> None:
     demand_broadcast(name, A, B)
 
 
+@casts_float32
 @takes_out
 def solve(A: Any, B: Any, *, left: bool = True) -> Any:
     """X with A @ X = B, or X @ A = B where left is False. LinAlgError if A is singular."""
@@ -230,6 +235,7 @@ def solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitrian
     return mT(triangular(mT(A), mT(B), not upper, unitriangular))
 
 
+@casts_float32
 @takes_out
 def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
     """(X, A) with A @ X = input, or A^T @ X = input; the older form of linalg.solve_triangular."""
@@ -242,6 +248,7 @@ def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = F
     return TriangularSolve(x, expand(A, *batch, *A.shape[-2:]))
 
 
+@casts_float32
 @takes_out
 def tensorinv(A: Any, ind: int = 2) -> Any:
     """The inverse of A for tensordot: tensordot(tensorinv(A, ind), A, ind) is the identity."""
@@ -255,6 +262,7 @@ def tensorinv(A: Any, ind: int = 2) -> Any:
     return reshape(inv(reshape(A, n, m)), (*rest, *first))
 
 
+@casts_float32
 @takes_out
 def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
     """X with tensordot(A, X, X.ndim) = B; `dims` of A are moved to its end first."""

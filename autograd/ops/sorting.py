@@ -10,26 +10,30 @@ from ..dtypes import int64
 from ..kernels.ranking import leading, nth, order
 from ..tensor import result
 from ..traced import again
+from ._kinds import demand_real
 from ._names import also
 from ._out import takes_out
 from .dims import one_dim, reduction
-from .pick import Pick, ValuesIndices, selected
+from .pick import ValuesIndices, selected, taken
 
 
 @also(axis="dim")
 @takes_out
 def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> ValuesIndices:
     """The elements along `dim` in order and where they were; always stable, nan the largest."""
+    demand_real("sort", input)
     dim = one_dim(dim, input.ndim)
     if input.ndim == 0:
         return selected(input, np.zeros((), int64), 0, True)
     indices = again(order, input.array, dim, descending)
-    return ValuesIndices(Pick.apply(input, indices, dim=dim, distinct=True), result(indices))
+    return taken(input, indices, dim, distinct=True)
 
 
+@takes_out
 @also(axis="dim")
 def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
     """Where the elements along `dim` are found in order; always stable."""
+    demand_real("argsort", input)
     dim = one_dim(dim, input.ndim)
     return result(again(order, input.array, dim, descending) if input.ndim else np.zeros((), int64))
 
@@ -44,6 +48,7 @@ def msort(input: Any) -> Any:
 @takes_out
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> ValuesIndices:
     """The k largest (or smallest) along `dim`, the first of them first, and where they were."""
+    demand_real("topk", input)
     dim = one_dim(dim, input.ndim)
     if not 0 <= k <= (input.shape[dim] if input.ndim else 1):
         raise RuntimeError(f"selected index k out of range: k = {k} along dimension {dim} of shape {list(input.shape)}")
@@ -54,12 +59,13 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
             return ValuesIndices(input.new_empty(0), result(np.zeros(0, int64)))
         return selected(input, np.zeros((), int64), 0, True)
     indices = again(leading, input.array, dim, k, largest)
-    return ValuesIndices(Pick.apply(input, indices, dim=dim, distinct=True), result(indices))
+    return taken(input, indices, dim, distinct=True)
 
 
 @reduction
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The k-th smallest along `dim`, counted from 1, and where it is."""
+    demand_real("kthvalue", input)
     dim = one_dim(dim, input.ndim)
     size = input.shape[dim] if input.ndim else 1
     if size == 0:

@@ -20,14 +20,17 @@ ROOT_PI, ROOT_2PI = float(np.sqrt(np.pi)), float(np.sqrt(2 * np.pi))
 
 # --- the normal distribution -------------------------------------------------------------------------------------------
 
-erf = elementwise("Erf", error_functions.erf, lambda g, x: g * (2 / ROOT_PI) * exp(-x * x), floats=True)
-erfc = elementwise("Erfc", error_functions.erfc, lambda g, x: -g * (2 / ROOT_PI) * exp(-x * x), floats=True)
-erfcx: Any = elementwise("SpecialErfcx", error_functions.erfcx, lambda g, z, x: g * (2 * x * z - 2 / ROOT_PI), floats=True)
-erfinv = elementwise("Erfinv", error_functions.erfinv, lambda g, z: g * (ROOT_PI / 2) * exp(z * z), floats=True)
-ndtr = elementwise("SpecialNdtr", error_functions.ndtr, lambda g, x: g * (1 / ROOT_2PI) * exp(-0.5 * (x * x)), floats=True)
-ndtri = elementwise("SpecialNdtri", error_functions.ndtri, lambda g, z: g * ROOT_2PI * exp(0.5 * (z * z)), floats=True)
+erf = elementwise("Erf", error_functions.erf, lambda g, x: g * (2 / ROOT_PI) * exp(-x * x), floats=True, real=True)
+erfc = elementwise("Erfc", error_functions.erfc, lambda g, x: -g * (2 / ROOT_PI) * exp(-x * x), floats=True, real=True)
+erfcx: Any = elementwise("SpecialErfcx", error_functions.erfcx, lambda g, z, x: g * (2 * x * z - 2 / ROOT_PI),
+                         floats=True, real=True)
+erfinv = elementwise("Erfinv", error_functions.erfinv, lambda g, z: g * (ROOT_PI / 2) * exp(z * z), floats=True, real=True)
+ndtr = elementwise("SpecialNdtr", error_functions.ndtr, lambda g, x: g * (1 / ROOT_2PI) * exp(-0.5 * (x * x)),
+                   floats=True, real=True)
+ndtri = elementwise("SpecialNdtri", error_functions.ndtri, lambda g, z: g * ROOT_2PI * exp(0.5 * (z * z)),
+                    floats=True, real=True)
 log_ndtr = elementwise("SpecialLogNdtr", error_functions.log_ndtr,
-                       lambda g, x: g / erfcx(x * -float(np.sqrt(0.5))) * float(np.sqrt(2 / np.pi)), floats=True)
+                       lambda g, x: g / erfcx(x * -float(np.sqrt(0.5))) * float(np.sqrt(2 / np.pi)), floats=True, real=True)
 
 # --- entropy and odds ----------------------------------------------------------------------------------------------------
 
@@ -46,11 +49,12 @@ def _times(log_of: Any) -> Any:
     return in_floats(forward)
 
 
-entr = elementwise("SpecialEntr", _entr, lambda g, x: g * (-1 - log(x)), floats=True)
+entr = elementwise("SpecialEntr", _entr, lambda g, x: g * (-1 - log(x)), floats=True, real=True)
 xlogy: Any = elementwise("Xlogy", _times(np.log), lambda g, x, y: where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
-                         lambda g, x, y: g * x / y)
+                         lambda g, x, y: g * x / y, real=True)
 xlog1py: Any = elementwise("SpecialXlog1Py", _times(np.log1p),
-                           lambda g, x, y: where((x == 0) & (y <= -1), 0.0, xlog1py(g, y)), lambda g, x, y: g * x / (y + 1))
+                           lambda g, x, y: where((x == 0) & (y <= -1), 0.0, xlog1py(g, y)), lambda g, x, y: g * x / (y + 1),
+                           real=True)
 
 
 class Logit(Operation):
@@ -87,10 +91,10 @@ def floating(x: Any) -> Any:
 
 # --- gamma ---------------------------------------------------------------------------------------------------------------
 
-lgamma: Any = elementwise("Lgamma", gamma_functions.lgamma, lambda g, x: g * digamma(x), floats=True)
-digamma: Any = elementwise("Digamma", gamma_functions.digamma, lambda g, x: g * polygamma(1, x), floats=True)
+lgamma: Any = elementwise("Lgamma", gamma_functions.lgamma, lambda g, x: g * digamma(x), floats=True, real=True)
+digamma: Any = elementwise("Digamma", gamma_functions.digamma, lambda g, x: g * polygamma(1, x), floats=True, real=True)
 zeta: Any = elementwise("SpecialZeta", in_floats(gamma_functions.zeta), undifferentiable("zeta's first argument"),
-                        lambda g, x, y: g * (-x * zeta(x + 1, y)))
+                        lambda g, x, y: g * (-x * zeta(x + 1, y)), real=True)
 igamma = elementwise("Igamma", tensors("igamma", only("f", "igamma", gamma_functions.gammainc)),
                      undifferentiable("igamma's first argument"), lambda g, x, y: g * _gamma_density(x, y))
 igammac = elementwise("Igammac", tensors("igammac", only("f", "igammac", gamma_functions.gammaincc)),
@@ -150,15 +154,16 @@ def _over(z: Any, x: Any) -> Any:
     return where(x == 0, 0.5, z / where(x == 0, 1.0, x))
 
 
-i0: Any = elementwise("I0", bessel.i0, lambda g, x: g * i1(x), floats=True)
-i0e: Any = elementwise("SpecialI0E", bessel.i0e, lambda g, z, x: g * (i1e(x) - sign(x) * z), floats=True)
-i1: Any = elementwise("SpecialI1", bessel.i1, lambda g, z, x: g * (i0(x) - _over(z, x)), floats=True)
-i1e: Any = elementwise("SpecialI1E", bessel.i1e, lambda g, z, x: g * (i0e(x) - sign(x) * z - _over(z, x)), floats=True)
+i0: Any = elementwise("I0", bessel.i0, lambda g, x: g * i1(x), floats=True, real=True)
+i0e: Any = elementwise("SpecialI0E", bessel.i0e, lambda g, z, x: g * (i1e(x) - sign(x) * z), floats=True, real=True)
+i1: Any = elementwise("SpecialI1", bessel.i1, lambda g, z, x: g * (i0(x) - _over(z, x)), floats=True, real=True)
+i1e: Any = elementwise("SpecialI1E", bessel.i1e, lambda g, z, x: g * (i0e(x) - sign(x) * z - _over(z, x)),
+                       floats=True, real=True)
 
 
 def _plain(name: str, kernel: Any) -> Any:
     """A function that PyTorch does not differentiate."""
-    return elementwise(f"Special{name.title().replace('_', '')}", kernel, undifferentiable(name), floats=True)
+    return elementwise(f"Special{name.title().replace('_', '')}", kernel, undifferentiable(name), floats=True, real=True)
 
 
 bessel_j0, bessel_j1 = _plain("bessel_j0", bessel.j0), _plain("bessel_j1", bessel.j1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import group_norm, layer_norm
+from ..kernels.halves import converted
 from ..kernels.order import in_rows
 from ..operation import fit
 from ..tensor import Tensor
@@ -66,7 +67,7 @@ class Standardize(Operation):
 def standardized(x: Any, weight: Any, bias: Any, dims: tuple[int, ...], eps: float, form: tuple[int, ...], centre: bool,
                  observe: Any) -> tuple[Any, Any, Any]:
     """The output by NumPy, the mean and 1 / sqrt(variance + eps). Half precision in single."""
-    out = x.astype(np.float32) if x.dtype == np.float16 else x
+    out = converted(x, np.float32) if x.dtype == np.float16 else x
     n = math.prod([x.shape[d] for d in dims])
     mean_of = None
     if centre:
@@ -131,9 +132,15 @@ def _backward_of_arrays(ctx: Any, g: Any, x: Any, weight: Any, bias: Any, mean_o
 class BatchNorm(Standardize, name="NativeBatchNorm"):
     """Over all dimensions but the channels."""
 
+    joins = ((0, 1),) * 3
+    joins_zeros = False
+
 
 class LayerNorm(Standardize, name="NativeLayerNorm"):
     """Over the last dimensions: by a kernel where there is one."""
+
+    joins: Any = ((0, 1, 2),) * 3
+    joins_zeros = False
 
     @staticmethod
     def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],
@@ -161,6 +168,8 @@ class LayerNorm(Standardize, name="NativeLayerNorm"):
 class GroupNorm(Operation, name="NativeGroupNorm"):
     """Over groups of channels of x (n, c, *plane), sample by sample: by a kernel where there is one."""
 
+    joins: Any = ((0, 1), (0, 1), ())
+    joins_zeros = False
     real = True
     mixes = True
     like_first = True
@@ -202,9 +211,13 @@ class GroupNorm(Operation, name="NativeGroupNorm"):
 class InstanceNorm(GroupNorm, name="NativeBatchNorm"):
     """Over each channel by itself."""
 
+    joins = ((0, 1),) * 3
+
 
 class RmsNorm(LayerNorm, name="FusedRmsNorm"):
     """Over the last dimensions, the mean left in."""
+
+    joins = None
 
 
 __all__: list[str] = []

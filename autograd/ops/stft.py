@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..tensor import Tensor, result
 from .arithmetic import mul
 from .complex import as_complex, view_as_real
@@ -47,6 +48,7 @@ def _centred(window: Any, length: int, n_fft: int, dtype: Any) -> Any:
     return constant_pad_nd(window, (left, n_fft - length - left)) if length < n_fft else window
 
 
+@casts_float32
 def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
          center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
          return_complex: bool | None = None, align_to_window: bool | None = None) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..tensor import Tensor, result
 from ._declare import Operation
 from ._out import takes_out
@@ -90,6 +91,7 @@ def thin_svd(x: Any) -> Any:
     return Svd.apply(x, full=False)
 
 
+@casts_float32
 @takes_out
 def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """(U, S, Vh) with A = U @ diag(S) @ Vh, S in decreasing order; with full_matrices=False only min(m, n) vectors."""
@@ -100,6 +102,7 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None)
     return LinalgSvd(*Svd.apply(A, full=full_matrices))
 
 
+@casts_float32
 @takes_out
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     """(U, S, V) with input = U @ diag(S) @ V^H; without compute_uv, U and V are zeros."""
@@ -120,6 +123,7 @@ def singular_values(x: Any) -> Any:
     return result(attempt("linalg.svdvals", np.linalg.svd, array, compute_uv=False))
 
 
+@casts_float32
 @takes_out
 def svdvals(A: Any, *, driver: str | None = None) -> Any:
     """The singular values of each matrix, in decreasing order."""

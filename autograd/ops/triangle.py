@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casts_float32
 from ..kernels.triangles import triangle
 from ._declare import Operation, linear
 from .reduce import sum
@@ -73,6 +74,7 @@ def on_diagonal(x: Any) -> Any:
     return OnDiagonal.apply(x, shape=(*x.shape, x.shape[-1]), place=(0, x.ndim - 1, x.ndim))
 
 
+@casts_float32
 def trace(input: Any) -> Any:
     """The sum of a matrix's diagonal."""
     if input.ndim != 2:

@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import float16, float32
+from ..kernels.halves import converted
 from ..kernels.order import in_rows
 from ..kernels.sums import total
 from ._declare import Operation
 from .choice import where
 from .dims import Dims, count, dims_of, kept, reduction
-from .reduce import Mean, mean
+from .reduce import Mean
 from .shape import reshape
 
 
 def spread(x: Any, dims: tuple[int, ...], keepdim: bool, correction: float) -> Any:
-    """The variance of an array: squared distances from the mean, added up, over max(0, count - correction)."""
-    a = x.astype(float32) if x.dtype is float16 else x
+    """The variance of an array: squared distances from the mean, added up, over max(0, count - correction). Real."""
+    a = converted(x, float32) if x.dtype is float16 else x
     n = count(x.shape, dims)
     if n and n > correction:
         return _spread(a, n, dims, keepdim, correction)
@@ -28,14 +29,17 @@ def spread(x: Any, dims: tuple[int, ...], keepdim: bool, correction: float) -> A
 
 
 def _spread(a: Any, n: int, dims: tuple[int, ...], keepdim: bool, correction: float) -> Any:
-    number = a.dtype.type
+    number = a.real.dtype.type
     centred = a - np.true_divide(total(a, dims, True), number(n))
-    centred *= centred
+    if centred.dtype.kind == "c":
+        centred = centred.real * centred.real + centred.imag * centred.imag
+    else:
+        centred *= centred
     return np.true_divide(total(centred, dims, keepdim), number(max(0.0, n - correction)))
 
 
 def spread_gradient(g: Any, x: Any, dims: tuple[int, ...], correction: float, whole: bool) -> Any:
-    """2 g (x - mean) / (count - correction); without freedom nan at the mean, and infinite elsewhere."""
+    """2 g (x - mean) / (count - correction); without freedom nan at the mean, and infinite elsewhere. g is real."""
     freedom = count(x.shape, dims) - correction
     distance = x - Mean.apply(x, dims=dims, keepdim=True)
     g = reshape(g, kept(x.shape, dims))
@@ -45,16 +49,14 @@ def spread_gradient(g: Any, x: Any, dims: tuple[int, ...], correction: float, wh
 
 
 class Var(Operation):
-    """The variance over dims. whole: the caller named no dims."""
-
-    real = True
+    """The variance over dims, real for complex numbers too. whole: the caller named no dims."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
         """Two passes: the mean, then the squares."""
         ctx.save(x)
         ctx.settings = dims, correction, whole
-        return in_rows(np.asarray(spread(x, dims, keepdim, correction), x.dtype))
+        return in_rows(converted(np.asarray(spread(x, dims, keepdim, correction)), x.real.dtype, copy=False))
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -66,12 +68,10 @@ class Var(Operation):
 class Std(Operation):
     """The square root of the variance over dims; its gradient is 0 where it is 0."""
 
-    real = True
-
     @staticmethod
     def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
         """The root of the variance."""
-        out = in_rows(np.asarray(np.sqrt(spread(x, dims, keepdim, correction)), x.dtype))
+        out = in_rows(converted(np.asarray(np.sqrt(spread(x, dims, keepdim, correction))), x.real.dtype, copy=False))
         ctx.save(x, out)
         ctx.settings = dims, correction, whole
         return out
@@ -81,6 +81,38 @@ class Std(Operation):
         """The variance's gradient over twice the deviation."""
         x, z = ctx.values
         return spread_gradient(where(z == 0, 0.0, g / where(z == 0, 1.0, 2 * z)), x, *ctx.settings)      # no 0 / 0 later
+
+
+class VarMean(Operation):
+    """Variance and mean over dims, by one node."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+        """Both operations', in one ctx."""
+        first = Var.forward(ctx, x, dims=dims, keepdim=keepdim, correction=correction, whole=whole)
+        return first, Mean.forward(ctx, x, dims=dims, keepdim=keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any, g_mean: Any) -> Any:
+        """The sum of what comes by way of both."""
+        parts = [rule.backward(ctx, part) for rule, part in ((Var, g), (Mean, g_mean)) if part is not None]
+        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+class StdMean(Operation):
+    """Standard deviation and mean over dims, by one node."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+        """Both operations', in one ctx."""
+        first = Std.forward(ctx, x, dims=dims, keepdim=keepdim, correction=correction, whole=whole)
+        return first, Mean.forward(ctx, x, dims=dims, keepdim=keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any, g_mean: Any) -> Any:
+        """The sum of what comes by way of both."""
+        parts = [rule.backward(ctx, part) for rule, part in ((Std, g), (Mean, g_mean)) if part is not None]
+        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
 def _settings(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any, name: str) -> dict[str, Any]:
@@ -124,7 +156,7 @@ def var_mean(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, 
              correction: float | None = None) -> tuple[Any, Any]:
     """The variance and the mean."""
     settings = _settings(input, dim, unbiased, keepdim, correction, "var_mean")
-    return Var.apply(input, **settings), mean(input, settings["dims"], keepdim)
+    return VarMean.apply(input, **settings)
 
 
 @reduction
@@ -132,7 +164,7 @@ def std_mean(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, 
              correction: float | None = None) -> tuple[Any, Any]:
     """The standard deviation and the mean."""
     settings = _settings(input, dim, unbiased, keepdim, correction, "std_mean")
-    return Std.apply(input, **settings), mean(input, settings["dims"], keepdim)
+    return StdMean.apply(input, **settings)
 
 
 __all__ = ["std", "std_mean", "var", "var_mean"]

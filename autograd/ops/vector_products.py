@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..casting import casting, casts_lower, lower
 from ..dtypes import int64
 from ..tensor import Tensor
 from ._declare import Operation
@@ -36,6 +37,8 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     first, second = [wrap_dim(d, a.ndim) for d in first], [wrap_dim(d, b.ndim) for d in second]
     if len(set(first)) < len(first) or len(set(second)) < len(second):
         raise RuntimeError(f"tensordot: dims appear multiple times in {first} or {second}")
+    if casting and not len(first) == a.ndim == b.ndim:       # a product of matrices, not of vectors
+        a, b = lower(a, b)
     if a.dtype != b.dtype:
         a, b = one_dtype(a, b)
     for i, j in zip(first, second, strict=True):
@@ -117,6 +120,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
     return linalg_cross(input, other, dim=dim)
 
 
+@casts_lower
 @takes_out
 def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
     """The sum of conj(x) * y along `dim`."""

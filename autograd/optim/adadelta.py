@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .arguments import check_flags, check_lr, check_not_negative, number
+from .differentiable import adadelta
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -15,6 +16,8 @@ class Adadelta(Elementwise):
     """Zeiler 2012 (arXiv:1212.5701): s = lerp(s, g^2, 1 - rho), d = g * sqrt(a + eps) / sqrt(s + eps),
     a = lerp(a, d^2, 1 - rho), p -= lr * d.
     """
+
+    formula = staticmethod(adadelta)
 
     def __init__(self, params: Any, lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
                  foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False,

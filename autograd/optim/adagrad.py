@@ -9,6 +9,7 @@ import numpy as np
 from ..dtypes import default
 from ..tensor import result
 from .arguments import check_flags, check_lr, check_not_negative, number
+from .differentiable import adagrad
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -18,6 +19,8 @@ class Adagrad(Elementwise):
 
     The state exists from the beginning, as in PyTorch.
     """
+
+    formula = staticmethod(adagrad)
 
     def __init__(self, params: Any, lr: Any = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
                  initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,

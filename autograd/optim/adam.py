@@ -6,6 +6,7 @@ from typing import Any
 
 from ..kernels import steps
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
+from .differentiable import adam
 from .elementwise import Elementwise, Update
 from .flat import Array
 
@@ -18,6 +19,7 @@ class Adam(Elementwise):
     foreach, fused and capturable are accepted: every step is fused over flat buffers.
     """
 
+    formula = staticmethod(adam)
     overwrites = False
 
     def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
@@ -47,6 +49,6 @@ class Adam(Elementwise):
         decoupled, maximize = group["decoupled_weight_decay"], group["maximize"]
         def update(p: Array, g: Array, m: Array, v: Array, largest: Array | None = None) -> None:
             steps.adam(p, g, m, v, largest, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps, decay=decay, decoupled=decoupled,
-                       maximize=maximize, of=self.whole)
+                       maximize=maximize, of=self._whole)
 
         return update

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
+from .differentiable import adamax
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -16,6 +17,8 @@ class Adamax(Elementwise):
 
     m = lerp(m, g, 1 - beta1), u = max(beta2 * u, |g| + eps), p -= lr / (1 - beta1^t) * m / u.
     """
+
+    formula = staticmethod(adamax)
 
     def __init__(self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False,

@@ -38,8 +38,14 @@ def check_betas(betas: Any) -> None:
 
 
 def check_flags(name: str, differentiable: bool = False, foreach: bool | None = None, fused: bool | None = None) -> None:
-    """differentiable is refused; foreach and fused are hints, accepted one at a time: every step is fused."""
-    if differentiable:
-        raise NotImplementedError(f"{name}(differentiable={differentiable!r}) is not implemented")
+    """foreach and fused are hints, accepted one at a time: every step is fused, unless it is recorded (differentiable)."""
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+
+
+def refuse_differentiable(name: str, differentiable: bool) -> None:
+    """NotImplementedError from an optimiser whose step can't be recorded."""
+    if differentiable:
+        raise NotImplementedError(f"{name}(differentiable={differentiable!r}) is not implemented")

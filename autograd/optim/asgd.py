@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .arguments import check_flags, check_lr, check_not_negative, number
+from .differentiable import asgd
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -14,6 +15,8 @@ class ASGD(Elementwise):
 
     eta = lr / (1 + lambd * lr * t)^alpha; the mean is p itself up to step t0, then its running mean.
     """
+
+    formula = staticmethod(asgd)
 
     def __init__(self, params: Any, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
                  weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False,

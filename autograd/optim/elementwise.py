@@ -12,6 +12,7 @@ from ..dtypes import default
 from ..kernels import steps
 from ..tensor import Tensor, result
 from .arguments import number
+from .differentiable import Formula, recorded_step
 from .flat import Array, Home, Run, homes
 from .optimizer import Optimizer, evaluate
 
@@ -21,11 +22,12 @@ Update = Callable[..., None]
 class Elementwise(Optimizer):
     """A subclass names the state of a parameter (`arrays`, `numbers`) and writes the formula (`rule`)."""
 
+    formula: Formula | None = None                   # the same on Tensors, for differentiable=True
     overwrites = True                                # whether the formula may write into the gradients that it is given
 
     def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
         self._homes: list[list[Home]] = []           # by group
-        self.whole = 0                               # elements of the group that is stepped, the same on all ranks
+        self._whole = 0                               # elements of the group that is stepped, the same on all ranks
         super().__init__(params, defaults)
 
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
@@ -48,8 +50,11 @@ class Elementwise(Optimizer):
         loss = evaluate(closure)
         for index, group in enumerate(self.param_groups):
             arrays, numbers = self.arrays(group), self.numbers(group)
+            if group.get("differentiable") and self.formula is not None:
+                recorded_step(self.formula, group["params"], group, self.state, arrays, numbers)
+                continue
             group_homes = self._group_homes(index, group["params"])
-            self.whole = sum([home.values.size for home in group_homes])
+            self._whole = sum([home.values.size for home in group_homes])
             for home in group_homes:
                 home.prepare(arrays, numbers)
                 runs = home.again(self.state, arrays, numbers)

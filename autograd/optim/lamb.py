@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
+from .arguments import check_betas, check_lr, check_not_negative, number, refuse_differentiable
 from .flat import Array
 from .one_by_one import OneByOne, array_in, count_step, norm
 
@@ -22,7 +22,7 @@ class LAMB(OneByOne):
     def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-6,
                  weight_decay: float = 1e-2, adapt: bool = True, *, maximize: bool = False,
                  foreach: bool | None = None, differentiable: bool = False) -> None:
-        check_flags("LAMB", differentiable)
+        refuse_differentiable("LAMB", differentiable)
         check_lr(lr)
         check_not_negative(eps=eps, weight_decay=weight_decay)
         check_betas(betas)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .arguments import check_flags, check_lr, check_not_negative, number
+from .arguments import check_lr, check_not_negative, number, refuse_differentiable
 from .flat import Array
 from .one_by_one import OneByOne, array_in, norm
 
@@ -20,7 +20,7 @@ class LARS(OneByOne):
     def __init__(self, params: Any, lr: Any = 1e-3, momentum: float = 0.9, weight_decay: float = 0,
                  trust_coefficient: float = 1e-3, eps: float = 1e-8, nesterov: bool = False, adapt: bool = True, *,
                  maximize: bool = False, foreach: bool | None = None, differentiable: bool = False) -> None:
-        check_flags("LARS", differentiable)
+        refuse_differentiable("LARS", differentiable)
         check_lr(lr)
         check_not_negative(momentum=momentum, weight_decay=weight_decay, trust_coefficient=trust_coefficient, eps=eps)
         if nesterov and momentum <= 0:

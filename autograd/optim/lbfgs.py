@@ -65,7 +65,7 @@ class LBFGS(Optimizer):
             d = self._direction(state, g, group["history_size"])
             state["d"], state["prev_flat_grad"], state["prev_loss"] = result(d), result(g.copy()), loss
             slope, before = float(g @ d), loss
-            t = min(1.0, 1.0 / float(np.linalg.norm(g, 1))) * lr if state["n_iter"] == 1 else lr
+            t = min(1.0, float(1.0 / np.linalg.norm(g, 1))) * lr if state["n_iter"] == 1 else lr
             state["t"] = t
             if slope > -flat:
                 break

@@ -10,6 +10,7 @@ import numpy as np
 from ..dtypes import default
 from ..kernels.steps import moments
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
+from .differentiable import nadam
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -19,6 +20,8 @@ class NAdam(Elementwise):
 
     p -= lr * (g * (1 - mu_t) / (1 - prod mu_1..t) + m * mu_(t+1) / (1 - prod mu_1..t+1)) / (sqrt(v') + eps).
     """
+
+    formula = staticmethod(nadam)
 
     def __init__(self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,

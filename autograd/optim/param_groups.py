@@ -42,7 +42,7 @@ def complete_group(group: dict[str, Any], defaults: dict[str, Any]) -> None:
     for p in group["params"]:
         if not isinstance(p, Tensor):
             raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
-        if not (p.is_leaf or p.retains_grad):
+        if not (p.is_leaf or p.retains_grad or defaults.get("differentiable")):
             raise ValueError("can't optimize a non-leaf Tensor")
     for name, default in defaults.items():
         if default is required and name not in group:

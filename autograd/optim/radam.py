@@ -9,6 +9,7 @@ import numpy as np
 
 from ..kernels.steps import moments
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
+from .differentiable import radam
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -18,6 +19,8 @@ class RAdam(Elementwise):
 
     Until the second moment is an average of more than five values, the step is lr * m'; then Adam's times the rectifier.
     """
+
+    formula = staticmethod(radam)
 
     def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, decoupled_weight_decay: bool = False, *, foreach: bool | None = None,

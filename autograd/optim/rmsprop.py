@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .arguments import check_flags, check_lr, check_not_negative, number
+from .differentiable import rmsprop
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -17,6 +18,8 @@ class RMSprop(Elementwise):
     centered: s - a^2 instead of s, a the running mean of g (Graves 2013, arXiv:1308.0850). With momentum the quotient is
     gathered in b = momentum * b + quotient, p -= lr * b.
     """
+
+    formula = staticmethod(rmsprop)
 
     def __init__(self, params: Any, lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
                  momentum: float = 0, centered: bool = False, capturable: bool = False, foreach: bool | None = None,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .arguments import check_flags, check_lr, number
+from .differentiable import rprop
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -16,6 +17,8 @@ class Rprop(Elementwise):
 
     The size grows by etas[1] while the sign stays and shrinks by etas[0] when it changes; then that element waits a step.
     """
+
+    formula = staticmethod(rprop)
 
     def __init__(self, params: Any, lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
                  step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False,

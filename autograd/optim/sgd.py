@@ -6,6 +6,7 @@ from typing import Any
 
 from ..kernels import steps
 from .arguments import check_flags, check_lr, check_not_negative, number
+from .differentiable import sgd
 from .elementwise import Elementwise, Update
 from .flat import Array
 
@@ -16,6 +17,7 @@ class SGD(Elementwise):
     foreach and fused are accepted: every step is fused over flat buffers.
     """
 
+    formula = staticmethod(sgd)
     overwrites = False
 
     def __init__(self, params: Any, lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
@@ -47,6 +49,6 @@ class SGD(Elementwise):
 
         def update(p: Array, g: Array, v: Array | None = None) -> None:
             steps.sgd(p, g, v, lr=lr, momentum=momentum, dampening=dampening, decay=decay, nesterov=nesterov,
-                      maximize=maximize, fresh=fresh, of=self.whole)
+                      maximize=maximize, fresh=fresh, of=self._whole)
 
         return update

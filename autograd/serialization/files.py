@@ -52,7 +52,8 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
     UnpicklingError, by the name of the class. A damaged file is a RuntimeError that says what is wrong with it.
 
     mmap: tensors are pages of the file, read when they are first used, without a comparison of checksums; writing to
-    them does not change the file. map_location: what means the CPU.
+    them does not change the file. map_location: what leaves on the CPU what is there; a dict's
+    entries for other places, as in {"cuda:0": "cuda:1"}, have no effect.
     """
     check_location(map_location)
     if pickle_module not in (None, pickle):

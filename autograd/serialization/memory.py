@@ -25,27 +25,67 @@ class Memory:
         source.check(start, count)
         self.source, self.start, self.count, self.order, self.crc32 = source, start, count, order, crc32
         self.held: Array | None = None               # the bytes, once read, in this machine's order
+        self.made: dict[Any, Array] = {}             # converted stretches of it
         self.first: Tensor | None = None             # the first tensor that was laid in it
 
-    def array(self, shape: tuple[int, ...], kind: str, offset: int = 0, strides: tuple[int, ...] | None = None) -> Array:
+    def array(self, shape: tuple[int, ...], kind: str, offset: int = 0, strides: tuple[int, ...] | None = None, *,
+              conj: bool = False, neg: bool = False) -> Array:
         """The array of `shape` whose first element is `offset` bytes into the block; `strides` in bytes, None: dense.
 
-        One that is the whole block owns its memory, so that an optimizer can move it.
+        One that is the whole block owns its memory, so that an optimizer can move it. What has to be converted (bits of
+        bfloat16 without the package ml_dtypes, numbers that lie askew, conj and neg) is converted once for all arrays of
+        the same stretch, and before the shape is laid in it: a shape with strides of 0 may be larger than any memory.
         """
         dtype = np.dtype("uint16") if kind == "bfloat16" else np.dtype(kind)
         size = math.prod(shape)
         if size == 0:
-            return _numbers(np.empty(shape, dtype), kind, self.source)
+            empty = np.empty(shape, dtype)
+            return _numbers(empty, self.source) if kind == "bfloat16" else empty
+        if conj or neg or kind == "bfloat16":
+            return self._converted(shape, kind, offset, strides, conj, neg)
         whole = offset == 0 and size * dtype.itemsize == self.count and _dense(shape, strides, dtype.itemsize)
         if self.held is None and whole and not self.source.mapped:
             array = np.empty(shape, dtype)
             self._take(array.reshape(-1).view(np.uint8), kind)
-            return _numbers(array, kind, self.source)
+            return array
         if self.held is None:
             self._take(None, kind)
         buffer: Any = self.held
         array = np.ndarray(shape, dtype, buffer, offset, strides)          # ValueError if it would reach out of the block
-        return _numbers(array if array.flags.aligned else array.copy(), kind, self.source)
+        return array if array.flags.aligned else self._converted(shape, kind, offset, strides, False, False)
+
+    def _converted(self, shape: tuple[int, ...], kind: str, offset: int, strides: tuple[int, ...] | None, conj: bool,
+                   neg: bool) -> Array:
+        """array() of numbers that are not in the file as they are wanted: of a converted copy of the stretch they lie in."""
+        dtype = np.dtype("uint16") if kind == "bfloat16" else np.dtype(kind)
+        unit = dtype.itemsize
+        if strides is None:
+            strides = tuple([unit * math.prod(shape[i + 1:]) for i in range(len(shape))])
+        if any(s % unit or s < 0 for s in strides):
+            raise ValueError(f"strides of {strides} bytes for numbers of {unit}")
+        if self.held is None:
+            self._take(None, kind)
+        length = 1 + sum((n - 1) * (s // unit) for n, s in zip(shape, strides, strict=True))
+        key = kind, offset, length, conj, neg
+        if key not in self.made:
+            buffer: Any = self.held
+            vector = np.ndarray((length,), dtype, buffer, offset)          # ValueError if it would reach out of the block
+            if kind == "bfloat16":
+                vector = _numbers(vector if vector.flags.aligned else vector.copy(), self.source)
+            else:
+                vector = vector if vector.flags.aligned else vector.copy()
+            vector = np.conj(vector) if conj and vector.dtype.kind == "c" else vector
+            if neg and vector.dtype.kind not in "iufcV":
+                raise ValueError(f"negated numbers of {vector.dtype}")
+            vector = np.negative(vector) if neg else vector
+            if not np.may_share_memory(vector, buffer):
+                self.source.spend(vector.nbytes)
+            self.made[key] = vector
+        vector = self.made[key]
+        steps = tuple([s // unit * vector.itemsize for s in strides])
+        if shape == vector.shape and steps == vector.strides:
+            return vector
+        return np.lib.stride_tricks.as_strided(vector, shape, steps)       # inside: the last element is vector's last
 
     def _take(self, target: Array | None, kind: str) -> None:
         """Read the bytes, into `target` if there is one; `kind` says which of them belong together."""
@@ -96,10 +136,8 @@ def _dense(shape: tuple[int, ...], strides: tuple[int, ...] | None, step: int) -
     return True
 
 
-def _numbers(array: Array, kind: str, source: Source) -> Array:
+def _numbers(array: Array, source: Source) -> Array:
     """Bits of bfloat16 as numbers: of the package ml_dtypes, or as float32, which a warning tells."""
-    if kind != "bfloat16":
-        return array
     try:
         return array.view(dtypes.bfloat16())
     except ModuleNotFoundError:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -68,8 +69,8 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object as a dict, if no name is there twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} is there twice in the header")
+        name = Counter([name for name, _ in pairs]).most_common(1)[0][0]
+        raise ValueError(f"{name!r} is there twice in the header")
     return found
 
 
@@ -85,7 +86,8 @@ def _entry(name: str, fields: Any, start: int) -> Entry:
     if code not in CODES.values():
         raise ValueError(f"{name!r} is of the type {code!r}; tensors can be of {', '.join(KINDS)}")
     for what, numbers in (("shape", shape), ("data_offsets", offsets)):
-        if not isinstance(numbers, list) or any(type(n) is not int or n < 0 for n in numbers):
+        if not isinstance(numbers, list) or len(numbers) > 64 or any(
+                type(n) is not int or not 0 <= n < 2**63 for n in numbers):
             raise ValueError(f"the {what} of {name!r} must be a list of numbers, not {numbers!r:.100}")
     if len(offsets) != 2 or offsets[0] > offsets[1]:
         raise ValueError(f"the data_offsets of {name!r} must be a start and an end, not {offsets!r:.100}")

@@ -21,6 +21,7 @@ class Source:
     def __init__(self, file: Any, mapped: bool = False) -> None:
         self.mapped = mapped
         self.map: Any = None
+        self.copied = 0                              # bytes of copies, beside what the file holds
         self.warned = False                          # that something in the file is loaded as something else
         if isinstance(file, (str, os.PathLike)):
             self.name = os.fspath(file)
@@ -52,6 +53,13 @@ class Source:
         if start < 0 or count < 0 or start + count > self.size:
             raise ValueError(f"{count} bytes at {start} are asked for, but the file ends at {self.size}: it is truncated "
                              "or damaged")
+
+    def spend(self, count: int) -> None:
+        """Count bytes of copies. ValueError once they are several times the file: it has the same numbers converted anew."""
+        self.copied += count
+        if self.copied > 8 * self.size + 4096:
+            raise ValueError(f"its tensors need {self.copied} bytes of copies, of a file of {self.size}: the same bytes are "
+                             "to be converted again and again")
 
     def read(self, start: int, count: int) -> bytes:
         """`count` bytes from `start` on."""

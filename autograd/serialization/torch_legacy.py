@@ -12,6 +12,7 @@ from ..tensor import Tensor, restore
 from .memory import Memory
 from .source import Array, Source
 from .torch_names import Storage, StorageType, unpickle
+from .unpickle import shown
 
 MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."    # the first pickle: a number that says what the file is
 PROTOCOL = 1001
@@ -20,7 +21,7 @@ PROTOCOL = 1001
 class Blank:
     """In the place of a storage's memory, while it is not known where in the file that is."""
 
-    def array(self, shape: tuple[int, ...], kind: str, *place: Any) -> Array:
+    def array(self, shape: tuple[int, ...], kind: str, *place: Any, **marks: bool) -> Array:
         """No numbers."""
         return np.empty(0, np.float32 if kind == "bfloat16" else kind)
 
@@ -43,10 +44,10 @@ class Storages:
         if type(identity) is tuple and identity[:1] == ("module",):
             raise UnpicklingError("it holds a whole module. In PyTorch, load it and save its state_dict()")
         if type(identity) is not tuple or len(identity) != 6 or identity[0] != "storage":
-            raise UnpicklingError(f"it refers to {identity!r:.100}, which is no storage")
+            raise UnpicklingError(f"it refers to {shown(identity)}, which is no storage")
         _, kind, key, _, count, view = identity
         if not isinstance(kind, StorageType) or not isinstance(key, str) or type(count) is not int:
-            raise ValueError(f"it refers to the storage {identity!r:.100}")
+            raise ValueError(f"it refers to the storage {shown(identity)}")
         if view is not None:
             raise UnpicklingError("it has views of storages, as PyTorch wrote before 0.4: load it there and save it again")
         self.sizes[key], self.counts[key] = kind.size, count
@@ -55,8 +56,9 @@ class Storages:
 
     def locate(self, keys: Any, start: int) -> None:
         """Find the storages behind the pickles: each has its number of elements before it."""
-        if type(keys) is not list or not set(keys) >= self.sizes.keys():
-            raise ValueError(f"its list of storages does not fit: {keys!r:.100}")
+        if (type(keys) is not list or any(type(key) is not str for key in keys) or len(set(keys)) < len(keys)
+                or not set(keys) >= self.sizes.keys()):
+            raise ValueError(f"its list of storages does not fit: {shown(keys)}")
         for key in keys:
             count = int.from_bytes(self.source.read(start, 8), "little")
             if count != self.counts.get(key):
@@ -73,7 +75,7 @@ def load(source: Source) -> Any:
     stream = source.stream(len(MAGIC))
     protocol, _system = unpickle(stream, storages), unpickle(stream, storages)
     if protocol != PROTOCOL:
-        raise ValueError(f"its protocol is {protocol!r:.20}, not {PROTOCOL}")
+        raise ValueError(f"its protocol is {shown(protocol)}, not {PROTOCOL}")
     start = stream.tell()
     unpickle(stream, storages)
     keys = unpickle(stream, storages)

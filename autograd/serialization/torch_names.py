@@ -17,12 +17,13 @@ from ..size import Size
 from ..tensor import Parameter, Tensor, restore
 from .kinds import NUMBERS, named_dtype
 from .memory import Memory, require_grad
-from .unpickle import Machine, Named, contents
+from .unpickle import Machine, Named, contents, shown
 
 STORAGES = {"Double": "float64", "Float": "float32", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64",
             "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool",
             "ComplexDouble": "complex128", "ComplexFloat": "complex64"}
 UNTYPED = "untyped"
+MOST_DIMS = 64                                       # NumPy has arrays of no more dimensions
 
 
 class StorageType:
@@ -59,18 +60,17 @@ def _tensor(storage: Any, offset: Any, size: Any, stride: Any, requires_grad: An
     """A tensor of a storage: offset and strides in elements."""
     if not isinstance(storage, Storage) or kind == UNTYPED:
         raise ValueError(f"a tensor of a {type(storage).__name__} of {kind} numbers")
+    if type(size) not in (tuple, Size) or type(stride) is not tuple:
+        raise ValueError(f"a tensor of the shape {shown(size)} and strides {shown(stride)}")
     numbers = (offset, *size, *stride)
-    if len(size) != len(stride) or any(type(n) is not int or n < 0 for n in numbers):
-        raise ValueError(f"a tensor of the shape {size!r:.100}, strides {stride!r:.100} and offset {offset!r:.100}")
+    if len(size) != len(stride) or len(size) > MOST_DIMS or any(type(n) is not int or not 0 <= n < 2**63 for n in numbers):
+        raise ValueError(f"a tensor of the shape {shown(size)}, strides {shown(stride)} and offset {shown(offset)}")
     step = size_of(kind)
-    array = storage.memory.array(tuple(size), kind, offset * step, tuple(s * step for s in stride))
     marks = metadata or {}
     if not isinstance(marks, dict) or not marks.keys() <= {"conj", "neg"}:
-        raise UnpicklingError(f"a tensor has the marks {marks!r:.100}; only conj and neg are read")
-    if marks.get("conj"):
-        array = array.conj()
-    if marks.get("neg"):
-        array = -array
+        raise UnpicklingError(f"a tensor has the marks {shown(marks)}; only conj and neg are read")
+    array = storage.memory.array(tuple(size), kind, offset * step, tuple(s * step for s in stride),
+                                 conj=bool(marks.get("conj")), neg=bool(marks.get("neg")))
     tensor = storage.memory.tensor(array)
     require_grad(tensor, requires_grad)
     return tensor
@@ -86,7 +86,7 @@ def _rebuild_tensor_v3(storage: Any, offset: Any, size: Any, stride: Any, requir
                        metadata: Any = None) -> Tensor:
     """The third form: the dtype is the tensor's own."""
     if not isinstance(dtype, np.dtype):
-        raise ValueError(f"a tensor of the dtype {dtype!r:.100}")
+        raise ValueError(f"a tensor of the dtype {shown(dtype)}")
     return _tensor(storage, offset, size, stride, requires_grad, dtype.name, metadata)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from .memory import Memory
 from .source import Source
 from .torch_names import Storage, StorageType, unpickle
+from .unpickle import shown
 
 MAGIC = b"PK\x03\x04"
 LOCAL = 30                                           # bytes of a record's own header, before its name
@@ -65,16 +66,16 @@ def load(source: Source) -> Any:
     archive = Archive(source)
     order = archive.read("byteorder").decode("ascii", "replace") if "byteorder" in archive.records else "little"
     if order not in ("little", "big"):
-        raise ValueError(f"its byte order is {order!r:.20}")
+        raise ValueError(f"its byte order is {shown(order)}")
     memories: dict[str, Memory] = {}
 
     def storage(identity: Any) -> Storage:
         """The storage that a persistent id names."""
         if type(identity) is not tuple or len(identity) != 5 or identity[0] != "storage":
-            raise UnpicklingError(f"it refers to {identity!r:.100}, which is no storage")
+            raise UnpicklingError(f"it refers to {shown(identity)}, which is no storage")
         _, kind, key, _, count = identity
         if not isinstance(kind, StorageType) or not isinstance(key, str) or type(count) is not int:
-            raise ValueError(f"it refers to the storage {identity!r:.100}")
+            raise ValueError(f"it refers to the storage {shown(identity)}")
         if key not in memories:
             memories[key] = archive.find(f"data/{key}", order)
         if memories[key].count != count * kind.size:

@@ -3,11 +3,15 @@
 The standard library's `pickletools.genops` takes the stream apart; what is done with each step is here, because
 pickle.Unpickler, even with find_class() restricted, lets a file set attributes of whatever it has reached, and fills
 memory as a damaged index says.
+
+Time and memory are bounded by the pickle's length. A file can name the same list, text or tuple again and again, in three
+bytes each: what calls and keys read is counted (Machine.spend), and may not exceed a few times the bytes read so far.
 """
 
 from __future__ import annotations
 
 import pickletools
+import reprlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from pickle import UnpicklingError
@@ -18,6 +22,10 @@ ARGUMENTS = frozenset("INT BININT BININT1 BININT2 LONG LONG1 LONG4 FLOAT BINFLOA
 CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": ()}
 FRESH: dict[str, Callable[[], Any]] = {"EMPTY_LIST": list, "EMPTY_DICT": dict, "EMPTY_SET": set}
 NOTHING = ("PROTO", "FRAME")
+ALLOWED, EXTRA = 4, 1000                             # units of work for each byte of the pickle, and beyond
+DEEPEST = 200                                        # tuples in tuples in a key: hash() recurses in C, unchecked
+HASHING = ("builtins.set", "builtins.frozenset", "collections.OrderedDict", "collections.Counter")
+SIZED = (tuple, list, dict, set, frozenset, str, bytes)
 
 
 class Named:
@@ -35,10 +43,14 @@ class Machine:
         self.stack: list[Any] = []
         self.marks: list[int] = []
         self.memo: dict[int, Any] = {}
+        self.length = self.spent = 0                 # bytes of the pickle so far, and work that they led to
 
     def run(self, stream: Any) -> Any:
         """The object that the next pickle of the stream tells of."""
-        for opcode, argument, _ in pickletools.genops(stream):
+        start = None
+        for opcode, argument, position in pickletools.genops(stream):
+            start = position if start is None else start
+            self.length = (position or 0) - (start or 0)
             name = opcode.name
             if name in ARGUMENTS:
                 self.stack.append(argument)
@@ -53,6 +65,27 @@ class Machine:
             elif name not in NOTHING:
                 raise UnpicklingError(f"it has the pickle operation {name}, which builds objects of other classes")
         raise ValueError("its pickle has no end")
+
+    def spend(self, work: int) -> None:
+        """Count work that the pickle asks for: elements read or made. ValueError if it is more than its length allows."""
+        self.spent += work
+        if self.spent > ALLOWED * self.length + EXTRA:
+            raise ValueError(f"its pickle asks for more than {self.spent - work} steps in {self.length} bytes: what it made "
+                             "is used again and again")
+
+    def key(self, value: Any) -> Any:
+        """A value that is hashed. A tuple's hash and comparison take as long as it is when unfolded, and are not kept."""
+        if type(value) is str:
+            return value
+        waiting = [(value, 0)]
+        while waiting:
+            part, depth = waiting.pop()
+            if isinstance(part, (tuple, frozenset)):
+                self.spend(len(part) + 1)
+                if depth > DEEPEST:
+                    raise ValueError(f"its pickle has a key of tuples nested more than {DEEPEST} deep")
+                waiting.extend([(inner, depth + 1) for inner in part])
+        return value
 
     def popped(self, count: int) -> list[Any]:
         """The last `count` values, taken off."""
@@ -89,13 +122,18 @@ class Machine:
         if not isinstance(function, Named) or function.call is None or type(arguments) is not tuple:
             raise UnpicklingError(f"it calls {getattr(function, 'name', type(function).__name__)}, which is no function "
                                   "that tensors are made with")
+        self.spend(sum(_length(a) for a in arguments) + 1)
+        if function.name in HASHING:
+            for items in arguments:
+                for item in items if isinstance(items, SIZED) and not isinstance(items, (str, bytes)) else ():
+                    self.key(item)
         self.stack.append(function.call(*arguments))
 
     def fill(self, items: list[Any]) -> None:
         """Put keys and values, one after the other, into the dict on the stack."""
         target = self.top(dict, OrderedDict, Counter)
         for key, value in zip(items[::2], items[1::2], strict=True):
-            target[key] = value
+            target[self.key(key)] = value
 
     def build(self) -> None:
         """The versions beside a module's state are the only attribute that is set."""
@@ -115,8 +153,21 @@ class Machine:
         self.memo[len(self.memo) if key is None else key] = self.stack[-1]
 
 
-def _dict(items: list[Any]) -> dict[Any, Any]:
-    return dict(zip(items[::2], items[1::2], strict=True))
+def _length(argument: Any) -> int:
+    """What an argument holds, and the arguments in it that are handed on."""
+    if not isinstance(argument, SIZED):
+        return 1
+    inner = sum(len(part) for part in argument if isinstance(part, SIZED)) if type(argument) is tuple else 0
+    return len(argument) + inner
+
+
+def _dict(machine: Machine, items: list[Any]) -> dict[Any, Any]:
+    return {machine.key(key): value for key, value in zip(items[::2], items[1::2], strict=True)}
+
+
+def shown(value: Any) -> str:
+    """The beginning of repr(value): all of it may be far longer than the file, where parts are used again and again."""
+    return reprlib.repr(value)[:100]
 
 
 def _one(stack: Machine) -> Any:
@@ -130,11 +181,11 @@ STEPS: dict[str, Callable[[Machine, Any], Any]] = {
     "DUP": lambda m, _: m.stack.append(m.stack[-1]),
     "TUPLE": lambda m, _: m.stack.append(tuple(m.marked())),
     "LIST": lambda m, _: m.stack.append(m.marked()),
-    "DICT": lambda m, _: m.stack.append(_dict(m.marked())),
-    "FROZENSET": lambda m, _: m.stack.append(frozenset(m.marked())),
+    "DICT": lambda m, _: m.stack.append(_dict(m, m.marked())),
+    "FROZENSET": lambda m, _: m.stack.append(frozenset(map(m.key, m.marked()))),
     "APPEND": lambda m, _: (lambda item: m.top(list).append(item))(_one(m)),
     "APPENDS": lambda m, _: (lambda items: m.top(list).extend(items))(m.marked()),
-    "ADDITEMS": lambda m, _: (lambda items: m.top(set).update(items))(m.marked()),
+    "ADDITEMS": lambda m, _: (lambda items: m.top(set).update(map(m.key, items)))(m.marked()),
     "SETITEM": lambda m, _: m.fill(m.popped(2)),
     "SETITEMS": lambda m, _: m.fill(m.marked()),
     "GLOBAL": lambda m, argument: m.find(*argument.split(" ", 1)),
@@ -164,4 +215,4 @@ def contents(value: Any) -> Iterator[Any]:
                 waiting.extend(value.values())
 
 
-__all__ = ["Machine", "Named", "contents"]
+__all__ = ["Machine", "Named", "contents", "shown"]

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.halves import converted
 from ..kernels.products import affine, product
 from ..kernels.selection import masked
+from ..kernels.threads import matmul
 from .calls import Array, Call, name_of
 
 VIEWS = {np.swapaxes, np.transpose, np.moveaxis, np.reshape, np.expand_dims, np.squeeze, np.broadcast_to}
 PLAIN = (bool, int, float, complex)
-INTO = {product, affine, masked}                             # kernels that take memory for what they give
+INTO = {product, affine, masked, matmul}                     # kernels that take memory for what they give
 
 
 class Opaque(Exception):
@@ -37,7 +39,7 @@ recording = _Recording()
 
 def cast(x: Array, dtype: Any) -> Array:
     """x in another dtype."""
-    return x.astype(dtype)
+    return converted(x, dtype)
 
 
 class Flags:

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled
 from ..derivatives import backward
 from ..engine import is_checkpoint_valid
 from ..function import Function
@@ -71,6 +72,11 @@ def _random_from(state: Any) -> Any:
     return contextlib.nullcontext() if state is None else using_generator(Generator().set_state(state))
 
 
+def _autocast_now() -> autocast:
+    """A block with the autocast that this thread has now."""
+    return autocast("cpu", get_autocast_dtype("cpu"), is_autocast_enabled("cpu"), is_autocast_cache_enabled())
+
+
 def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
                context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default",
                debug: bool = False, early_stop: bool = True, **kwargs: Any) -> Any:
@@ -102,9 +108,10 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
     if not is_grad_enabled():
         return function(*args, **kwargs)
     state = default_generator().get_state() if preserve else None
+    casts = _autocast_now()
 
     def again(*arguments: Any) -> None:
-        with _random_from(state), again_context:
+        with _random_from(state), casts, again_context:
             function(*arguments, **kwargs)
 
     stop = early_stop if _overrides.early_stop is None else _overrides.early_stop
@@ -143,6 +150,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = default_generator().get_state() if preserve_rng_state else None
+        ctx.casts = _autocast_now()
         ctx.others = [None if isinstance(x, Tensor) else x for x in args]
         ctx.places = [number for number, x in enumerate(args) if isinstance(x, Tensor)]
         ctx.save_for_backward(*[args[number] for number in ctx.places])
@@ -158,7 +166,7 @@ class CheckpointFunction(Function):
         for number, x in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[number] = x
         leaves = detach_variable(tuple(inputs))
-        with _random_from(ctx.state), enable_grad():
+        with _random_from(ctx.state), ctx.casts, enable_grad():
             outputs = ctx.run_function(*leaves)
         outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
         tracked = [(out, g) for out, g in zip(outputs, grads, strict=True)

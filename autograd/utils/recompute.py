@@ -174,7 +174,7 @@ class _Argument:
     def value(self) -> Any:
         """The tensor, as it was."""
         if self._tensor is None:
-            return output_value(Node(), self._packed, True)  # type: ignore[arg-type]
+            return output_value(Node(), self._packed, True, 0)  # type: ignore[arg-type]
         now = self._tensor._version
         if now != self._version:
             raise RuntimeError(MSG_CHANGED.format(what=f"a tensor of shape {list(self._tensor.shape)}", name="checkpoint()",

@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from autograd.tensor import Tensor
+
 from .call import CUTTING, FROM_ROOT, Call
 from .definition import Array
 from .groups import Groups
@@ -30,11 +32,13 @@ from .messages import Messages
 from .persistent import PersistentSum
 
 Sizes = Sequence[int] | None
+TENSOR = ("a Tensor: a communicator takes arrays (x.numpy()), gives new ones, and leaves x as it is. To write into x call "
+          "dparallel.distributed.all_reduce and its like; AllReduce.apply(x, comm=comm) is recorded")
 
 
 class Communicator(Messages, Groups):
-    """The collectives that every kind of communicator has. Reductions: op is "sum", "prod", "max", "min" or
-    "mean" (also "avg"; of floats and complex numbers).
+    """The collectives that every kind of communicator has. Reductions: op is "sum", "prod", "max", "min",
+    "mean" (also "avg"; of floats and complex numbers), "band", "bor" or "bxor" (bit by bit; of integers and bools).
 
     start_<name> returns a Handle and does not wait for the data (under MPI it does wait until every rank has started,
     since calls are compared first); <name> returns the result.
@@ -44,6 +48,7 @@ class Communicator(Messages, Groups):
     size: int
     held: tuple[int, ...]
     vectors = 0                                      # that were made for persistent_sum()
+    sums_meet = False                                # whether start_sum_in_place() may wait for other places
 
     @property
     def rank(self) -> int:
@@ -368,6 +373,8 @@ def _array(x: Any) -> tuple[Array, str]:
         return x, ""
     if x is None:
         return np.empty(0), "None instead of an array"
+    if isinstance(x, Tensor):
+        return np.empty(0), TENSOR
     if isinstance(x, np.ma.MaskedArray):
         return np.empty(0), "masked arrays can't be sent: the mask would be lost"
     try:

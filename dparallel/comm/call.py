@@ -22,7 +22,8 @@ DTYPES = [np.dtype(name) for name in (
     "float16", "float32", "float64", "complex64", "complex128")]
 DTYPES += [d for d in [bfloat16_or_name()] if isinstance(d, np.dtype)]      # last, and only where ml_dtypes is installed
 CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
-OPS = ["sum", "prod", "max", "min", "mean"]
+BITWISE = ["band", "bor", "bxor"]     # of integers; of bools the logical ones
+OPS = ["sum", "prod", "max", "min", "mean", *BITWISE]
 TIES = ["split", "first"]             # who has the gradient of a max or min, see functions/reductions.py
 NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier",
          "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree",
@@ -110,6 +111,8 @@ class Call:
             return f"complex numbers have no {self.op}"
         if self.name in SCANS and self.op not in ("sum", "prod", "max", "min"):
             return f"{self.name} has no op {self.op!r}"
+        if self.op in BITWISE and self.dtype.kind not in "biu" and self.name in REDUCTIONS:
+            return f"{self.dtype} has no {self.op}: integers and bools have"
         if self.dtype.kind in "biu" and self.op == "mean" and self.name in REDUCTIONS:
             return f"the mean of {self.dtype} is no {self.dtype}; convert to floats first"
         return ""

@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from autograd.kernels.halves import converted
+
 from .call import SCANS, Call, leader
 
 Array = np.ndarray[Any, Any]
 Places = Sequence[int]
-UFUNCS: dict[str, Any] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
+UFUNCS: dict[str, Any] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
+                          "band": np.bitwise_and, "bor": np.bitwise_or, "bxor": np.bitwise_xor}
 
 
 def results(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
@@ -27,14 +30,14 @@ def combined(xs: Sequence[Array], op: str) -> Array:
     dtype = xs[0].dtype
     half = is_half(dtype)
     if len(xs) == 1 or half or xs[0].ndim == 0:      # of 0-d arrays NumPy makes scalars
-        total, rest = np.array(xs[0], np.float32 if half else dtype, order="C"), xs[1:]
+        total, rest = np.array(converted(xs[0], np.float32) if half else xs[0], order="C"), xs[1:]
     else:                                            # one walk through memory less than copying the first
         total, rest = np.ascontiguousarray(UFUNCS[op](xs[0], xs[1])), xs[2:]
     for x in rest:
-        UFUNCS[op](total, x.astype(np.float32) if half else x, out=total)
+        UFUNCS[op](total, converted(x, np.float32) if half else x, out=total)
     if op == "mean":
         total /= len(xs)
-    return total.astype(dtype) if half else total
+    return converted(total, dtype) if half else total
 
 
 def is_half(dtype: Any) -> bool:

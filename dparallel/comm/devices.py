@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,14 @@ class Devices(Communicator):
             return self._mail.pop(key)
 
         return Handle(take, lambda: key in self._mail)
+
+    def _arrived(self, here: int, there: int, tag: int) -> bool:
+        return ((here, there, tag), self._lines["received", here, there, tag]) in self._mail
+
+    def _look_until(self, look: Callable[[], bool], what: str) -> None:
+        if not look():
+            raise CollectiveError(f"{what}: nothing has been sent. One process holds all places, so a message must be sent "
+                                  "before it is received")
 
     def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
         made = [self._of(group) for group in groups]

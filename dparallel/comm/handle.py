@@ -3,8 +3,31 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable
 from typing import Any
+
+
+class _Obligations(threading.local):
+    """What this thread's rank owes to others, and settles before it waits for them (functions/open_messages.py)."""
+
+    def __init__(self) -> None:
+        self.settle: Callable[[], None] | None = None          # called once, before the next wait
+        self.close: Callable[[Any], None] | None = None        # with a communicator to be freed; None: the rank ends
+
+    def before_waiting(self) -> None:
+        """The rank is about to wait for others, or asks whether they have come."""
+        if self.settle is not None:
+            settle, self.settle = self.settle, None
+            settle()
+
+    def before_closing(self, comm: Any = None) -> None:
+        """A communicator is about to be freed; without one: the rank ends."""
+        if self.close is not None:
+            self.close(comm)
+
+
+obligations = _Obligations()
 
 
 class Handle:
@@ -22,6 +45,7 @@ class Handle:
 
     def wait(self) -> Any:
         """Block until the collective is complete; its result, or its error. May be called again."""
+        obligations.before_waiting()
         if self._finish is not None:
             try:
                 self._value = self._finish()
@@ -34,6 +58,7 @@ class Handle:
 
     def done(self) -> bool:
         """Whether wait() would return at once."""
+        obligations.before_waiting()
         return self._finish is None or self._test is None or self._test()
 
     def value(self) -> Any:

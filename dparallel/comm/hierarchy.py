@@ -7,10 +7,12 @@ network once per host instead of once per place. On one host it can't win; choos
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from autograd.kernels.halves import converted, copy_into
 
 from .base import Array, Communicator, Handle
 from .call import Call
@@ -29,6 +31,8 @@ class Hierarchical(Communicator):
     >>> model = DataParallel(net, comm=Hierarchical(world()))
     """
 
+    sums_meet = True
+
     def __init__(self, comm: Any = None, node: Any = None) -> None:
         comm = communicator(comm)
         if len(comm.held) > 1:
@@ -44,7 +48,7 @@ class Hierarchical(Communicator):
             return self.comm._start(calls, xs, now)
         self.comm._exchange(calls)                   # mistakes are told on all places, before any goes its way
         op, x = calls[0].op, xs[0]
-        mean, wide = op == "mean", x.astype(np.float32) if is_half(x.dtype) else x
+        mean, wide = op == "mean", converted(x, np.float32) if is_half(x.dtype) else x
         op = "sum" if mean else op
         first = self._near.start_reduce([wide], 0, op)
 
@@ -54,7 +58,7 @@ class Hierarchical(Communicator):
                 total = self._far.allreduce([total], op)[0]
             out = self._near.broadcast(total)[0]
             out = np.divide(out, self.size, out=out) if mean else out
-            return [out.astype(x.dtype, copy=False)]
+            return [converted(out, x.dtype, copy=False)]
 
         handle = Handle(finish, first.done)
         if now:
@@ -64,13 +68,13 @@ class Hierarchical(Communicator):
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum by way of the hosts' first places."""
         array = arrays[0]
-        first = self._near.start_reduce([array.astype(np.float32) if is_half(array.dtype) else array])
+        first = self._near.start_reduce([converted(array, np.float32) if is_half(array.dtype) else array])
 
         def finish() -> None:
             total = first.wait()
             if self._far is not None:
                 self._far.sum_in_place([total])
-            np.copyto(array, self._near.broadcast(total)[0], casting="unsafe")
+            copy_into(array, self._near.broadcast(total)[0])
 
         return Handle(finish, first.done)
 
@@ -85,6 +89,12 @@ class Hierarchical(Communicator):
 
     def _collect(self, here: int, there: int, tag: int, what: str) -> Handle:
         return self.comm._collect(here, there, tag, what)
+
+    def _arrived(self, here: int, there: int, tag: int) -> bool:
+        return self.comm._arrived(here, there, tag)
+
+    def _look_until(self, look: Callable[[], bool], what: str) -> None:
+        self.comm._look_until(look, what)
 
     def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
         return self.comm._groups(groups, mine)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from .handle import Handle
 
 Array = np.ndarray[Any, Any]
 BAD = -1.0                           # the note of a message that only says why there is none
+ZEROS = 32                           # in the note of a gradient: it is zero, and may stay unreceived
 
 
 class Message(NamedTuple):
@@ -61,6 +62,30 @@ class Messages(ABC):
     def start_recv(self, source: int, tag: int = 0, *, like: Any = None, place: int | None = None) -> Handle:
         """recv, not waited for. Receives of one source and tag get its messages in the order in which they were started."""
         return received(self.fetch(source, self.user_tag(tag), place=place), like, source, tag)
+
+    def start_recv_any(self, tag: int = 0, *, place: int | None = None) -> Handle:
+        """A Handle of (source, array): a message from any place with this tag. It takes the first one that is there when it
+        is waited for, or asked whether it is done."""
+        here, number = self._held_place(place), self.user_tag(tag)
+        taken: list[tuple[int, Handle]] = []
+
+        def look() -> bool:
+            if not taken:
+                order = [(self._last_source + 1 + step) % self.size for step in range(self.size)]      # each has its turn
+                source = next((place for place in order if self._arrived(here, place, number)), None)
+                if source is not None:
+                    self._last_source = source
+                    taken.append((source, self.start_recv(source, tag, place=place)))
+            return bool(taken)
+
+        def finish() -> tuple[int, Array]:
+            self._look_until(look, f"recv(source=any, tag={number})")
+            source, handle = taken[0]
+            return source, handle.wait()
+
+        return Handle(finish, lambda: look() and taken[0][1].done())
+
+    _last_source = -1
 
     def sendrecv(self, x: Array, dest: int, source: int, sendtag: int = 0, recvtag: int = 0, *, like: Any = None,
                  place: int | None = None) -> Array:
@@ -168,6 +193,14 @@ class Messages(ABC):
         """A Handle of the (call, array) that comes next to `here` from `there`."""
 
     @abstractmethod
+    def _arrived(self, here: int, there: int, tag: int) -> bool:
+        """Whether the next message from `there` to `here` with this tag has come."""
+
+    @abstractmethod
+    def _look_until(self, look: Callable[[], bool], what: str) -> None:
+        """Look until it is true; an error if it never can be."""
+
+    @abstractmethod
     def _listed(self, xs: Any) -> tuple[list[Array], str]: ...
 
     @abstractmethod
@@ -211,6 +244,11 @@ def word_tag(number: int) -> int:
 def is_word(tag: int) -> bool:
     """Whether a tag is a word_tag."""
     return tag < 0 and tag % 2 == 0
+
+
+def may_stay(tag: int, note: float) -> bool:
+    """Whether a message that nobody receives is no mistake: a word, or a gradient of zeros."""
+    return is_word(tag) or (tag < 0 and note >= 0 and bool(int(note) & ZEROS))
 
 
 def call_text(name: str, end: str, place: int, tag: int) -> str:

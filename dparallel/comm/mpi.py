@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from mpi4py import MPI
 
+from autograd.kernels.halves import converted, copy_into
+
 from . import rounds, tuning
 from .base import Array, Communicator, Handle
 from .call import (
@@ -33,7 +35,7 @@ from .call import (
 )
 from .definition import is_half, neutral
 from .groups import Freed
-from .handle import outlive_python
+from .handle import obligations, outlive_python
 from .history import History, parted
 from .mpi_handle import MpiHandle
 from .mpi_messages import KINDS, MpiMessages, refuse_lost
@@ -43,8 +45,10 @@ from .shared_sum import SharedSums
 from .site import at, here
 from .stall import members_of, watch
 
-OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN}
-BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND}
+OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN,
+       "band": MPI.BAND, "bor": MPI.BOR, "bxor": MPI.BXOR}
+BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND,
+            "band": MPI.LAND, "bor": MPI.LOR, "bxor": MPI.LXOR}
 BITS = np.dtype(np.uint16)
 CARRIED = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no half floats: they travel as integers
 TYPES = {dtype: MPI.Datatype.fromcode(CARRIED.get(dtype, dtype).char) for dtype in DTYPES}
@@ -97,7 +101,11 @@ class MpiComm(MpiMessages, Communicator):
         self._shared = SharedSums(self)
         self.max_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
         atexit.register(self._outlive)               # also keeps this, and so the buffers, when nobody else does
-        key, self.check = self.comm.bcast((f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check))
+        first = (f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check) if self.comm.rank == 0 else ("", False)
+        told = self.comm.allgather((*first, len(DTYPES)))
+        key, self.check = told[0][:2]
+        dtypes = [known for *_, known in told]       # installations may differ
+        self.without_bfloat16 = [rank for rank, known in enumerate(dtypes) if known < max(dtypes)]
         if 1 < self.size == self.watch.size:
             self.watch.share(MPI)
         self.watch.part(self)
@@ -111,9 +119,10 @@ class MpiComm(MpiMessages, Communicator):
         """
         if self.freed:
             return
+        obligations.before_closing(self)
         self.entered, self.waiting = self.entered + 1, "free()"
         self.free_groups()
-        self._shared.complete()
+        self._shared.free()
         lost = self.comm.allgather(self._lost_messages())
         for request, *_ in self._pending.values():
             request.Wait()
@@ -137,9 +146,12 @@ class MpiComm(MpiMessages, Communicator):
 
     def _agree(self, call: Call) -> Agreed:
         """Let all ranks see the call; CollectiveError on all of them if the calls do not fit."""
+        obligations.before_waiting()
         self.entered += 1
         self.waiting = self.watch.latest = call
         call.answers = self.answers
+        if self.without_bfloat16:
+            self.refuse_bfloat16(call)
         if self.check:
             self.watch.latest_site = self._history.note(self.entered, call)
         call.pack_into(self._mine)
@@ -161,6 +173,12 @@ class MpiComm(MpiMessages, Communicator):
                 self._seen.clear()
             self._seen[key] = agreed
         return agreed
+
+    def refuse_bfloat16(self, call: Call) -> None:
+        """A call with an array that some ranks have no dtype for is a mistake, which all are told of."""
+        if call.dtype is not None and call.dtype.kind == "V":
+            call.error = call.error or (f"bfloat16 needs the package ml_dtypes, which rank {self.without_bfloat16[0]} does "
+                                        "not have: pip install ml_dtypes there")
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         try:
@@ -348,9 +366,9 @@ class MpiComm(MpiMessages, Communicator):
         try:
             self.enter_sum(array)
             if is_half(array.dtype):
-                wide = array.astype(np.float32)
+                wide = converted(array, np.float32)
                 return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, wide),
-                                 lambda: np.copyto(array, wide, casting="unsafe"), wide)
+                                 lambda: copy_into(array, wide), wide)
             return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, array), None, array)
         finally:
             self.waiting = None
@@ -392,8 +410,14 @@ class MpiComm(MpiMessages, Communicator):
 
     # --- for the watchdog, and in check mode --------------------------------------------------------------------------
 
+    @property
+    def sums_meet(self) -> bool:                     # type: ignore[override]
+        """In check mode ranks compare their calls when a sum starts."""
+        return bool(self.check)
+
     def enter_sum(self, array: Array, compared: bool = False) -> None:
         """Enter a sum in place; compared with the other ranks' calls in check mode only, if it is not elsewhere."""
+        obligations.before_waiting()
         if self.check and not compared:
             self._agree(Call("sum_in_place", self.size, array))
         else:
@@ -441,10 +465,10 @@ def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array
         wide = x.astype(np.float32) if dtype.kind == "V" else x
         return encoded(wide, op), OPS[op], lambda out: decoded(out, wide.dtype).astype(dtype, copy=False)
     if op == "mean":
-        return (x.astype(np.float32) if is_half(dtype) else x, OPS[op],
-                lambda out: np.divide(out, size, out=out).astype(dtype, copy=False))
+        return (converted(x, np.float32) if is_half(dtype) else x, OPS[op],
+                lambda out: converted(np.divide(out, size, out=out), dtype, copy=False))
     if is_half(dtype):
-        return x.astype(np.float32), OPS[op], lambda out: out.astype(dtype)
+        return converted(x, np.float32), OPS[op], lambda out: converted(out, dtype)
     return x, (BOOL_OPS if dtype.kind == "b" else OPS)[op], lambda out: out
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .call import HEADER, Call, CollectiveError
 from .handle import Handle
-from .messages import Array, is_word
+from .messages import Array, may_stay
 
 SPINS = 2000                         # polls for a message before this rank leaves the core to others
 KINDS = ("tag", "data", "reply", "permute")
@@ -27,6 +28,8 @@ class MpiMessages:
     rank: int
     max_tag: int
     waiting: Any
+    without_bfloat16: list[int]
+    refuse_bfloat16: Any
     _pending: dict[int, Any]
     _abandoned: list[Any]
     spec: Any
@@ -54,12 +57,16 @@ class MpiMessages:
         return handle
 
     def _deliver(self, here: int, there: int, tag: int, call: Call, x: Array) -> Handle:
+        if self.without_bfloat16:
+            self.refuse_bfloat16(call)
+            if call.error:
+                raise CollectiveError(str(call))
         header = np.empty(HEADER.size, np.uint8)
         call.pack_into(header)
         # Issend: complete when it is received, so that free() can tell which never was
         requests = [self.comm.Issend(self.spec(header), there, self._wire(tag))]
         requests += [self.comm.Isend(self.spec(piece), there, self._wire(call.given, "data")) for piece in self._pieces(x)]
-        what = "" if is_word(tag) else str(call) + (f", tag {tag}" if tag >= 0 else "")      # words may stay unreceived
+        what = "" if may_stay(tag, call.value) else str(call) + (f", tag {tag}" if tag >= 0 else "")
         for request in requests:
             self.keep(request, (header, x), what)
         return Handle(lambda: self._complete(requests, what), lambda: all(request.Test() for request in requests))
@@ -87,6 +94,20 @@ class MpiMessages:
             return self._complete(requests, what, (call, out))
 
         return Handle(finish, lambda: first.Test() and all(request.Test() for request in start()[2]))
+
+    def _arrived(self, here: int, there: int, tag: int) -> bool:
+        return bool(self.comm.Iprobe(there, self._wire(tag)))
+
+    def _look_until(self, look: Callable[[], bool], what: str) -> None:
+        """As _complete does."""
+        self.waiting, polls = what, 0
+        try:
+            while not look():
+                polls += 1
+                if polls > SPINS:
+                    time.sleep(min(polls * 1e-7, 1e-3))
+        finally:
+            self.waiting = None
 
     def _complete(self, requests: list[Any], what: str, result: Any = None) -> Any:
         """Wait for what may never come: by polling, so that signals are heard, and `waiting` tells for what."""

@@ -4,6 +4,8 @@ all of them.
 2.7 MB on 2 ranks take 60 us, and 250 by MPI's allreduce, which copies all by way of buffers of its own; 69 kB 7 us, not 13.
 Two barriers keep the ranks in step: all have started, all have written. Nobody works in the background: a rank does its part
 of a sum when done() is asked, as the reducer does between nodes, or while it waits, for that sum or another communicator's.
+So the second barrier of a sum, and the first one of the next, start at moments that differ from rank to rank. That is why
+the barriers have an MPI communicator of their own, on which nothing else starts.
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ from __future__ import annotations
 import functools
 import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .call import CollectiveError, explain
 from .definition import is_half
+from .groups import Freed
 from .handle import Handle
 from .persistent import MSG_CAUGHT, MSG_PARTED, PersistentSum, divide
 from .shared_memory import shared_file
@@ -27,25 +31,28 @@ LINE = 64                                            # bytes that go from core t
 PAGE = 4096
 
 
-class _Here(threading.local):
+class _UnderWay(threading.local):
     """The communicators with sums that this thread has started, and that are not complete."""
 
     def __init__(self) -> None:
-        self.busy: list[SharedSums] = []
+        self.sums: list[SharedSums] = []
 
 
-_here = _Here()
+_under_way = _UnderWay()
 
 
 class SharedSums:
     """The shared sums of one communicator (an MpiComm): one is made after the other, in the order in which they started, so
-    that the barriers come in one order on all ranks."""
+    that the barriers come in one order on all ranks. Where one fails, those of this communicator that have started fail, and
+    no other communicator's."""
 
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, comm.rank, comm.size
         self.started = self.made = 0
         self._queue: list[SharedSum] = []
-        self._step, self._barrier = 0, None          # of the first in the queue
+        self._barriers: Any = None                   # the MPI communicator of the barriers
+        self._barrier: Any = None                    # of the first in the queue, before step 0, all have started, or 1, all
+        self._step = 0                               # have written
         self._listed: list[SharedSums] = []
 
     def vector(self, size: int, dtype: Any) -> SharedSum | None:
@@ -55,19 +62,29 @@ class SharedSums:
         memory = _shared(self.comm.comm, LINE + size * np.dtype(dtype).itemsize)
         if memory is None:
             return None
+        if self._barriers is None:
+            self._barriers = self.comm.comm.Dup()
         self.made += 1
         return SharedSum(self, memory, np.dtype(dtype))
+
+    def free(self) -> None:
+        """Complete what was started, and give the communicator of the barriers back. Collective."""
+        self.complete()
+        if self._barriers is not None:
+            self._barriers.Free()
+            self._barriers = Freed()
 
     def start(self, vector: SharedSum) -> None:
         """Begin a sum."""
         self.comm.enter_sum(vector.array, compared=True)
         self.started += 1
         self.comm.waiting, vector.number, vector.turns[self.rank][0] = None, self.comm.entered, self.started
-        self._queue.append(vector)
-        if len(self._queue) == 1:
-            self._barrier = self.comm.comm.Ibarrier()
-            self._listed = _here.busy
+        vector.failed[self.rank][0] = 0
+        if not self._queue:
+            self._step, self._barrier = 0, self._barriers.Ibarrier()
+            self._listed = _under_way.sums
             self._listed.append(self)
+        self._queue.append(vector)
 
     def complete(self, vector: SharedSum | None = None) -> None:
         """Wait until a vector's sum, or all that were started, are made. Ranks may wait for communicators in different
@@ -75,11 +92,10 @@ class SharedSums:
         self.comm.waiting = vector or (self._queue[-1] if self._queue else None)
         try:
             while self.is_under_way(vector):
-                if _here.busy == [self]:
-                    self._barrier.Wait()             # type: ignore[attr-defined]
-                    self._go_on()
+                if _under_way.sums == [self]:
+                    self._step_of(self._waited, True)
                 else:
-                    for sums in {self, *_here.busy}:
+                    for sums in {self, *_under_way.sums}:
                         sums.progress(waits=True)
         finally:
             self.comm.waiting = None
@@ -90,13 +106,33 @@ class SharedSums:
 
     def progress(self, waits: bool = False) -> None:
         """Go on as far as that needs no waiting. waits: whether the caller is waiting, and has started all it is to."""
-        while self._queue and self._barrier.Test() and self._go_on(waits):  # type: ignore[attr-defined]
+        while self._queue and self._step_of(self._tested, waits):
             pass
 
-    def _go_on(self, waits: bool = True) -> bool:
+    def _waited(self, waits: bool) -> bool:
+        self._barrier.Wait()
+        return self._go_on(waits)
+
+    def _tested(self, waits: bool) -> bool:
+        return self._barrier.Test() and self._go_on(waits)
+
+    def _step_of(self, step: Callable[[bool], bool], waits: bool) -> bool:
+        """What a step returns. After an exception all that were started have failed, and who waits for one of them is told:
+        who waits now may be waiting for another communicator's."""
+        try:
+            return step(waits)
+        except Exception as error:
+            for vector in self._queue:
+                vector.problem = f"{vector}: rank {self.rank} could not go on: {type(error).__name__}: {error}"
+            self._queue.clear()
+            self._listed.remove(self)
+            return False
+
+    def _go_on(self, waits: bool) -> bool:
         """All ranks are at the barrier: do what comes next for the first in the queue. False: not before all ranks wait."""
         first = self._queue[0]
         if self._step == 1:
+            first.end()
             self._queue.pop(0)
         elif all(turn[0] == first.turns[0][0] for turn in first.turns):
             first.add()
@@ -106,7 +142,7 @@ class SharedSums:
             return False
         self._step = 1 - self._step if self._queue else 0
         if self._queue:
-            self._barrier = self.comm.comm.Ibarrier()
+            self._barrier = self._barriers.Ibarrier()
         else:
             self._listed.remove(self)
         return True
@@ -115,7 +151,7 @@ class SharedSums:
         """The ranks are at sums of different vectors, which all of them see: give up all that were started, on all ranks.
         They count alike from here on, so that the watchdog sees who has not come."""
         mine = f"{first}, vector {first.which} of the communicator{at(here())}"
-        started, entered, texts = zip(*self.comm.comm.allgather((self.started, self.comm.entered, mine)), strict=True)
+        started, entered, texts = zip(*self._barriers.allgather((self.started, self.comm.entered, mine)), strict=True)
         self.started, self.comm.entered = max(started), max(entered)
         for vector in self._queue:
             vector.problem = str(explain(MSG_PARTED, texts, MSG_CAUGHT))
@@ -126,9 +162,10 @@ class SharedSum(PersistentSum):
     """One of them. `memory`: that of all ranks. wait() is a CollectiveError on all ranks where these are at sums of
     different vectors."""
 
-    def __init__(self, sums: SharedSums, memory: list[Any], dtype: Any) -> None:
+    def __init__(self, sums: SharedSums, memory: list[memoryview], dtype: Any) -> None:
         vectors = [np.frombuffer(part, dtype, offset=LINE) for part in memory]
-        self.turns = [np.frombuffer(part, np.int64, 1) for part in memory]       # which sum of the communicator this is
+        self.turns = [part[:8].cast("q") for part in memory]         # which sum of the communicator this is
+        self.failed = [part[8:16].cast("q") for part in memory]      # 1 + a rank that could not add up
         self._lasts = [np.frombuffer(part, dtype, 1, offset=LINE // 2) for part in memory]      # elements, as they started
         self._sums, self.array, self.which = sums, vectors[sums.rank], sums.made
         size, line = len(self.array), LINE // self.array.dtype.itemsize
@@ -161,6 +198,23 @@ class SharedSum(PersistentSum):
             raise CollectiveError(self.problem)
 
     def add(self) -> None:
+        """This rank's part of the work. Where that fails, as for want of memory, all ranks hear of it: they wait for this
+        one at the next barrier."""
+        try:
+            self._add()
+        except Exception as error:
+            self.problem = f"{type(error).__name__}: {error}"
+            for failed in self.failed:
+                failed[0] = 1 + self._sums.rank
+
+    def end(self) -> None:
+        """All have written: see whether one of them could not. Each rank reads what was written into its own memory, which
+        nobody writes to before it has started the next sum."""
+        rank = self.failed[self._sums.rank][0] - 1
+        if rank >= 0:
+            self.problem = f"{self}: rank {rank} could not add up its part" + (f": {self.problem}" if self.problem else "")
+
+    def _add(self) -> None:
         """This rank's slice of the sum, in rank order, into all vectors: nobody else reads or writes that slice of them."""
         first, *middle, last = self._parts
         out, divided = self._parts[self._sums.rank], self._divided - self._first

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import linecache
 import os
 import sys
 import sysconfig
 import threading
+import time
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -78,8 +81,26 @@ def at(site: Any) -> str:
     return f" at {site}" if site else ""
 
 
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """A short block in which no other thread of Python runs: CPython 3.11 may crash where frames of a thread are followed
+    while it returns from them. sleep(0) begins a new time slice, in which others ask for the lock after 0.1 s, not 5 ms."""
+    time.sleep(0)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.1)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
 def blocked_site(folder: str) -> Site | None:
     """The user's line of the thread whose innermost frame is in a file under `folder`; else the main thread's."""
+    with _alone():
+        return _blocked_site(folder)
+
+
+def _blocked_site(folder: str) -> Site | None:
     frames = sys._current_frames()
     del frames[threading.get_ident()]                # a cycle: what other threads' frames hold would stay, a step's tensors
     main = threading.main_thread().ident

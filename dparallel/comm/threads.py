@@ -16,7 +16,8 @@ from autograd.random import Generator, branches, using_generator
 from .base import Array, Communicator, Handle
 from .call import ONE_RESULT, Call, explain, verdict
 from .definition import combined, results
-from .messages import is_word
+from .handle import obligations
+from .messages import may_stay
 from .site import Site, at, here
 
 SETTLED = 3.0                        # seconds after which a rank looks whether all wait, who will then wait for ever
@@ -82,6 +83,21 @@ class Meeting:
                 del self.brought[number], self.taken[number], self.awaited[number]
             return items
 
+    def look_until(self, look: Callable[[], bool], rank: int, what: str, ranks: Sequence[int]) -> None:
+        """Look until it is true. RankFailure if a rank has failed, all others have returned, or time runs out."""
+        deadline = time.monotonic() + self.timeout
+        while not look():
+            with self.lock:
+                if self.failure is not None:
+                    failed, error = self.failure
+                    raise RankFailure(f"rank {rank} was in {what} when rank {failed} failed: {error!r}", failed)
+                alone = self.left.issuperset(set(ranks) - {rank})
+                if time.monotonic() >= deadline:
+                    raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.whereabouts()}")
+            if alone and not look():                 # what they sent before they left is there by now
+                raise RankFailure(f"rank {rank} waits in {what}, but all other ranks have returned")
+            time.sleep(1e-4)
+
     def _check(self, number: Any, rank: int, what: object, ranks: Sequence[int]) -> None:
         if self.failure is not None:
             failed, error = self.failure
@@ -116,8 +132,8 @@ class Meeting:
         """RankFailure if a message was never received; for when all ranks have ended."""
         lost = [f"rank {rank}: {call} to its group's place {number[3]}, tag {number[4]}" if number[4] >= 0 else
                 f"rank {rank}: the gradient of a message, to its group's place {number[3]}"
-                for number, brought in self.brought.items() if number[0] == MESSAGE and not is_word(number[4])
-                for rank, (call, _) in brought.items()]
+                for number, brought in self.brought.items() if number[0] == MESSAGE
+                for rank, (call, _) in brought.items() if not may_stay(number[4], call.value)]
         if lost:
             raise RankFailure("messages were sent and never received: " + "; ".join(lost[:8]))
 
@@ -149,6 +165,7 @@ class ThreadComm(Communicator):
 
     def _bring(self, call: Call, item: Any) -> tuple[Callable[[], tuple[list[Call], list[Any]]], Callable[[], bool]]:
         """Bring a call and an item to the next collective; functions to collect all ranks', and to test for them."""
+        obligations.before_waiting()
         number, rank, meeting, ranks = (self._channel, self._number), self._me, self._meeting, self._ranks
         self._number += 1
         call.answers = self.answers
@@ -205,13 +222,21 @@ class ThreadComm(Communicator):
         return Handle(lambda: self._meeting.collect(key, self._me, what, ranks, 1)[0],
                       lambda: self._meeting.complete(key, ranks))
 
+    def _arrived(self, here: int, there: int, tag: int) -> bool:
+        number = self._lines["recv", there, here, tag] + 1
+        return self._meeting.complete((MESSAGE, self._channel, there, here, tag, number), [self._ranks[there]])
+
+    def _look_until(self, look: Callable[[], bool], what: str) -> None:
+        self._meeting.look_until(look, self._me, what, self._ranks)
+
     def _line(self, what: str, source: int, dest: int, tag: int) -> Any:
         """The key of the next message that is sent or received on a way with a tag."""
         self._lines[what, source, dest, tag] += 1
         return MESSAGE, self._channel, source, dest, tag, self._lines[what, source, dest, tag]
 
     def free(self) -> None:
-        """Nothing to do: what it holds goes with the meeting."""
+        """Nothing else to do: what it holds goes with the meeting."""
+        obligations.before_closing(self)
 
     def abort(self, message: str) -> None:
         """Fail this rank, and with it all."""
@@ -243,9 +268,11 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
             with using_generator(stream):
                 if network is None:
                     values[rank] = function(comm, *args)
+                    obligations.before_closing()
                 else:
                     comm = network.joined(comm)
                     values[rank] = function(comm, *args)
+                    obligations.before_closing()
                     comm.settle()
         except BaseException as error:               # whatever it is, it is raised in the caller's thread
             failure = error

@@ -27,7 +27,7 @@ from autograd.traced import refuse
 
 from ..comm import Communicator, Handle, communicator
 from ..comm.messages import Message, call_text, check_like, gradient_tag
-from .open_messages import LAST, Received, Sent, tell_gone, waiting
+from .open_messages import LAST, Open, Received, Sent, tell_gone, waiting
 from .turns import overtake
 
 MSG_TRACED = "messages (Send, Recv, Isend, Irecv) can't be recorded: call the step itself"
@@ -74,12 +74,12 @@ def link(node: Any) -> Tensor:
 
 
 def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
-           *links: Tensor, note: int = 0) -> tuple[Tensor, Sent]:
+           *links: Tensor, note: int = 0, own_pass: bool = False) -> tuple[Tensor, Sent]:
     """Send x, and its tangent if it has one; Post's tensor, and the message."""
     refuse(MSG_TRACED)
     overtake()
     tell_gone()
-    message = Sent(comm, place, dest, tag)
+    message = Sent(comm, place, dest, tag, own_pass)
     primal, tangent = unpack_dual(x) if isinstance(x, Tensor) else (x, None)
     sent, dual = (x, 0) if tangent is None else (stack([primal, tangent]), WITH_TANGENT)
     tensor = Post.apply(sent, *links, message=message, tag=tag, note=float(note | dual))
@@ -93,8 +93,8 @@ class Send(Function):
     """Send x to place `dest` -> a token, an empty tensor; see above which backward pass brings x's gradient.
 
     x is copied, and nothing is waited for: two ranks may both send first, whatever the size. place: which of the places
-    held here sends, where there are several (there, send before you receive). ValueError if dest or tag is none,
-    CollectiveError at both ends if x can't be sent.
+    held here sends, where there are several (there, send before you receive). own_pass=True: only backward passes that
+    reach the token bring the gradient. ValueError if dest or tag is none, CollectiveError at both ends if x can't be sent.
 
     >>> token = Send.apply(x, dest=1)
     """
@@ -103,10 +103,10 @@ class Send(Function):
 
     @classmethod
     def apply(cls, x: Any, *, dest: int, comm: Any = None, tag: int = 0,       # type: ignore[override]
-              place: int | None = None) -> Any:
+              place: int | None = None, own_pass: bool = False) -> Any:
         """Send x."""
         comm = communicator(comm)
-        return cls.token(*posted(x, comm, dest, comm.user_tag(tag), place))
+        return cls.token(*posted(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass))
 
     @classmethod
     def token(cls, tensor: Tensor, message: Sent) -> Tensor:
@@ -134,7 +134,8 @@ class Send(Function):
 class Recv(Function):
     """The tensor that place `source` sent with this tag; any shape and dtype, or those of `like`, else CollectiveError.
 
-    It requires grad if the sender's did; RuntimeError if gradients are off here then. Its gradient is sent back.
+    It requires grad if the sender's did; RuntimeError if gradients are off here then. Its gradient is sent back: zeros, if
+    a backward pass does not reach it before this rank waits for others. own_pass=True: it waits for a pass that does.
 
     >>> y = Recv.apply(source=0)
     """
@@ -150,17 +151,17 @@ class Recv(Function):
 
     @classmethod
     def apply(cls, *, source: int, comm: Any = None, tag: int = 0, like: Any = None,       # type: ignore[override]
-              place: int | None = None) -> Any:
+              place: int | None = None, own_pass: bool = False) -> Any:
         """Receive."""
         comm = communicator(comm)
         refuse(MSG_TRACED)
         tell_gone()
         number = comm.user_tag(tag)
-        return cls.complete(comm.fetch(source, number, place), comm, source, number, place, like)
+        return cls.complete(comm.fetch(source, number, place), comm, source, number, place, like, own_pass=own_pass)
 
     @classmethod
     def complete(cls, handle: Handle, comm: Communicator, source: int, tag: int, place: int | None,
-                 like: Any = None, link: Any = None) -> Any:
+                 like: Any = None, link: Any = None, own_pass: bool = False) -> Any:
         """Wait for the message, and record it."""
         came: Message = handle.wait()
         overtake()
@@ -173,7 +174,7 @@ class Recv(Function):
             raise RuntimeError(f"Recv: place {source} sent a tensor that requires grad, and waits for its gradient in "
                                "backward, but gradients are not recorded here. Use no_grad() (in backward: create_graph) on "
                                "both ranks or on none, or send x.detach()")
-        message = Received(comm, place, source, tag)
+        message = Received(comm, place, source, tag, own_pass)
         message.number, message.like = came.number, (came.array.shape, came.array.dtype)
         y: Tensor = super().apply(link, came=came, message=message)
         if y.edge is not None:
@@ -209,10 +210,11 @@ class Isend:
     """
 
     @staticmethod
-    def apply(x: Any, *, dest: int, comm: Any = None, tag: int = 0, place: int | None = None) -> Handle:
+    def apply(x: Any, *, dest: int, comm: Any = None, tag: int = 0, place: int | None = None,
+              own_pass: bool = False) -> Handle:
         """Send x."""
         comm = communicator(comm)
-        tensor, message = posted(x, comm, dest, comm.user_tag(tag), place)
+        tensor, message = posted(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass)
         return Handle(lambda: Send.token(tensor, message), lambda: True)
 
 
@@ -224,13 +226,14 @@ class Irecv:
     """
 
     @staticmethod
-    def apply(*, source: int, comm: Any = None, tag: int = 0, like: Any = None, place: int | None = None) -> Handle:
+    def apply(*, source: int, comm: Any = None, tag: int = 0, like: Any = None, place: int | None = None,
+              own_pass: bool = False) -> Handle:
         """Start to receive."""
         comm = communicator(comm)
         refuse(MSG_TRACED)
         number = comm.user_tag(tag)
         handle = comm.fetch(source, number, place)
-        return Handle(lambda: Recv.complete(handle, comm, source, number, place, like), handle.done)
+        return Handle(lambda: Recv.complete(handle, comm, source, number, place, like, own_pass=own_pass), handle.done)
 
 
 class Wait:
@@ -248,6 +251,8 @@ class Join(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, *others: Tensor) -> Tensor:
         """x."""
+        if modes.level is not None:
+            ctx.others = others
         return x
 
     @staticmethod
@@ -255,10 +260,15 @@ class Join(Function):
         """To x; what the others get is nothing, but backward comes by."""
         return g, *[None] * (len(ctx.edges) - 1)
 
+    @staticmethod
+    def jvp(ctx: Any, tangent: Any, *_: Any) -> Any:
+        """The tangent, which depends on the others, too: a backward pass through it is one through the messages."""
+        return None if tangent is None else Join.apply(tangent, *ctx.others)
+
 
 def join(x: Tensor, *tokens: Any) -> Tensor:
     """x as it is, such that a backward pass through it runs the Sends of the tokens (and Recvs of unused tensors), too.
-    Tokens may come in lists; None is no token.
+    Tokens may come in lists; None is no token. From here on these messages take part in passes that reach them only.
 
     TypeError if x is no tensor of floating point or complex numbers, or a token is no tensor.
 
@@ -271,6 +281,10 @@ def join(x: Tensor, *tokens: Any) -> Tensor:
     for t in links:
         if not isinstance(t, Tensor):
             raise TypeError(f"join(x, *tokens): a token is the tensor that Send gives, or a handle's wait(), not {t!r}")
+    for t in links:
+        message = getattr(t.edge[0], "message", None) if t.edge is not None else None
+        if isinstance(message, Open):
+            message.own_pass = True
     return Join.apply(x, *links)
 
 

@@ -13,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from autograd.kernels.compiled import kernels_for
+from autograd.kernels.halves import converted
+
 from ..comm import Handle, even_split
 
 Array = np.ndarray[Any, Any]
@@ -35,12 +38,11 @@ class Float16(Codec):
 
     def encode(self, x: Array) -> Array:
         """Rounded."""
-        with np.errstate(over="ignore"):
-            return x.astype(np.float16)
+        return converted(x, np.float16)
 
     def decode(self, rows: Array) -> Array:
         """The same numbers."""
-        return rows.astype(np.float32)
+        return converted(rows, np.float32)
 
 
 class BFloat16(Codec):
@@ -49,7 +51,13 @@ class BFloat16(Codec):
     def encode(self, x: Array) -> Array:
         """Adding half of what is cut off carries into what stays; a nan keeps one bit, lest it become infinite."""
         with np.errstate(over="ignore"):
-            bits = x.astype(np.float32).view(np.uint32)
+            x = x.astype(np.float32, copy=False)
+        kernels = kernels_for(x)
+        if kernels is not None:
+            out = np.empty(x.shape, np.uint16)
+            kernels.to_bfloat16(x, out, x.size)
+            return out
+        bits = x.view(np.uint32)
         rounded = (bits + (np.uint32(0x7FFF) + ((bits >> 16) & 1))) >> 16
         return np.where(np.isnan(x), np.uint32(0x7FC0), rounded).astype(np.uint16)
 

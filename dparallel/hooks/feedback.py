@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from autograd.kernels.halves import converted
+
 from ..bucket_hook import GradBucket
 from ..vectors import views
 
@@ -51,4 +53,4 @@ def named_parts(bucket: GradBucket, flat: Array) -> list[tuple[str, Array]]:
 
 def wide(bucket: GradBucket) -> Array:
     """The bucket's flat array, or a float32 copy where it is float16."""
-    return bucket.array.astype(np.float32) if bucket.array.dtype == np.float16 else bucket.array
+    return converted(bucket.array, np.float32) if bucket.array.dtype == np.float16 else bucket.array

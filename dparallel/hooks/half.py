@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from autograd import Tensor
+from autograd.kernels.halves import converted
 
 from ..bucket_hook import GradBucket
 from ..comm import Communicator, Handle
 from .encoded import BFloat16, Codec, Float16, start_encoded_sum
+from .feedback import wide
 
 Hook = Callable[[Any, GradBucket], Any]
 
@@ -31,7 +33,7 @@ def _mean(process_group: Communicator | None, bucket: GradBucket, codec: Codec) 
     comm = bucket.over(process_group)
     bucket.refuse_complex()
     bucket.bytes_sent = 2 * bucket.array.size
-    return start_encoded_sum(comm, bucket.array / comm.size, codec)
+    return start_encoded_sum(comm, wide(bucket) / comm.size, codec)
 
 
 def fp16_compress_wrapper(hook: Hook) -> Hook:
@@ -82,7 +84,7 @@ class NarrowSums:
             return self._comm.start_allreduce(xs, op)
         self.saved += x.size * (x.dtype.itemsize - 2)
         return start_encoded_sum(self._comm, x.reshape(-1), self._codec).then(
-            lambda handle: [handle.value().astype(x.dtype).reshape(x.shape)])
+            lambda handle: [converted(handle.value(), x.dtype).reshape(x.shape)])
 
     def allreduce(self, xs: Sequence[Any], op: str = "sum") -> list[Any]:
         """start_allreduce, completed."""

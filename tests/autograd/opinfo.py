@@ -37,6 +37,8 @@ DRAWN = ("dropout", "rrelu", "scaled_dot_product_attention", "multi_head_attenti
          "fractional_max_pool3d", "svd_lowrank")             # random for most settings
 TOLERANCES = {"float16": 2e-2, "float32": 2e-4, "complex64": 2e-4}
 FIRST_ONLY = ("linear_cross_entropy",)                   # PyTorch has no second derivative, whatever its table says
+# What takes out=, by PyTorch's own declarations: out=None must be accepted.
+TAKES_OUT = {s.name.removeprefix("aten::") for s in torch._C._jit_get_all_schemas() if "out" in s.overload_name}
 PLAIN = [op for op in op_db if not op.name.startswith(("_refs", "torch.ops", "jiterator", "sparse"))]
 
 
@@ -170,8 +172,14 @@ def check(kind, theirs_call, our_call, sample, dtype, orders, values=True, free=
     for t, call in ((torch, theirs_call), (ag, our_call)):
         args, kwargs = arguments(t)
         leaves = [x for x in flat([args, list(kwargs.values())], t.Tensor) if x.requires_grad]
+        if t is ag:                                      # a write before the call changes nothing, but the counts of writes
+            with ag.no_grad():
+                for x in leaves:
+                    x.mul_(1)
         if kind == "in place":
             args[0] = args[0].clone()
+        if kind == "function" and isinstance(theirs_call, types.BuiltinFunctionType) and theirs_call.__name__ in TAKES_OUT:
+            kwargs = {**kwargs, "out": None}
         try:
             y = call(*args, **kwargs)
         except Exception as error:
@@ -182,6 +190,8 @@ def check(kind, theirs_call, our_call, sample, dtype, orders, values=True, free=
             process = sample.output_process_fn_grad
             y = process(y) if t is torch else with_our_names(process)(y)
         outs[t] = (flat(y, t.Tensor) if t is torch else flat(y, ag.Tensor)), leaves, y
+        for z in outs[t][0]:
+            z.detach()                                   # an alias of an output does not count as a write
     (theirs, their_leaves, raw), (mine, our_leaves, our_raw) = outs[torch], outs[ag]
     if not theirs and not isinstance(raw, (list, tuple)):
         assert our_raw == raw or our_raw != our_raw, f"value {our_raw!r}, not {raw!r}"
@@ -226,6 +236,57 @@ def check(kind, theirs_call, our_call, sample, dtype, orders, values=True, free=
                 return                                   # PyTorch has no second derivative here
             raise
     same(second[ag], second[torch], "second gradient", dtype)
+
+
+def reached(t, call, sample, alone):
+    """Of the first gradients under create_graph: which are functions of something; and for each what a second pass makes of
+    the sum of its squares, at each leaf: None, "zeros" or "numbers". alone: the number of the only leaf, None for all."""
+    args, kwargs = [sample.input, *sample.args], sample.kwargs
+    if t is ag:
+        args, kwargs = ours(args), ours(kwargs)
+    else:
+        args, kwargs = torch.utils._pytree.tree_map(
+            lambda x: x.detach().clone().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) else x, (args, kwargs))
+    leaves = [x for x in flat([args, list(kwargs.values())], t.Tensor) if x.requires_grad]
+    if alone is not None:
+        if len(leaves) < 2 or alone >= len(leaves):
+            return None
+        for number, x in enumerate(leaves):
+            x.requires_grad_(number == alone)
+        leaves = [leaves[alone]]
+    ys = [y for y in flat(call(*args, **kwargs), t.Tensor) if y.requires_grad]
+    if not ys or not leaves:
+        return None
+    grads = t.autograd.grad(ys, leaves, [t.ones_like(y).detach() for y in ys], create_graph=True, allow_unused=True)
+    found = []
+    for g in grads:
+        if g is None or not g.requires_grad:
+            found.append(g is not None and g.requires_grad)
+            continue
+        total = (t.view_as_real(g) if str(g.dtype).endswith(("complex64", "complex128")) else g).square().sum()
+        second = t.autograd.grad(total, leaves, allow_unused=True, retain_graph=True)
+        found.append([None if s is None else "zeros" if np.all(abs(s.detach().numpy(force=True)) < 1e-9) else "numbers"
+                      for s in second])
+    return found
+
+
+def check_reach(op, limit):
+    """Differences from PyTorch in what reached() says, for all leaves and for each alone."""
+    torch.manual_seed(0)
+    failures = []
+    for kind, theirs, mine in forms(op):
+        for sample in itertools.islice(op.sample_inputs("cpu", torch.float64, requires_grad=True), limit):
+            for alone in (None, 0, 1, 2):
+                if kind not in ("function", "lambda") or drawn(op, sample):
+                    continue
+                try:
+                    expected = reached(torch, theirs, sample, alone)
+                except RuntimeError:                     # PyTorch has no second derivative here
+                    continue
+                found = reached(ag, mine, sample, alone)
+                if found != expected:
+                    failures.append((kind, brief(sample), f"leaf {alone}: {found}, not {expected}"))
+    return failures
 
 
 def check_forward_mode(op, op_call, our_call, sample, dtype, free):

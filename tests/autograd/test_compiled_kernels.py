@@ -367,7 +367,7 @@ import autograd as ag
 import autograd.nn.functional as F
 y = F.gelu(ag.ones(100, 100))
 from autograd.kernels.compiled import compiled
-print(compiled.state()[:8].strip(), "numba" in sys.modules, round(y[0, 0].item(), 6))
+print(compiled.state()[:8].strip(", "), "numba" in sys.modules, round(y[0, 0].item(), 6))
 """
 
 
@@ -426,7 +426,7 @@ def test_a_broken_compiler_is_no_error(tmp_path):
 
 def test_switched_off():
     out, error = started(AUTOGRAD_ACCELERATORS="off").communicate()
-    assert out.split() == ["not", "used", "False", "0.841345"] and "switched off" in error
+    assert out.split() == ["not", "used", "False", "0.841345"] and not error
 
 
 def test_every_signature_is_there():
@@ -453,3 +453,29 @@ def test_an_infinite_gradient_makes_an_infinite_step():
     p.grad = ag.full((3000,), np.inf)
     optimizer.step()
     assert (p.detach().numpy() == -np.inf).all()
+
+
+@pytest.mark.parametrize("home", [None, "", "relative", "nowhere", "read-only"])
+@pytest.mark.parametrize("cache", [None, "relative"])
+def test_folders_without_a_home(monkeypatch, tmp_path, home, cache):
+    """As in containers: no HOME, a user whom the system does not know, a home that is not there or can't be written. Nothing
+    is made where the program happens to run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(loading.tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(loading.pwd, "getpwuid", lambda number: {}[number])
+    (tmp_path / "read-only").mkdir()
+    (tmp_path / "read-only" / ".cache").write_text("")           # a file: for root no folder is read-only
+    for name, value in (("HOME", home and (home if home == "relative" else str(tmp_path / home))), ("XDG_CACHE_HOME", cache)):
+        monkeypatch.delenv(name, raising=False)
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    assert [str(path) for path in loading.folders()] == [str(tmp_path / "tmp" / f"autograd-{os.getuid()}")]
+    assert sorted(os.listdir(tmp_path)) == ["read-only", "tmp"]
+
+
+def test_folders_without_any(monkeypatch):
+    monkeypatch.setenv("HOME", "/nowhere")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(loading.tempfile, "gettempdir", lambda: (_ for _ in ()).throw(FileNotFoundError("no usable folder")))
+    assert list(loading.folders()) == []

@@ -90,3 +90,17 @@ def test_dlpack_both_ways():
     assert np.shares_memory(np.from_dlpack(ag.ones(2).detach()), np.zeros(0)) is False
     with pytest.raises(BufferError, match="require gradient"):
         np.from_dlpack(ag.ones(2, requires_grad=True))
+
+
+NESTED = """[[t.tensor([1.0])]] | [[t.tensor(1.0)]] | [t.tensor([1.0]), t.tensor([2.0])] | [t.tensor([[1.0]])] | [[t.tensor([1.0]), 2.0]]
+    [2.0, t.tensor([1.0])] | [t.tensor([1]), 3.5] | [[t.tensor([1]), t.tensor([2])], [t.tensor([3]), t.tensor([4])]] | ((t.tensor([1]),),)
+    [t.tensor([1.0, 2.0]), t.tensor([2.0, 3.0])] | [t.tensor([])] | [[t.tensor([1.0, 2.0])]] | [np.array([1.0, 2.0]), np.array([3.0, 4.0])]
+    [[np.array([1.0])]] | [np.float32(1), 2] | [t.tensor([1.5]), t.tensor([1])] | [t.tensor(True), t.tensor([False])]
+    [t.tensor([1.0], dtype=t.float64)] | [[1.0], t.tensor([2.0])]"""
+
+
+@pytest.mark.parametrize("text", [part.strip() for line in NESTED.splitlines() for part in line.split(" | ")])
+@pytest.mark.parametrize("form", ["t.tensor({})", "t.as_tensor({})", "t.zeros(1).new_tensor({})", "t.asarray({})"])
+@pytest.mark.filterwarnings("ignore")
+def test_tensors_in_lists_count_as_numbers(text, form):
+    test_like_pytorch(form.format(text))

@@ -3,6 +3,7 @@
 import io
 import json
 import pickle
+import tracemalloc
 import zipfile
 import zlib
 
@@ -12,6 +13,7 @@ from both import needs_torch
 
 import autograd as ag
 from autograd import nn
+from autograd.serialization import safetensors, unpickle
 
 try:
     import torch
@@ -246,3 +248,133 @@ def test_a_module_is_untouched_after_a_failed_load(tmp_path):
         with pytest.raises(RuntimeError, match=f"{next(iter(change))}"):
             model.load_state_dict(ag.load(file))
     assert all(np.array_equal(v.numpy(), before[k]) for k, v in model.state_dict().items())
+
+
+# --- what a file makes of few bytes ------------------------------------------------------------------------------------
+
+MEMO = {name: bytes([113, number]) for number, name in enumerate("abcdefgh")}          # BINPUT
+GET = {name: bytes([104, number]) for number, name in enumerate("abcdefgh")}           # BINGET
+
+
+def named(module, name):
+    return b"c" + f"{module}\n{name}\n".encode()
+
+
+def text(value):
+    return b"X" + len(value).to_bytes(4, "little") + value.encode()
+
+
+def integer(value):
+    data = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
+    return b"\x8b" + len(data).to_bytes(4, "little") + data                            # LONG4
+
+
+def numbers(*values):
+    return b"(" + b"".join(integer(v) for v in values) + b"t"
+
+
+NEGATED = b"}" + text("neg") + b"\x88s"
+STORAGE = b"(" + text("storage") + named("torch", "ComplexFloatStorage") + text("0") + text("cpu") + integer(128) + b"tQ"
+
+
+def rebuilt(size, stride, marks=NEGATED, offset=0):
+    return b"(" + STORAGE + integer(offset) + size + stride + b"\x89" + named("collections", "OrderedDict") + b")R" + marks + b"t"
+
+
+def doubled(depth, start=b"K\x01"):
+    """A tuple of a tuple twice, and so on."""
+    return start + b"q\x20h\x20\x86" * depth
+
+
+TENSOR = named("torch._utils", "_rebuild_tensor_v2")
+LIST = b"]" + b"(" + b"K\x01" * 5000 + b"e"
+GREEDY = {
+    "a tensor negated again and again": b"(" + TENSOR + MEMO["a"] + rebuilt(numbers(128), numbers(1)) + MEMO["b"] + b"00" + (GET["a"] + GET["b"] + b"R") * 3000 + b"l.",
+    "a negated tensor of no steps": TENSOR + rebuilt(numbers(2**33), numbers(0)) + b"R.",
+    "a conjugate of no steps": TENSOR + rebuilt(numbers(2**20, 2**13), numbers(0, 0), b"}" + text("conj") + b"\x88s") + b"R.",
+    "a shape of many large numbers": TENSOR + rebuilt(numbers(*[2**30000] * 60), numbers(*[1] * 60)) + b"R.",
+    "a shape of many dimensions": TENSOR + rebuilt(numbers(*[1] * 5000), numbers(*[1] * 5000)) + b"R.",
+    "a text encoded again and again": b"(" + named("_codecs", "encode") + MEMO["a"] + text("x" * 10000) + text("latin1") + b"\x86" + MEMO["b"] + b"00" + (
+        GET["a"] + GET["b"] + b"R") * 3000 + b"l.",
+    "sets of one list": b"(" + named("builtins", "frozenset") + MEMO["a"] + LIST + b"\x85" + MEMO["b"] + b"00" + (GET["a"] + GET["b"] + b"R") * 3000 + b"l.",
+    "dicts of one list": b"(" + named("collections", "OrderedDict") + MEMO["a"] + b"](" + (text("k") + b"K\x01\x86") * 3000 + b"e\x85" + MEMO["b"] + b"00" + (
+        GET["a"] + GET["b"] + b"R") * 3000 + b"l.",
+    "one state of many tensors": b"(" + named("torch._utils", "_rebuild_parameter_with_state") + MEMO["a"] + b"(" + TENSOR + rebuilt(numbers(128), numbers(1), b"N") + b"R\x88N}("
+        + b"".join(text(f"a{i}") + b"N" for i in range(1000)) + b"ut" + MEMO["b"] + b"00" + (GET["a"] + GET["b"] + b"R") * 3000 + b"l.",
+    "a key of doubled tuples": b"}" + doubled(22) + b"K\x01s.", "a dict of a key of doubled tuples": b"(" + doubled(22) + b"K\x01d.",
+    "a set of doubled tuples": b"\x8f(" + doubled(22) + b"\x90.", "a frozenset of doubled tuples": b"(" + doubled(22) + b"\x91.",
+    "a set made of doubled tuples": named("builtins", "set") + b"](" + doubled(22) + b"e\x85R.",
+    "a key of deep tuples": b"}" + b"K\x01" + b"\x85" * 100000 + b"K\x01s.",
+    "a storage of doubled tuples": doubled(20) + b"Q.", "a storage of doubled lists": b"K\x01" + b"q\x20]h\x20ah\x20a" * 20 + b"Q.",
+    "a doubled shape": TENSOR + rebuilt(doubled(20), numbers(1)) + b"R.", "a doubled mark": TENSOR + rebuilt(numbers(1), numbers(1), b"}" + text("x") + doubled(20) + b"s") + b"R."}
+
+
+def zipped(pickled):
+    """PyTorch's zip format without checksums."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in {"data.pkl": b"\x80\x02" + pickled, "byteorder": b"little", "data/0": bytes(1024), "version": b"3"}.items():
+            archive.writestr(f"archive/{name}", data)
+    data = bytearray(buffer.getvalue())
+    for start, field in ((b"PK\x03\x04", 14), (b"PK\x01\x02", 16)):
+        at = data.find(start)
+        while at >= 0:
+            data[at + field:at + field + 4] = bytes(4)
+            at = data.find(start, at + 1)
+    return bytes(data)
+
+
+def measured(data):
+    """(the outcome, the most bytes that were held at a time)."""
+    tracemalloc.start()
+    try:
+        return outcome(data), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", GREEDY)
+def test_time_and_memory_are_bounded_by_the_files_size(name, monkeypatch):
+    """Small files that ask for much. Work is counted in steps, memory in bytes."""
+    data, spent = zipped(GREEDY[name]), []
+    spend = unpickle.Machine.spend
+    monkeypatch.setattr(unpickle.Machine, "spend", lambda self, work: (spent.append(work), spend(self, work)))
+    monkeypatch.setitem(globals(), "told", lambda value: None)           # it may have 2**33 numbers
+    found, most = measured(data)
+    assert most < 100 * len(data) + 2**20 and sum(spent) < 10 * len(data) + 20000
+    assert found == "error" or "no steps" in name or name == "a tensor negated again and again"     # one copy for all
+
+
+def test_a_negated_view_of_no_steps_is_one():
+    value = ag.load(io.BytesIO(zipped(GREEDY["a negated tensor of no steps"])))
+    assert value.shape == (2**33,) and value.stride() == (0,) and value[5].item() == 0
+
+
+@needs_torch
+def test_conjugates_and_negatives_share_memory_where_they_lie_alike():
+    x = torch.arange(6.0).reshape(2, 3) * (1 + 2j)
+    buffer = io.BytesIO()
+    torch.save([x.conj(), x.conj()[1], x.conj().T, x, x.conj()], buffer)
+    buffer.seek(0)
+    found = ag.load(buffer)
+    for mine, theirs in zip(found, [x.conj(), x.conj()[1], x.conj().T, x, x.conj()]):
+        np.testing.assert_array_equal(mine.numpy(), theirs.resolve_conj().resolve_neg().numpy())
+    assert np.shares_memory(found[0].numpy(), found[4].numpy())
+
+
+def test_legacy_lists_of_storages_hold_texts():
+    head = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19." + b"\x80\x02M\xe9\x03." + b"\x80\x02}."
+    found, most = measured(head + b"\x80\x02K\x01." + b"\x80\x02](" + doubled(22) + b"e.")
+    assert found == "error" and most < 2**20
+
+
+@pytest.mark.parametrize("header", [
+    lambda: "{" + ", ".join(f'"{i}": 1' for i in range(20000)) + ', "19999": 1}',
+    lambda: json.dumps({"w": {"dtype": "F32", "shape": [10**4000] * 500, "data_offsets": [0, 0]}}),
+    lambda: json.dumps({"w": {"dtype": "F32", "shape": [1] * 10000, "data_offsets": [0, 4]}})])
+def test_headers_are_read_in_linear_time(header, monkeypatch):
+    """By what is not done: no product of the numbers of a shape that no array has, no counting of each name."""
+    monkeypatch.setattr(safetensors.math, "prod", lambda shape: pytest.fail("multiplied"))
+    found, most = measured(built({}, text=header().encode()))
+    assert found == "error" and most < 2**25

@@ -122,11 +122,31 @@ def test_bfloat16():
     assert x.requires_grad_().bfloat16().requires_grad and half.requires_grad_().requires_grad
 
 
-def test_without_ml_dtypes(monkeypatch):
+TAKE_A_DTYPE = {
+    "ones": lambda x, d: ag.ones(2, dtype=d), "tensor": lambda x, d: ag.tensor([1.0], dtype=d),
+    "zeros_like": lambda x, d: ag.zeros_like(x, dtype=d), "rand": lambda x, d: ag.rand(2, dtype=d),
+    "to": lambda x, d: x.to(d), "to(dtype=)": lambda x, d: x.to(dtype=d), "type": lambda x, d: x.type(d),
+    "view": lambda x, d: x.view(d), "sum": lambda x, d: x.sum(dtype=d), "mean": lambda x, d: ag.mean(x, dtype=d),
+    "softmax": lambda x, d: ag.softmax(x, 0, dtype=d), "cumsum": lambda x, d: x.cumsum(0, dtype=d),
+    "norm": lambda x, d: ag.linalg.vector_norm(x, dtype=d), "Module.to": lambda x, d: ag.nn.Linear(2, 2).to(d),
+    "Module.to(dtype=)": lambda x, d: ag.nn.Linear(2, 2).to(dtype=d), "Module.type": lambda x, d: ag.nn.Linear(2, 2).type(d),
+    "Module.to(device, dtype)": lambda x, d: ag.nn.Linear(2, 2).to("cpu", d), "Linear": lambda x, d: ag.nn.Linear(2, 2, dtype=d),
+    "set_default_dtype": lambda x, d: ag.set_default_dtype(d), "finfo": lambda x, d: ag.finfo(d),
+    "promote_types": lambda x, d: ag.promote_types(d, ag.float32), "itemsize": lambda x, d: d.itemsize,
+    "numpy": lambda x, d: x.numpy().astype(d), "np.zeros": lambda x, d: np.zeros(2, d)}
+
+
+@pytest.mark.parametrize("use", [*TAKE_A_DTYPE, "Tensor.bfloat16", "Module.bfloat16", "ones(dtype='bfloat16')"])
+def test_without_ml_dtypes_bfloat16_is_one_error_that_names_it(monkeypatch, use):
     monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
-    for use in (lambda: ag.ones(2, dtype=ag.bfloat16), lambda: ag.ones(2).to(ag.bfloat16)):
-        with pytest.raises(ModuleNotFoundError, match="ml_dtypes"):
-            use()
+    x = ag.ones(2)
+    calls = {"Tensor.bfloat16": x.bfloat16, "Module.bfloat16": ag.nn.Linear(2, 2).bfloat16,
+             "ones(dtype='bfloat16')": lambda: ag.ones(2, dtype="bfloat16")}
     with pytest.raises(ModuleNotFoundError, match="pip install ml_dtypes"):
-        ag.ones(2).bfloat16()
+        calls.get(use, lambda: TAKE_A_DTYPE[use](x, ag.bfloat16))()
+
+
+def test_without_ml_dtypes_code_may_compare_with_bfloat16(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
+    assert ag.ones(1).dtype not in (ag.float16, ag.bfloat16) and repr(ag.bfloat16) == "bfloat16"
     assert np.dtype("float32") == ag.float32 and isinstance(ag.float32, ag.dtype)

@@ -407,3 +407,31 @@ def test_memory_is_freed_as_the_pass_goes():
         assert levels == sorted(levels, reverse=True) and levels[-1] < built / 3    # newest first: less and less
         assert peak < built + 8 * one
         x.grad = None
+
+
+def test_gradients_that_are_refused():
+    x = ag.ones(1, requires_grad=True)
+    z = x * 0.5j
+    for run, match in ((lambda: z.backward(), "only for real scalar outputs"), (lambda: ag.grad(z, x), "only for real scalar outputs"),
+                       (lambda: ag.grad(x * 2, x, ag.ones(1, dtype=ag.complex64)), "required to have the same dtype"),
+                       (lambda: ag.grad(z, x, ag.ones(1)), "required to have the same dtype"),
+                       (lambda: ag.grad(ag.graph.get_gradient_edge(z), x, ag.ones(1)), "required to have the same dtype"),
+                       (lambda: setattr(x, "data", ag.ones(1, dtype=ag.int64)), "floating point or complex dtype")):
+        with pytest.raises(RuntimeError, match=match):
+            run()
+    with pytest.raises(TypeError, match="data must be a Tensor"):
+        x.data = None
+    assert x.tolist() == [1]
+
+
+@pytest.mark.parametrize(("arguments", "match"), [((), "expected 1 arguments, got 0"), (2, "expected 1 arguments, got 2"),
+                                                  ((1,), "argument 0 is not a"), ((None,), "argument 0 is not a"), (1, "")])
+@pytest.mark.parametrize("call", [lambda x: x * 2, lambda x: x.exp(), lambda x: x.sum(0)])
+def test_nodes_are_called_with_one_tensor_for_each_output(call, arguments, match):
+    y = call(ag.ones(2, requires_grad=True))
+    arguments = (ag.ones_like(y),) * arguments if isinstance(arguments, int) else arguments
+    if match:
+        with pytest.raises(TypeError, match=match):
+            y.grad_fn(*arguments)
+    else:
+        y.grad_fn(*arguments)

@@ -231,3 +231,20 @@ def test_gradients_of_0d_tensors_may_be_numpys_scalars():
     np.testing.assert_allclose(x.grad.item(), 1.5 * np.exp(2 * s ** 3) * 6 * s ** 2 * c)
     (g,) = ag.grad(Cube.apply(x).sin(), x, np.float64(1.0) * ag.tensor(1.0, dtype=ag.float64), create_graph=True)
     ag.grad(Cube.apply(g), x)
+
+
+def test_a_write_to_a_saved_output_is_noticed_though_it_had_aliases_before():
+    def forward(ctx, x):
+        y = x.exp()
+        y.mul_(1)                                    # y has a counter of writes before it becomes the output
+        ctx.save_for_backward(y)
+        return y
+
+    exp = function(forward, lambda ctx, g: g * ctx.saved_tensors[0])
+    x = ag.tensor([0.0, 1.0], requires_grad=True)
+    exp.apply(x).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), np.exp([0.0, 1.0]), rtol=1e-6)
+    y = exp.apply(x)
+    y.detach().add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()

@@ -1,7 +1,9 @@
 """Hooks on tensors, leaves and nodes: what they see, in which order, what they may replace. All as in PyTorch."""
 
 import pytest
-from both import leaf
+from both import function, leaf, torch
+
+import autograd as ag
 
 
 def test_order_on_a_non_leaf(lib):
@@ -189,3 +191,108 @@ def test_an_exception_in_a_hook_leaves_a_working_graph(lib):
     w.grad, fail[0] = None, False
     y.sum().backward()
     assert x.grad.item() == 2 and w.grad.item() == 1
+
+
+def shown(value):
+    """Gradients as numbers, None as it is."""
+    if isinstance(value, (tuple, list)):
+        return [shown(v) for v in value]
+    return value if value is None or isinstance(value, str) else value.tolist()
+
+
+def told(log, name):
+    return lambda *args: log.append((name, *shown(args)))
+
+
+def logged(log, tensor, name):
+    """Put every kind of hook on a tensor and on its node."""
+    tensor.register_hook(told(log, f"tensor {name}"))
+    if tensor.grad_fn is None:
+        tensor.register_post_accumulate_grad_hook(lambda t: log.append((f"accumulated {name}", shown(t.grad))))
+        node = (tensor * 1).grad_fn.next_functions[0][0]
+    else:
+        node = tensor.grad_fn
+    node.register_prehook(told(log, f"pre {name}"))
+    node.register_hook(told(log, f"post {name}"))
+    return node
+
+
+def nothing_comes(t, log):
+    """A Function that returns None: hooks behind it are called with None."""
+    silent = function(t, lambda ctx, a: a.clone(), lambda ctx, g: None)
+    x = leaf(t, 1.0, 2.0)
+    y = x * 2
+    keep = logged(log, x, "x"), logged(log, y, "y")
+    silent.apply(y).sum().backward()
+    silent.apply(x).sum().backward()
+    log.append(shown([x.grad]))
+    del keep
+
+
+def several_outputs(t, log):
+    x = leaf(t, 1.0, 2.0, 3.0, 4.0)
+    a, b = (x * 1).split(2)
+    node = logged(log, a, "a")
+    b.register_hook(told(log, "tensor b"))
+    b.sum().backward(retain_graph=True)
+    (a * b).sum().backward()
+    for both in (t.var_mean, t.std_mean, lambda x: (x * 1).unbind()[:2]):
+        first, mean = both(x)
+        assert first.grad_fn is mean.grad_fn
+        mean.grad_fn.register_prehook(lambda gs: tuple(None if g is None else 2 * g for g in gs))
+        (first + mean).backward()
+    log.append([round(v, 9) for v in shown(x.grad)])
+    two = function(t, lambda ctx, a: (a * 2, a * 3), lambda ctx, g, h: 2 * g + 3 * h)
+    y = two.apply(x)[0]
+    y.grad_fn.register_prehook(told(log, "pre two"))
+    y.grad_fn.register_hook(told(log, "post two"))
+    y.retain_grad()
+    y.sum().backward()
+    log.append(shown(y.grad))
+    del node
+
+
+def asked_for(t, log):
+    """backward(inputs=) and grad() of tensors that are no leaves: which hooks are called, and what is freed."""
+    x = leaf(t, 1.0, 2.0)
+    h = x * 2
+    y = h.exp()
+    keep = [logged(log, v, name) for v, name in ((x, "x"), (h, "h"), (y, "y"))]
+    for inputs in ([h], [h, x], [x], [y]):
+        y.sum().backward(inputs=inputs, retain_graph=True)
+        log.append(("grads", *shown([h.grad, x.grad])))
+        t.autograd.grad(y.sum(), inputs, retain_graph=True)
+        log.append("grad()")
+    y = (h * 3).exp()
+    z = y * y
+    z.sum().backward(inputs=[y])
+    with pytest.raises(RuntimeError, match="second time"):
+        z.sum().backward()
+    h.grad_fn.register_prehook(lambda gs: (gs[0] * 100,))
+    (h * 3).sum().backward(inputs=[h])
+    log.append(shown(h.grad))
+    del keep
+
+
+def many_at_once(t, log):
+    """register_multi_grad_hook, where one of the gradients does not come."""
+    x, y = leaf(t, 1.0), leaf(t, 2.0)
+    a, b = x * 2, y * 3
+    silent = function(t, lambda ctx, a: a.clone(), lambda ctx, g: None)
+    t.autograd.graph.register_multi_grad_hook([a, b], told(log, "all"))
+    t.autograd.graph.register_multi_grad_hook([a, b], told(log, "any"), mode="any")
+    (a * b).sum().backward(retain_graph=True)
+    (a * 2).sum().backward(retain_graph=True)
+    (silent.apply(a) + b).sum().backward(retain_graph=True)
+    t.autograd.grad((a * b).sum(), [x], retain_graph=True)
+    (a * b).sum().backward(inputs=[b])
+
+
+@pytest.mark.skipif(torch is None, reason="PyTorch, the yardstick, is not installed")
+@pytest.mark.parametrize("program", [nothing_comes, several_outputs, asked_for, many_at_once])
+def test_called_as_in_pytorch(program):
+    logs = []
+    for t in (ag, torch):
+        logs.append([])
+        program(t, logs[-1])
+    assert logs[0] == logs[1]

@@ -127,3 +127,52 @@ def test_as_strided_scatter_gives_the_overwritten_elements_nothing():
 def test_errors(call, error, words):
     with pytest.raises(error, match=words):
         call(ag.ones(2, 2), ag.tensor([[0, 1], [1, 0]]))
+
+
+WRITES = {
+    "number": lambda t, x, v: x.__setitem__(0, v), "slice": lambda t, x, v: x.__setitem__(slice(0, 2), v), "list": lambda t, x, v: x.__setitem__([0, 1], v),
+    "tensor": lambda t, x, v: x.__setitem__(t.tensor([0, 1]), v), "mask": lambda t, x, v: x.__setitem__(t.tensor([True, True, False, False]), v),
+    "everything": lambda t, x, v: x.__setitem__(..., v), "True": lambda t, x, v: x.__setitem__(True, v),
+    "slice and mask": lambda t, x, v: x[None].__setitem__((slice(None), t.tensor([True, True, False, False])), v),
+    "list and mask": lambda t, x, v: x[None].__setitem__(([0, 0], t.tensor([True, True, False, False])), v),
+    "index_put_": lambda t, x, v: x.index_put_((t.tensor([0, 1]),), v), "put_": lambda t, x, v: x.put_(t.tensor([0]), v.reshape(-1)[:1]),
+    "index_put_ mask": lambda t, x, v: x.index_put_((t.tensor([True, True, False, False]),), v),
+    "index_put_ accumulate": lambda t, x, v: x.index_put_((t.tensor([True, True, False, False]),), v, accumulate=True),
+    "fill_": lambda t, x, v: x.fill_(v), "copy_": lambda t, x, v: x.copy_(v if v.ndim == 0 else v[0]),
+    "scatter_": lambda t, x, v: x.scatter_(0, t.tensor([1]), v.reshape(-1)), "index_copy_": lambda t, x, v: x.index_copy_(0, t.tensor([1]), v.reshape(-1)[:1]),
+    "index_add_": lambda t, x, v: x.index_add_(0, t.tensor([1]), v.reshape(-1)[:1]), "index_fill_": lambda t, x, v: x.index_fill_(0, t.tensor([1]), v)}
+WRITTEN = {
+    "1.5": lambda t: 1.5, "0-d": lambda t: t.tensor(1.5), "one": lambda t: t.tensor([1.5]), "two": lambda t: t.tensor([1.5, 2.5]), "double": lambda t: t.tensor(2.5, dtype=t.float64),
+    "int32": lambda t: t.tensor([7], dtype=t.int32), "int": lambda t: 3, "bool": lambda t: True, "1j": lambda t: 1j, "1+0j": lambda t: 1 + 0j, "complex": lambda t: t.tensor(2j),
+    "complex without": lambda t: t.tensor(2 + 0j), "300": lambda t: 300, "nan": lambda t: float("nan"), "-1": lambda t: -1, "None": lambda t: None}
+
+
+@pytest.mark.skipif(torch is None, reason="PyTorch, the yardstick, is not installed")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "float32", "bool", "complex64"])
+@pytest.mark.parametrize("form", WRITES)
+def test_what_may_be_written_like_pytorch(form, dtype):
+    """Each form of writing, with each kind of value: the same result, or an error of the same class."""
+    for name, value in WRITTEN.items():
+        outcomes = []
+        for t in (torch, ag):
+            x = t.zeros(4, dtype=getattr(t, dtype))
+            try:
+                WRITES[form](t, x, value(t))
+                outcomes.append(x.tolist())
+            except Exception as error:
+                outcomes.append(type(error))
+        theirs, mine = outcomes
+        if name == "nan" and theirs != mine and dtype == "bool":
+            continue
+        assert str(mine) == str(theirs), (form, dtype, name)
+
+
+def test_arrays_and_lists_do_not_lose_their_fractions():
+    x = ag.zeros(4, dtype=ag.int64)
+    for index in (slice(0, 2), [0, 1], ag.tensor([True, True, False, False])):
+        for value in (np.array([1.5, 2.5]), [1.5, 2.5], np.array([1j, 2])):
+            with pytest.raises(RuntimeError, match="cannot be converted to type int64"):
+                x[index] = value
+        x[index] = [7, 8]
+        assert x.tolist() == [7, 8, 0, 0]

@@ -1,10 +1,16 @@
 """Linear algebra, einsum, Fourier transforms: errors, odd forms, singular matrices, complex numbers."""
 
+import contextlib
+import ctypes
+
 import numpy as np
 import pytest
 
 import autograd as ag
 from autograd import linalg
+from autograd.kernels import lu as kernel
+from autograd.kernels.accelerators import Missing
+from autograd.kernels.lapack import PATTERNS, Lapack, lapack, load
 
 
 def random(*shape, seed=0, dtype=ag.float64):
@@ -225,3 +231,125 @@ def test_addmm_in_one_node_as_in_parts(shape, factors):
     for a, b, c in zip(one, stacks, parts, strict=True):
         np.testing.assert_allclose(a.detach().numpy(), c.detach().numpy(), rtol=2e-4, atol=1e-4)
         np.testing.assert_allclose(b.detach().numpy(), c.detach().numpy(), rtol=2e-4, atol=1e-4)
+
+
+LAYOUTS = {
+    "rows": lambda x: x, "columns": lambda x: np.ascontiguousarray(np.swapaxes(x, -1, -2)).swapaxes(-1, -2),
+    "part of rows": lambda x: np.concatenate([x, x], -1)[..., :x.shape[-1]], "part of columns": lambda x: np.concatenate(
+        [x, x], -2).swapaxes(-1, -2).copy().swapaxes(-1, -2)[..., :x.shape[-2], :],
+    "every second": lambda x: np.repeat(np.repeat(x, 2, -1), 2, -2)[..., ::2, ::2], "turned round": lambda x: x[..., ::-1, ::-1].copy()[..., ::-1, ::-1]}
+
+
+def libraries():
+    """NumPy's LAPACK, NumPy without it, and SciPy's, whose integers have 32 bits, where that is installed."""
+    yield "found", lapack.library()
+    yield "absent", None
+    try:
+        import scipy.linalg._fblas as other
+    except ImportError:
+        return
+    for pattern in PATTERNS:
+        with contextlib.suppress(AttributeError):
+            yield f"SciPy's {pattern}", Lapack(ctypes.CDLL(other.__file__), pattern)
+            return
+
+
+@pytest.mark.parametrize("library", [pytest.param(found, id=name) for name, found in libraries()])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_triangular_systems_and_factors_of_any_layout(library, dtype, monkeypatch):
+    """Every order of memory, triangle, and stack; one library after the other, by residuals."""
+    monkeypatch.setattr(kernel, "lapack_for", lambda *arrays: library)
+    rng, close = np.random.default_rng(0), {"rtol": 0, "atol": 1e-4 if np.dtype(dtype).itemsize < 16 and dtype != "float64" else 1e-10}
+
+    def draw(*shape):
+        x = rng.uniform(-1, 1, shape)
+        return (x + 1j * rng.uniform(-1, 1, shape) if "complex" in dtype else x).astype(dtype)
+
+    for n, stack_a, stack_b, k in [(1, (), (), 1), (5, (), (), 3), (4, (2,), (2,), 2), (40, (), (), 7), (6, (3,), (2, 3), 1), (6, (2, 1), (3,), 4), (13, (9,), (), 2),
+                                   (3, (20,), (20,), 2), (0, (), (), 2), (3, (), (), 0), (3, (0,), (0,), 2)]:
+        for name in LAYOUTS:
+            a = LAYOUTS[name](draw(*stack_a, n, n) / (1 + n // 4) + 3 * np.eye(n, dtype=dtype))
+            b = LAYOUTS[name](draw(*stack_b, n, k))
+            for upper in (True, False):
+                for unit in (True, False):
+                    before = a.copy(), b.copy()
+                    x = kernel.solve_triangular(a, b, upper, unit)
+                    t = np.triu(a, int(unit)) if upper else np.tril(a, -int(unit))
+                    t = t + np.eye(n, dtype=dtype) if unit else t
+                    assert x.dtype == b.dtype and x.shape == np.broadcast_shapes(stack_a, stack_b) + (n, k)
+                    np.testing.assert_allclose(t @ x, np.broadcast_to(b, x.shape), **close)
+                    assert (a == before[0]).all() and (b == before[1]).all()
+            wide = LAYOUTS[name](draw(*stack_a, n, n + 2)) if stack_b else LAYOUTS[name](draw(*stack_a, n + 2, n))
+            factors, pivots, info = kernel.lu_factor(wide)
+            m, c = wide.shape[-2:]
+            low = np.tril(factors[..., :min(m, c)], -1) + np.eye(m, min(m, c), dtype=dtype)
+            order = kernel.permutation(pivots, m)
+            np.testing.assert_allclose(low @ np.triu(factors[..., :min(m, c), :]), np.take_along_axis(wide, order[..., None], -2), **close)
+            assert pivots.dtype == info.dtype == np.int32 and info.shape == stack_a and not info.any() and np.abs(low).max(initial=0) <= 1 + 1e-6 \
+                if "float" in dtype else not info.any()
+
+
+def test_zeros_on_the_diagonal_are_told_alike(monkeypatch):
+    x = np.array([[[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 1.0]], np.eye(3)])
+    infos, solutions = [], []
+    for library in (lapack.library(), None):
+        monkeypatch.setattr(kernel, "lapack_for", lambda *arrays, library=library: library)
+        infos.append(kernel.lu_factor(x)[2].tolist())
+        solutions.append(kernel.solve_triangular(np.array([[1.0, 2.0], [0.0, 0.0]]), np.ones((2, 1)), True, False))
+    assert infos == [[2, 0]] * 2 and np.isinf(solutions).all()
+
+
+@pytest.mark.parametrize("change", ["pivots", "values", "names", "solutions"])
+def test_a_library_that_is_not_what_it_seems_is_not_used(change, monkeypatch):
+    """Wrong names, pivots of another width, wrong numbers: an error as it is loaded, and NumPy's way after that."""
+    class Other:
+        def __getitem__(self, name):
+            if change == "names":
+                raise AttributeError(name)
+            return lambda *args: None
+
+    if change in ("pivots", "values", "solutions"):
+        for method in ("factor", "solve"):
+            real = getattr(Lapack, method)
+
+            def wrong(self, x, *rest, real=real, method=method):
+                out = real(self, x, *rest)
+                if method == "factor" and change == "pivots":
+                    return out[0] * 3, out[1]
+                if (method, change) in (("factor", "values"), ("solve", "solutions")):
+                    (x if method == "factor" else rest[0])[...] *= 2
+                return out
+
+            monkeypatch.setattr(Lapack, method, wrong)
+    else:
+        monkeypatch.setattr(ctypes, "CDLL", lambda *args: Other())
+    if lapack.library() is not None:
+        with pytest.raises((OSError, Missing), match="wrongly|known name"):
+            load()
+
+
+@pytest.mark.parametrize("dtype", [ag.float64, ag.complex128])
+@pytest.mark.parametrize("shape, k", [((6, 4), 4), ((5, 5), 3), ((2, 1, 4, 3), 3), ((4, 2), 0), ((3, 0), 0)])
+def test_products_of_reflections_one_by_one(shape, k, dtype):
+    """For any tau, also where 1 - tau v v^H is no reflection."""
+    v, tau = random(*shape, dtype=dtype), random(*shape[:-2], k, seed=1, dtype=dtype)
+    if dtype == ag.complex128:
+        v, tau = v + 1j * random(*shape, seed=2), tau - 1j * random(*shape[:-2], k, seed=3)
+    m, n = shape[-2:]
+    q = np.broadcast_to(np.eye(m, dtype=v.dtype), (*shape[:-2], m, m))
+    for i in range(k):
+        column = (np.tril(v.numpy(), -1) + np.eye(m, n))[..., i:i + 1]
+        q = q - q @ (tau.numpy()[..., i:i + 1, None] * column @ np.swapaxes(column, -1, -2).conj())
+    np.testing.assert_allclose(linalg.householder_product(v, tau).numpy(), q[..., :n], atol=1e-10, rtol=1e-10)
+    other = random(*shape[:-2], m, 2, seed=4, dtype=dtype)
+    for transpose in (False, True):
+        whole = np.swapaxes(q, -1, -2).conj() if transpose else q
+        np.testing.assert_allclose(ag.ormqr(v, tau, other, transpose=transpose).numpy(), whole @ other.numpy(), atol=1e-10, rtol=1e-10)
+        np.testing.assert_allclose(ag.ormqr(v, tau, other.mT, left=False, transpose=transpose).numpy(), other.mT.numpy() @ whole, atol=1e-10, rtol=1e-10)
+
+
+def test_infinite_right_hand_sides_stay_in_their_columns():
+    factors, pivots = linalg.lu_factor(random(4, 4))
+    b = ag.ones(4, 2, dtype=ag.float64)
+    b[0, 1] = float("inf")
+    assert linalg.lu_solve(factors, pivots, b)[:, 0].isfinite().all()

@@ -1,5 +1,6 @@
 """DataLoader with workers in threads and in processes: order, seeds, failures, and nothing left behind."""
 
+import functools
 import gc
 import multiprocessing
 import os
@@ -138,6 +139,72 @@ def test_worker_init_fn_configures_its_own_copy(context):
     data = Whole(3, 7)
     assert list(DataLoader(data, None, num_workers=2, worker_init_fn=configure, multiprocessing_context=context)) == [3, 5, 4, 6]
     assert (data.start, data.end) == (3, 7) and get_worker_info() is None
+
+
+class Bound(Dataset):
+    """Its worker_init_fn and collate_fn are its own methods, and set attributes."""
+
+    def __init__(self):
+        self.worker, self.batches = -1, 0
+        self.me = self                                   # a circle
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        time.sleep(0.002)
+        assert self.me is self is get_worker_info().dataset
+        return self.worker
+
+    def init(self, number, scale=1):
+        self.worker = number * scale
+        time.sleep(0.01)                                 # while another worker's runs
+
+    def collate(self, items):
+        self.batches += 1
+        time.sleep(0.002)
+        return [*items, self.worker, self.batches]
+
+
+class Init:
+    """An object that is called, with a method of its own that is given as well."""
+
+    def __init__(self, data):
+        self.data, self.count = data, 0
+
+    def __call__(self, number):
+        self.data.init(number)
+
+    def collate(self, items):
+        self.count += 1
+        time.sleep(0.002)
+        return [*items, self.data.worker, self.count]
+
+
+def closures(data):
+    bound = data.init
+    return [(lambda number: data.init(number), lambda items: data.collate(items)), (lambda number: bound(number), data.collate),
+            (lambda number, it=data: it.init(number), lambda items, it=data: it.collate(items))]
+
+
+@both
+@pytest.mark.parametrize("form", ["methods", "partial", "object", "closure", "bound closure", "default", "no Dataset"])
+def test_functions_of_the_dataset_are_those_of_the_workers_own(context, form):
+    """In threads as in processes: each worker's worker_init_fn and collate_fn see its own dataset, and nobody else's."""
+    data = Bound() if form != "no Dataset" else type("Plain", (), {k: v for k, v in vars(Bound).items() if k != "__dict__"})()
+    init, collate = data.init, data.collate
+    if form == "partial":
+        init, collate = functools.partial(data.init, scale=1), functools.partial(Bound.collate, data)
+    elif form == "object":
+        init = Init(data)
+        collate = init.collate
+    elif form in ("closure", "bound closure", "default"):
+        init, collate = closures(data)[["closure", "bound closure", "default"].index(form)]
+    if form == "no Dataset":
+        data.me = data
+    found = list(DataLoader(data, 2, num_workers=2, worker_init_fn=init, collate_fn=collate, multiprocessing_context=context))
+    assert found == [[0, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 2], [1, 1, 1, 2]]
+    assert (data.worker, data.batches) == (-1, 0) and getattr(init, "count", 0) == 0
 
 
 def test_a_threads_copy_shares_arrays_but_not_datasets_or_streams():

@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from both import function, leaf
+from both import LIBS, function, leaf, needs_torch
 
 import autograd as ag
 from autograd.counters import inferring
@@ -245,3 +245,65 @@ def test_a_model_in_inference_mode(lib):
     assert y.is_inference() and not y.requires_grad
     model(x).sum().backward()
     assert all(p.grad is not None and not p.grad.is_inference() for p in model.parameters())
+
+
+# --- views made in inference mode of tensors that were not, beside PyTorch ----------------------------------------------
+
+BASES = {"leaf": lambda lib: lib.ones(2, 3, dtype=lib.float64, requires_grad=True),
+         "result": lambda lib: lib.ones(2, 3, dtype=lib.float64, requires_grad=True) * 2,
+         "plain": lambda lib: lib.ones(2, 3, dtype=lib.float64)}
+LOOKS = {"view": lambda w: w.view(-1), "slice": lambda w: w[0], "reshape": lambda w: w.reshape(-1), "expand": lambda w: w.expand(2, 2, 3),
+         "view_as": lambda w: w.view_as(w), "detach": lambda w: w.detach(), "t": lambda w: w.t(), "unbind": lambda w: w.unbind()[1],
+         "split": lambda w: w.split(1)[0], "data": lambda w: w.data, "chain": lambda w: w.t()[0], "detach and view": lambda w: w.detach().view(-1),
+         "diagonal": lambda w: w.diagonal()}
+USES = {
+    "look": lambda lib, w, v: None, "view": lambda lib, w, v: v.view(-1)[:1], "product": lambda lib, w, v: v * v, "detach": lambda lib, w, v: v.detach(),
+    "write": lambda lib, w, v: v.mul_(2.0), "write in no_grad": lambda lib, w, v: lib.no_grad()(lambda: v.mul_(2.0))(),
+    "write in inference_mode": lambda lib, w, v: lib.inference_mode()(lambda: v.mul_(2.0))(), "item": lambda lib, w, v: v.__setitem__(0, 3.0),
+    "tracked write": lambda lib, w, v: v.mul_(lib.ones(1, dtype=lib.float64, requires_grad=True)),
+    "write to view": lambda lib, w, v: v.view(-1)[:1].mul_(2.0), "write to base": lambda lib, w, v: w.mul_(2.0),
+    "tracked write to base": lambda lib, w, v: w.mul_(lib.ones(1, dtype=lib.float64, requires_grad=True)),
+    "write to base in no_grad": lambda lib, w, v: lib.no_grad()(lambda: w.mul_(2.0))(),
+    "use after a write": lambda lib, w, v: (lib.no_grad()(lambda: w.mul_(2.0))(), v * 2)[1],
+    "use in no_grad after a write": lambda lib, w, v: (w.detach().mul_(2.0), lib.no_grad()(lambda: v * 2)())[1],
+    "save": lambda lib, w, v: (v * lib.ones(1, dtype=lib.float64, requires_grad=True)).sum().backward(),
+    "backward": lambda lib, w, v: ((v * v).sum().backward(), v.grad)[1], "own": lambda lib, w, v: (v.requires_grad_() ** 2).sum().backward(),
+    "requires_grad_": lambda lib, w, v: v.requires_grad_(), "requires_grad_(False)": lambda lib, w, v: v.requires_grad_(False),
+    "base.requires_grad_": lambda lib, w, v: w.requires_grad_(), "detach_": lambda lib, w, v: v.detach_(), "numpy": lambda lib, w, v: v.numpy().sum(),
+    "grad of base": lambda lib, w, v: lib.autograd.grad(v.sum(), [w], allow_unused=True)[0],
+    "grad of view": lambda lib, w, v: lib.autograd.grad(v.sum(), [v], allow_unused=True)[0], "retain_grad": lambda lib, w, v: v.retain_grad(),
+    "hook": lambda lib, w, v: v.register_hook(lambda g: None) and None, "clone": lambda lib, w, v: v.clone(), "data": lambda lib, w, v: v.data}
+
+
+def outcome(use):
+    """What `use` returns, of a tensor its flags and values; or the class of its error."""
+    try:
+        out = use()
+        if not hasattr(out, "grad_fn"):
+            return out
+    except RuntimeError:
+        return "RuntimeError"
+    node = outcome(lambda: out.grad_fn is not None)
+    return [outcome(look) for look in (lambda: out.requires_grad, lambda: out.is_leaf, lambda: node, out.is_inference, lambda: out._version,
+                                       lambda: out.tolist())]
+
+
+def inference_view(lib, base, look, use, inside):
+    w = BASES[base](lib)
+    with lib.inference_mode():
+        v = LOOKS[look](w)
+        told = outcome(lambda: USES[use](lib, w, v)) if inside else None
+    told = told if inside else outcome(lambda: USES[use](lib, w, v))
+    with lib.inference_mode(inside):
+        grads = [outcome(lambda x=x: x.grad) if x.requires_grad and outcome(lambda x=x: x.is_leaf) is True else None for x in (v, w)]
+    return told, outcome(lambda: v), outcome(lambda: w), grads
+
+
+@needs_torch
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("base", BASES)
+def test_views_made_in_inference_mode_like_pytorch(base, look):
+    for use in USES:
+        for inside in (False, True):
+            mine, theirs = (inference_view(lib, base, look, use, inside) for lib in LIBS)
+            assert str(mine).replace("ag.", "") == str(theirs).replace("torch.", ""), (use, inside)

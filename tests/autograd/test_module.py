@@ -2,11 +2,13 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 
 import autograd as ag
+from autograd import plugins
 
 try:
     import torch
@@ -203,6 +205,91 @@ def backward_hooks(t):
 
 
 @body
+def backward_hooks_everywhere(t):
+    """Double backward, inputs without a gradient, outputs nobody uses, dicts, the older form, and hooks of all modules."""
+    log = []
+    seen = lambda gs: [None if g is None else g.tolist() for g in gs]
+    note = lambda name: lambda mod, gi, go: log.append((name, seen(gi), seen(go)))
+
+    class Two(t.nn.Module):
+        def forward(self, x, n=None, mask=None):
+            return x * x, x * mask if isinstance(mask, t.Tensor) else x
+
+    class Dict(t.nn.Module):
+        def forward(self, x):
+            return {"y": x * 3}
+
+    m = Two()
+    m.register_full_backward_hook(note("two"))
+    m.register_full_backward_pre_hook(lambda mod, go: log.append(("before", seen(go))))
+    x, mask = t.tensor([1.0, 2.0], requires_grad=True), t.tensor([1.0, 0.0])
+    y, z = m(x, 3, mask)
+    out = [y.requires_grad, z.requires_grad, mask.requires_grad]
+    g, = t.autograd.grad(y.sum(), x, create_graph=True)
+    (g * g).sum().backward()
+    (m(x, mask=mask)[1]).sum().backward()
+    with t.no_grad():
+        m(x)
+    log.append(x.grad.tolist())
+
+    class Asks(t.nn.Module):
+        def forward(self, x, mask):
+            log.append(("inside", x.requires_grad, mask.requires_grad))
+            return x * mask
+
+    m = Asks()
+    m.register_full_backward_hook(note("asks"))
+    m(x, mask).sum().backward()
+    w = t.nn.Parameter(t.ones(2))
+    m(mask, mask * w).sum().backward()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        m = t.nn.Linear(2, 1)
+        t.nn.init.ones_(m.weight)
+        m.register_full_backward_hook(note("no input"))
+        m(mask).sum().backward()
+        d = Dict()
+        d.register_backward_hook(lambda mod, gi, go: log.append(("old", seen(go))))
+        d(x)["y"].sum().backward()
+        d = Two()
+        d.register_backward_hook(lambda mod, gi, go: (gi[0] * 10, *gi[1:]))
+        x.grad = None
+        d(x)[0].sum().backward()
+        log.append(x.grad.tolist())
+    for first, second in (("", "full_"), ("full_", "")):
+        d = Dict()
+        getattr(d, f"register_{first}backward_hook")(print)
+        with pytest.raises(RuntimeError, match="Cannot use both"):
+            getattr(d, f"register_{second}backward_hook")(print)
+    names = lambda kind: lambda mod, *rest: log.append((kind, type(mod).__name__))
+    h = t.nn.modules.module
+    handles = [h.register_module_forward_pre_hook(names("pre")), h.register_module_forward_hook(names("post")),
+               h.register_module_full_backward_pre_hook(names("back pre")), h.register_module_full_backward_hook(names("back"))]
+    try:
+        m = t.nn.Sequential(inner := t.nn.Identity(), t.nn.Tanh())
+        inner.register_forward_hook(lambda mod, a, y: log.append("own"))
+        m(x).sum().backward()
+        with pytest.raises(RuntimeError, match="Cannot use both"):
+            h.register_module_backward_hook(print)
+    finally:
+        for handle in handles:
+            handle.remove()
+    m(x).sum().backward()
+
+    m = t.nn.Identity()
+    m.register_forward_hook(lambda mod, args, kwargs, y: log.append(("always", len(args), list(kwargs), y is not None)),
+                            with_kwargs=True, always_call=True)
+
+    def fails(mod, a, y):
+        raise KeyError("planted")
+
+    m.register_forward_hook(fails, prepend=True)
+    with pytest.raises(KeyError):
+        m(x)
+    return [out, log]
+
+
+@body
 def casting_and_copies(t):
     m = net(t)
     m.register_buffer("whole", t.tensor([1]))
@@ -224,6 +311,141 @@ def casting_and_copies(t):
 @body
 def printed(t):
     return [repr(net(t)), repr(t.nn.Sequential())]
+
+
+DTYPES = "complex64 complex128 float16 float32 float64 bfloat16 int64 bool".split()
+CASTS = ["double", "float", "half", "bfloat16", *DTYPES[:6]]
+
+
+@body
+def casts(t):
+    """Parameters and buffers of every dtype through every cast."""
+    out = []
+    for how in CASTS:
+        m = t.nn.Module()
+        for dtype in DTYPES:
+            value = t.ones(2, dtype=getattr(t, dtype)) * (1 + 2j if "complex" in dtype else 1)
+            m.register_buffer(f"b_{dtype}", value)
+            if dtype not in ("int64", "bool"):
+                m.register_parameter(f"p_{dtype}", t.nn.Parameter(value.clone()))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")          # of imaginary parts that to() drops
+            m.to(getattr(t, how)) if how in DTYPES and how != "bfloat16" else getattr(m, how)()
+        out += [(how, name, str(v.dtype).removeprefix("torch."), complex(v.to(t.complex128)[0])) for name, v in m.state_dict().items()]
+    return out
+
+
+@body
+def getattr_by_hand(t):
+    """super().__getattr__(name), in a subclass that falls back on something else."""
+    class Wrapper(t.nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+            self.own = t.nn.Parameter(t.ones(1))
+
+        def __getattr__(self, name):
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                return getattr(self.inner, name)
+
+        @property
+        def fails(self):
+            return self.nowhere
+
+    m = Wrapper(t.nn.BatchNorm1d(3))
+    norm = t.nn.BatchNorm1d(2)
+    norm.register_buffer("none", None)
+    norm.register_parameter("nothing", None)
+    norm.act = t.nn.ReLU()
+    out = [tuple(m.weight.shape), m.num_features, tuple(m.own.shape), m.inner is m.__getattr__("inner"),
+           *[repr(t.nn.Module.__getattr__(norm, name)) for name in ("weight", "running_mean", "act", "none", "nothing")],
+           hasattr(norm, "absent"), getattr(norm, "absent", 5), t.nn.Parameter().numel(), t.nn.Parameter().requires_grad,
+           t.nn.Parameter(requires_grad=False).requires_grad, t.nn.Buffer().numel()]
+    for ask in (lambda: norm.absent, lambda: norm.__getattr__("absent"), lambda: m.fails):
+        try:
+            ask()
+        except AttributeError as error:
+            out.append(str(error).split("'")[-2] if ask is not m else "")
+    return out[:-1]
+
+
+@body
+def versions_in_the_state(t):
+    """_metadata of a state: written, read by hooks and by loading, kept by consume_prefix and by copies."""
+    nn, seen = t.nn, []
+
+    class Old(nn.Module):
+        _version = 3
+
+        def __init__(self):
+            super().__init__()
+            self.norm, self.fc = nn.BatchNorm2d(2), nn.Linear(1, 1)
+
+        def _load_from_state_dict(self, state_dict, prefix, local_metadata, *rest):
+            seen.append(local_metadata.get("version"))
+            super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
+
+    m = nn.ModuleDict({"old": Old(), "act": nn.ReLU()})
+    m.register_state_dict_post_hook(lambda module, state, prefix, local: local.update(note=1))
+    state = m.state_dict()
+    out = [{k: dict(v) for k, v in state._metadata.items()}, dict(copy.deepcopy(state)._metadata[""])]
+    m.load_state_dict(state)
+    m.load_state_dict(dict(state))                   # a plain dict knows no versions
+    tracked = state.pop("old.norm.num_batches_tracked")
+    try:
+        m.load_state_dict(state)
+    except RuntimeError as error:
+        out.append("num_batches_tracked" in str(error))
+    state._metadata["old.norm"]["version"] = 1       # of before there was num_batches_tracked
+    m.load_state_dict(state)
+    state["old.norm.num_batches_tracked"] = tracked
+    nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "old.")
+    return [*out, seen, list(state), list(state._metadata), [type(x).__name__ for x in (state, m.state_dict())]]
+
+
+@body
+def names_and_moves(t):
+    nn, out = t.nn, []
+
+    class Named:
+        def __init__(self, word="none"):
+            super().__init__()
+            self.word = word
+
+    class Both(nn.Module, Named):
+        call_super_init = True
+
+    class One(nn.Module, Named):
+        pass
+
+    class Calls(nn.Module):
+        def __init__(self, *args, **kwargs):
+            nn.Module.__init__(self, *args, **kwargs)
+
+    out += [Both("given").word, Both(word="x").word, hasattr(One(), "word"), "0" in dir(nn.Sequential(nn.ReLU()))]
+    m, f32, cpu = nn.Linear(2, 2), t.float32, t.device("cpu")
+    m.five = 5
+    m.weight.detach()
+    version = m.weight._version
+    m._apply(lambda x: x.add_(1))
+    out.append(m.weight._version > version)
+    attempts = [lambda: setattr(m, "five", nn.Buffer(t.ones(1))), lambda: setattr(m, "weight", nn.Buffer(t.ones(1))),
+                lambda: Calls(1), lambda: Calls(a=1), lambda: m.to(cpu, True), lambda: m.to(None, True), lambda: m.to(f32, True),
+                lambda: m.to(t.int64), lambda: m.to(cpu, t.int64, True), lambda: m.to("cpu", copy=True),
+                lambda: m.to("cpu", f32, True, True), lambda: m.to(cpu, f32, True, False), lambda: m.to(m.weight, True),
+                lambda: m.to("cpu", None, True), lambda: m.to(device="cpu", dtype=f32, non_blocking=True)]
+    for attempt in attempts:
+        try:
+            attempt()
+            out.append("done")
+        except (KeyError, TypeError, RuntimeError) as error:
+            out.append(type(error).__name__)
+    conv = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)).to(memory_format=t.channels_last)
+    out += [conv[0].weight.stride(), conv[0].weight.is_contiguous(memory_format=t.channels_last),
+            conv.to(memory_format=t.contiguous_format)[0].weight.stride()]
+    return out
 
 
 @needs_torch
@@ -265,8 +487,18 @@ def test_buffers_by_assignment():
 
 
 def test_sync_batch_norm_is_a_name_that_refuses(monkeypatch):
-    monkeypatch.setattr(ag.nn.SyncBatchNorm, "working", None)        # as where nobody imported dparallel
+    monkeypatch.setattr(plugins, "_table", dict)            # as where there is no plugin
     assert not isinstance(ag.nn.BatchNorm2d(3), ag.nn.SyncBatchNorm)
     for use in (lambda: ag.nn.SyncBatchNorm(3), lambda: ag.nn.SyncBatchNorm.convert_sync_batchnorm(ag.nn.BatchNorm2d(3))):
-        with pytest.raises(NotImplementedError, match="import dparallel"):
+        with pytest.raises(NotImplementedError, match="autograd_plugins"):
             use()
+
+
+def test_a_property_that_fails_says_why():
+    class M(ag.nn.Module):
+        @property
+        def depth(self):
+            return self.layers
+
+    with pytest.raises(AttributeError, match="'M' object has no attribute 'layers'"):
+        _ = M().depth

@@ -168,7 +168,7 @@ def test_optimizer_misuse_and_groups():
         with pytest.raises((ValueError, TypeError)):
             bad()
     with pytest.raises(NotImplementedError, match="differentiable"):
-        optim.SGD([w], differentiable=True)
+        optim.LARS([w], differentiable=True)
     o = optim.SGD([{"params": [w]}, {"params": [b], "lr": 1.0}], lr=0.1)
     (w.sum() + b.sum()).backward()
     assert o.step(lambda: 5) == 5

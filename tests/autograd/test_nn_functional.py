@@ -164,6 +164,27 @@ def test_running_statistics_like_pytorch(function):
         np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
+@needs_torch
+@pytest.mark.parametrize("shape", [(0, 3), (0, 3, 4), (2, 3, 0), (0, 3, 2, 2)])
+@pytest.mark.parametrize("function", ["batch_norm", "instance_norm"])
+def test_an_empty_batch_leaves_running_statistics_alone(function, shape):
+    if function == "instance_norm" and shape[0] == 0:
+        mean, var = ag.full((3,), 5.0), ag.full((3,), 7.0)           # PyTorch has an IndexError there
+        if len(shape) > 2:
+            assert F.instance_norm(ag.zeros(shape), mean, var).shape == shape and mean.tolist() == [5] * 3 and var.tolist() == [7] * 3
+        return
+    stats = []
+    for t in (ag, torch):
+        mean, var, x = t.full((3,), 5.0), t.full((3,), 7.0), t.zeros(*shape, requires_grad=True)
+        if function == "instance_norm" and len(shape) < 3:
+            return
+        weight = t.ones(3, requires_grad=True)
+        y = getattr(t.nn.functional, function)(x, mean, var, weight, None, True, 0.3)
+        y.sum().backward()
+        stats.append([mean.tolist(), var.tolist(), tuple(y.shape), tuple(x.grad.shape), weight.grad.tolist()])
+    assert stats[0] == stats[1]
+
+
 def test_running_statistics_count_as_written_to():
     mean, var = ag.zeros(3), ag.ones(3)
     F.batch_norm(ag.randn(4, 3), mean, var, training=True)
@@ -187,6 +208,13 @@ def test_running_statistics_count_as_written_to():
     (lambda: F.embedding(ag.tensor([0]), ag.ones(5, 2), sparse=True), NotImplementedError, "sparse"),
     (lambda: F.embedding_bag(ag.tensor([0]), ag.ones(5, 2), ag.tensor([1])), RuntimeError, r"offsets\[0\]"),
     (lambda: F.embedding_bag(ag.tensor([0]), ag.ones(5, 2)), ValueError, "offsets"),
+    (lambda: F.embedding(ag.tensor([0]), ag.ones(())), RuntimeError, "must be 2-D"),
+    (lambda: F.embedding(ag.tensor([0]), ag.ones(5, 2), padding_idx=5), AssertionError, "within num_embeddings"),
+    (lambda: F.embedding_bag(ag.tensor([[4, 5]]), ag.ones(5, 2)), RuntimeError, "found idx to be 5"),
+    (lambda: F.embedding_bag(ag.tensor([[-1, 5]]), ag.ones(5, 2), padding_idx=0), RuntimeError, "found idx to be -1"),
+    (lambda: F.embedding_bag(ag.tensor([[0]]), ag.ones(5, 2), padding_idx=-6), RuntimeError, "-5 through 4, but got -6"),
+    (lambda: F.embedding_bag(ag.tensor([[0]]), ag.ones(5, 2), mode="sum", per_sample_weights=ag.ones(1, 1).double()), RuntimeError,
+     "same type as weight"),
     (lambda: F.scaled_dot_product_attention(ag.ones(2, 3), ag.ones(2, 3), ag.ones(2, 3), ag.ones(2, 2), is_causal=True), RuntimeError, "is_causal"),
     (lambda: F.mse_loss(ag.ones(2), ag.ones(3)), RuntimeError, "must match"),
     (lambda: F.mse_loss(ag.ones(2), ag.ones(2), reduction="x"), ValueError, "not a valid value"),
@@ -222,6 +250,25 @@ def test_bags_like_pytorch(mode, options):
         return
     offsets = [0, 2, 2, 5, 6] if "include_last_offset" in options else [0, 2, 2, 5]
     both(lambda t, w: t.nn.functional.embedding_bag(ints(t, [1, 2, 1, 4, 4, 2]), w, ints(t, offsets), mode=mode, **options), rand(5, 3))
+
+
+@needs_torch
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("padding_idx", [None, 1, 2])
+@pytest.mark.parametrize("offsets", [[0], [0, 6], [0, 6, 6], [0, 0, 6], [0, 0, 0, 6, 6, 6], [0, 2, 4]])
+@pytest.mark.parametrize("last", [False, True])
+def test_empty_bags_like_pytorch(mode, padding_idx, offsets, last):
+    """First, last and all bags empty. Where the last offset comes before the end of the indices, what follows is in no bag;
+    PyTorch takes it into the last one for some modes, so it gets those indices alone."""
+    indices = np.array([1, 2, 1, 4, 4, 2])
+    weighted = [None, rand(6)] if mode == "sum" else [None]
+    end = offsets[-1] if last else 6
+    for weights in weighted:
+        def call(t, w, *p, n=6):
+            per = {"per_sample_weights": p[0][:n]} if p else {}
+            return t.nn.functional.embedding_bag(t.from_numpy(indices[:n].copy()), w, ints(t, offsets), mode=mode, include_last_offset=last,
+                                                 padding_idx=padding_idx, **per)
+        both(lambda t, *given: call(t, *given, n=6 if t is ag else end), rand(5, 3), *([] if weights is None else [weights]))
 
 
 @needs_torch
@@ -422,3 +469,15 @@ def test_padding_gets_no_gradient_whatever_comes():
     w = ag.tensor(rand(3, 2), requires_grad=True)
     (g,) = ag.grad(F.embedding(ag.tensor([0, 1, 0]), w, padding_idx=0), [w], ag.tensor([[np.nan] * 2, [1.0, 2.0], [np.inf] * 2]).double())
     assert g.tolist() == [[0, 0], [1, 2], [0, 0]]
+
+
+@pytest.mark.parametrize("call", [
+    lambda t, F, x: F.batch_norm(x, t.zeros(2), t.ones(2)), lambda t, F, x: F.grid_sample(x, t.zeros(1, 2, 2, 2), align_corners=True)],
+    ids=["batch_norm by running statistics", "grid_sample of the input alone"])
+def test_a_gradient_that_does_not_depend_on_x_is_a_function_of_it(call):
+    """As in PyTorch, where these are one operation: a second pass is no error (and gives None there, zeros here)."""
+    for t, functional in ((ag, F), *([(torch, torch.nn.functional)] if torch else [])):
+        x = t.ones(1, 2, 3, 3, requires_grad=True)
+        (g,) = t.autograd.grad(call(t, functional, x).sum(), x, create_graph=True)
+        (g ** 2).sum().backward()
+        assert x.grad is None or not x.grad.any()

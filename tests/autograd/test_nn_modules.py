@@ -114,6 +114,43 @@ def test_like_pytorch(row):
         same(told(ag, module, inputs, named, "float64", 3), want, tolerance)
 
 
+def twice(t, module, inputs, named):
+    """Which first gradients of a plain sum are functions of something, and what a second pass leaves in .grad."""
+    args, kwargs = [given(t, *i, "float64") for i in inputs], {k: given(t, *i, "float64") for k, i in named.items()}
+    leaves = [x for x in [*args, *kwargs.values(), *module.parameters()] if isinstance(x, t.Tensor) and x.requires_grad]
+    args = [x * 1 if isinstance(x, t.Tensor) and x.requires_grad else x for x in args]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        out = module(*args, **kwargs)
+    outs = [o for o in (out if isinstance(out, tuple) else (out,)) if o.requires_grad]
+    if not outs or not leaves:
+        return None
+    for p in leaves:
+        p.grad = None
+    grads = t.autograd.grad(sum(o.sum() for o in outs), leaves, create_graph=True, allow_unused=True)
+    tracked = [g for g in grads if g is not None and g.requires_grad]
+    if tracked:
+        sum((g**2).sum() for g in tracked).backward()
+    return [None if g is None else g.requires_grad for g in grads], [
+        None if p.grad is None else "zeros" if np.all(abs(p.grad.numpy(force=True)) < 1e-9) else "numbers" for p in leaves]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:60])
+def test_second_derivatives_that_are_zero(row):
+    """Under create_graph gradients are functions of what PyTorch's are functions of, be it with derivative zero."""
+    call, *specs = row
+    ours, theirs = (m.double() for m in paired(call))
+    rng = np.random.default_rng(len(call))
+    inputs = [drawn(s, rng) for s in specs if not isinstance(s, dict)]
+    named = {k: drawn(s, rng) for d in specs if isinstance(d, dict) for k, s in d.items()}
+    try:
+        want = twice(torch, theirs, inputs, named)
+    except RuntimeError as error:                    # PyTorch has no second derivative there
+        assert "not implemented" in str(error) or "does not require grad" in str(error)
+        return
+    assert twice(ag, ours, inputs, named) == want
+
+
 @pytest.mark.parametrize("row", DRAWN, ids=lambda row: row[0])
 def test_random_ones_like_pytorch(row):
     call, shape = row

@@ -5,6 +5,7 @@ import pytest
 from cases import CASES
 
 import autograd as ag
+from autograd.saved import Output
 
 try:
     import torch
@@ -67,6 +68,54 @@ def test_other_memory_layouts_and_float32(case):
     assert z.dtype == ag.float32
     z.sum().backward()
     assert all(x.grad is None or (x.grad.dtype == ag.float32 and x.grad.shape == x.shape) for x in xs)
+
+
+def graph_of(y):
+    """All nodes that y comes from."""
+    nodes, stack = {}, [y.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node is not None and node not in nodes:
+            nodes[node] = None
+            stack += [edge[0] for edge in node.next_functions]
+    return nodes
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_writes_before_and_after(case):
+    """A write to the inputs before the call, and an alias of the output, change nothing; a write to the output after the
+    call is an error, or changes nothing either."""
+    xs = leaves(case.inputs())
+    y = case.call(ag, *xs)
+    u = ag.from_numpy(np.random.default_rng(3).standard_normal(tuple(y.shape)))
+    expected = [None if g is None else g.numpy() for g in ag.grad(y, xs, u, allow_unused=True)]
+
+    def check(y):
+        for g, e in zip(ag.grad(y, xs, u, allow_unused=True, retain_graph=True), expected, strict=True):
+            assert (g is None) == (e is None)
+            if e is not None:
+                np.testing.assert_allclose(g.numpy(), e, rtol=1e-12, atol=1e-14)
+
+    with ag.no_grad():
+        for x in xs:
+            x.add_(0)                                # as an optimiser does
+    y = case.call(ag, *xs)
+    alias = y.detach()
+    check(y.view_as(y))
+    try:
+        alias.add_(1)
+    except RuntimeError as error:                    # an expanded output
+        assert "single memory location" in str(error)
+        return
+    outputs = [value for node in graph_of(y) for value in node.saved or () if type(value) is Output]
+    if any(np.shares_memory(value.array, y.array) for value in outputs):
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            check(y)
+    else:
+        try:
+            check(y)
+        except RuntimeError as error:
+            assert "modified by an inplace operation" in str(error)
 
 
 @needs_torch

@@ -131,3 +131,21 @@ def test_gradient_of_a_layer_that_only_needs_part():
         assert not ag.max_pool2d(w, 2).requires_grad
     values, places = F.max_pool2d(w, 2, return_indices=True)
     assert values.requires_grad and not places.requires_grad and values.grad_fn.name() == "MaxPool2DWithIndicesBackward0"
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: F.interpolate(x, size=(3, 5), mode="bilinear"), lambda x: F.interpolate(x, scale_factor=2, mode="bicubic", antialias=True),
+    lambda x: F.interpolate(x, scale_factor=1.5), lambda x: F.interpolate((x * 100).to(ag.uint8), size=(3, 5), mode="bilinear"),
+    lambda x: F.adaptive_avg_pool2d(x, (2, 3)), lambda x: F.avg_pool2d(x, 2), lambda x: F.adaptive_max_pool2d(x, 3), lambda x: F.max_pool2d(x, 2),
+    lambda x: F.lp_pool2d(x, 2, 2)])
+@pytest.mark.parametrize("shape", [(2, 3, 6, 8), (1, 3, 6, 8)])
+def test_results_lie_in_memory_as_their_inputs_do(call, shape):
+    x = ag.tensor(np.random.default_rng(0).random(shape))
+    last = x.contiguous(memory_format=ag.channels_last)
+    assert call(x).is_contiguous() and call(last).is_contiguous(memory_format=ag.channels_last)
+    np.testing.assert_allclose(call(last).numpy(), call(x).numpy(), rtol=1e-12)
+    leaf = last.clone().requires_grad_()
+    y = call(leaf)
+    if y.requires_grad and y.grad_fn.name().startswith("Upsample"):
+        y.backward(ag.ones(y.shape, dtype=y.dtype).contiguous(memory_format=ag.channels_last))
+        assert leaf.grad.is_contiguous(memory_format=ag.channels_last)

@@ -63,3 +63,14 @@ def test_others():
     with pytest.raises(ValueError, match="profile"):
         ag.set_printoptions(profile="wide")
     assert ag.get_printoptions()["edgeitems"] == 3
+
+
+def test_tangents_are_shown():
+    def shown(lib, fw):
+        x = lib.ones(2)
+        with fw.dual_level():
+            dual = fw.make_dual(x, lib.ones(2))
+            wide = fw.make_dual(lib.ones(2, 30), lib.zeros(2, 30)) * 2
+            return [repr(t) for t in (dual, dual * 2, fw.make_dual(lib.ones(1), x[:1]), x, wide)]
+
+    assert shown(ag, ag.forward_ad) == shown(torch, torch.autograd.forward_ad)

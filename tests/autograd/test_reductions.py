@@ -212,3 +212,51 @@ def test_the_tangent_of_a_deviation_that_is_0_is_0():
     with ag.autograd.forward_ad.dual_level():
         x = ag.autograd.forward_ad.make_dual(ag.ones(3, 2), ag.ones(3, 2))
         assert ag.autograd.forward_ad.unpack_dual(x.std(0)).tangent.tolist() == [0.0, 0.0]
+
+
+COMPLEX = {
+    "var": lambda t, x: t.var(x, 1), "var all": lambda t, x: x.var(), "var correction": lambda t, x: t.var(x, 0, correction=0, keepdim=True),
+    "std": lambda t, x: t.std(x, 1), "std all": lambda t, x: x.std(), "std of one": lambda t, x: t.std(x[:, :1], 1, correction=0),
+    "var_mean": lambda t, x: t.var_mean(x, 1)[0], "std_mean": lambda t, x: t.std_mean(x, 0)[0],
+    "prod": lambda t, x: t.prod(x, 1), "prod with a zero": lambda t, x: t.prod(x * t.tensor([1.0, 0.0, 1.0, 1.0]), 1),
+    "cumprod": lambda t, x: t.cumprod(x, 0), "logsumexp": lambda t, x: t.logsumexp(x, 1), "logsumexp large": lambda t, x: t.logsumexp(x * 1000, 1),
+    "sgn": lambda t, x: t.sgn(x), "cov": lambda t, x: t.cov(x), "corrcoef": lambda t, x: t.corrcoef(x), "norm": lambda t, x: t.linalg.norm(x),
+    "rms_norm": lambda t, x: t.nn.functional.rms_norm(x, (4,)), "rms_norm weight": lambda t, x: t.nn.functional.rms_norm(x, (4,), x[0], 0.1)}
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_numbers_like_pytorch(name, dtype):
+    """Values, gradients and gradients of these, of the right dtype."""
+    rng = np.random.default_rng(3)
+    data = (rng.standard_normal((3, 4)) + 1j * rng.standard_normal((3, 4))).astype(dtype)
+    found = []
+    for t in (ag, torch):
+        x = t.from_numpy(data.copy()).requires_grad_()
+        y = COMPLEX[name](t, x)
+        g = t.from_numpy(rng.__class__(np.random.PCG64(5)).standard_normal(tuple(y.shape)).astype("float64" if dtype == "complex128" else "float32"))
+        gx, = t.autograd.grad(y, x, g.to(y.dtype), create_graph=True)
+        second = t.autograd.grad((gx * gx.conj()).real.sum(), x, allow_unused=True)[0]
+        found.append([y, gx] + [second] * (second is not None))
+    assert len(found[0]) == len(found[1])
+    for mine, theirs in zip(*found):
+        assert str(theirs.dtype) == f"torch.{mine.dtype}"
+        np.testing.assert_allclose(mine.detach().numpy(), theirs.detach().numpy(), rtol=1e-9 if dtype == "complex128" else 2e-3,
+                                   atol=1e-9 if dtype == "complex128" else 2e-3)
+
+
+ORDERED = """amax(0) | amin(0) | max() | min(0) | argmax() | argmin(0) | aminmax() | median() | nanmedian() | mode() | kthvalue(1) | topk(1) | sort() | argsort() | msort()
+    cummax(0) | cummin(0) | nansum() | nanmean() | unique() | unique_consecutive() | erf() | erfc() | erfinv() | lgamma() | digamma() | i0() | sign() | signbit()
+    softmax(0) | log_softmax(0) | relu() | isposinf() | isneginf() | scatter_reduce(0, t.tensor([0]), x[:1], "amax") | index_reduce(0, t.tensor([0]), x[:1], "prod")
+    special.ndtr | special.entr | special.i1e | special.bessel_j0 | nn.functional.elu | nn.functional.hardtanh | nn.functional.softplus | nn.functional.mish
+    nn.functional.leaky_relu | nn.functional.logsigmoid""".replace("\n", " | ").split("|")
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("call", [call.strip() for call in ORDERED])
+def test_complex_numbers_are_refused_where_pytorch_refuses_them(call, grad):
+    """Rather than compared by their real parts, or computed without their imaginary ones."""
+    for t in (ag, torch):
+        x = t.tensor([1 + 2j, 3 - 1j], requires_grad=grad)
+        with pytest.raises(RuntimeError):            # NotImplementedError is one
+            eval(f"x.{call}" if call.endswith(")") else f"t.{call}(x)", {"x": x, "t": t})

@@ -233,6 +233,7 @@ def test_arguments(tmp_path):
         with pytest.raises(NotImplementedError, match=next(iter(how))):
             ag.save(1, file, **how)
     for how in ({}, {"map_location": "cpu"}, {"map_location": ag.device("cpu")}, {"map_location": {"cuda:0": "cpu"}},
+                {"map_location": {"cuda:0": "cuda:1"}}, {"map_location": {"cpu": "cpu", "cuda:0": "cuda:3"}}, {"map_location": {}},
                 {"map_location": lambda storage, place: storage}, {"weights_only": True}, {"weights_only": False},
                 {"pickle_module": pickle}, {"encoding": "utf-8"}, {"mmap": True}):
         assert ag.load(file, **how)["a"].tolist() == [1, 1]

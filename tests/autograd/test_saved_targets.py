@@ -12,7 +12,18 @@ NOTICED = {
     "cross_entropy of places": lambda x, y: F.cross_entropy(x.t().reshape(1, 5, 2, 2), y.reshape(1, 2, 2), label_smoothing=0.1),
     "nll_loss": F.nll_loss,
     "embedding": lambda x, y: F.embedding(y, x).pow(2).sum(),
+    "max_unpool1d": lambda x, y: F.max_unpool1d(x[:, :1], y.reshape(4, 1), 3).sum(),
+    "max_unpool2d": lambda x, y: F.max_unpool2d(x[:1, :4].reshape(1, 1, 2, 2), y.reshape(1, 1, 2, 2), 2).sum(),
     "embedding_bag": lambda x, y: F.embedding_bag(y.reshape(2, 2), x).pow(2).sum(),
+}
+GIVEN = {                             # values and indices
+    "max": lambda x: x.max(1), "topk": lambda x: x.topk(2), "sort": lambda x: x.sort(), "kthvalue": lambda x: x.kthvalue(2),
+    "median": lambda x: x.median(0), "mode": lambda x: x.mode(0), "cummax": lambda x: x.cummax(0),
+    "aminmax": lambda x: (x.aminmax(dim=1)[0], x.argmin(1)),
+    "max_pool1d": lambda x: F.max_pool1d(x, 2, return_indices=True), "max_pool2d": lambda x: F.max_pool2d(x[None], 2, return_indices=True),
+    "max_pool3d": lambda x: F.max_pool3d(x[None, None], (1, 2, 2), return_indices=True),
+    "adaptive_max_pool2d": lambda x: F.adaptive_max_pool2d(x[None, None], 2, return_indices=True),
+    "fractional_max_pool2d": lambda x: F.fractional_max_pool2d(x[None, None], 2, 2, return_indices=True),
 }
 COPIED = {
     "cross_entropy, ignored": lambda x, y: F.cross_entropy(x, y, ignore_index=0),
@@ -42,3 +53,22 @@ def test_a_write_to_what_was_copied_changes_nothing(name):
     y.copy_(ag.tensor([1, 1, 0, 3]))
     loss.backward()
     np.testing.assert_array_equal(x.grad.numpy(), again.grad.numpy())
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("name", GIVEN)
+def test_a_write_to_given_indices_is_noticed_or_changes_nothing(name, create_graph):
+    grads = []
+    for write in (False, True):
+        x, _, _ = made(lambda x, y: 0)
+        values, indices = GIVEN[name](x)
+        if write:
+            indices.zero_()
+        try:
+            values.sum().backward(create_graph=create_graph)
+        except RuntimeError as error:
+            assert write and "modified by an inplace operation" in str(error)
+            return
+        grads.append(x.grad.detach().numpy())
+    assert "pool" not in name                        # PyTorch notices these
+    np.testing.assert_array_equal(*grads)

@@ -186,3 +186,25 @@ def test_repr():
     assert repr(ag.tensor([1.0, 2.0], requires_grad=True)) == "tensor([1., 2.], requires_grad=True)"
     assert repr(ag.ones(1, dtype=ag.float64) * 2) == "tensor([2.], dtype=float64)"
     assert "Parameter containing" in repr(Parameter(ag.ones(1)))
+
+
+def test_numpy_of_a_tensor_that_requires_grad_needs_no_grad():
+    x = ag.ones(2, requires_grad=True)
+    y = x * 2
+    for call in (x.numpy, y.numpy, lambda: np.asarray(x), lambda: np.array(y)):
+        with pytest.raises(RuntimeError, match="detach"):
+            call()
+        with ag.no_grad():
+            assert isinstance(call(), np.ndarray)
+    with ag.no_grad():
+        assert np.shares_memory(x.numpy(), x.array)
+
+
+def test_grad_can_be_deleted():
+    x = ag.ones(2, requires_grad=True)
+    x.sum().backward()
+    del x.grad
+    assert x.grad is None
+    del x.grad
+    x.sum().backward()
+    assert x.grad.tolist() == [1, 1]

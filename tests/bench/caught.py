@@ -1,4 +1,7 @@
-"""Catches the calls of matrix products and convolutions that a piece of code makes, to repeat them alone."""
+"""Catches the calls of matrix products and convolutions that a piece of code makes, to repeat them alone.
+
+Products inside a compiled kernel, one for each step of an LSTM's or GRU's sequence, are noted as products of their shapes.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autograd.kernels.products import product
+
 NAMES = {"product", "conv", "conv_input", "conv_weight"}     # functions of autograd.kernels that are products inside
+RECURRENT = {"lstm_forward", "lstm_backward", "gru_forward", "gru_backward"}       # of autograd.kernels.recurrent_compiled
 
 
 class Call(NamedTuple):
@@ -48,11 +54,26 @@ class Caught:
                 result = function(*args, **kwargs)
             finally:
                 self._inside = False
-            if result is not None:                   # else it left the work to another
+            if name in RECURRENT:
+                self.calls.extend(products_of_steps(name, args))
+            elif result is not None:                 # else it left the work to another
                 self.calls.append(Call(function, *without_out(name, args, kwargs), arithmetic(name, args, result)))
             return result
 
         return call
+
+
+def products_of_steps(name: str, args: tuple[Any, ...]) -> Iterator[Call]:
+    """The products of the state, or of the gates' gradients, with the weight, which both kinds of kernels make at each
+    step."""
+    steps, weight = args[-1], next(a for a in reversed(args[:-1]) if getattr(a, "ndim", 0) == 2)
+    if name == "gru_forward":                        # its bias is a vector, or None
+        weight = args[3]
+    right = np.ascontiguousarray(weight.T if name.endswith("forward") else weight)
+    for start, stop in steps:
+        left = np.zeros((stop - start, len(right)), right.dtype)
+        out = np.empty((stop - start, right.shape[1]), right.dtype)
+        yield Call(product, (left, right, out), {}, 2 * left.shape[0] * right.size)
 
 
 def without_out(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -81,8 +102,9 @@ def catching() -> Iterator[Caught]:
     modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "autograd" and module is not None]
     for module in modules:
         if module.__name__.startswith("autograd.kernels."):
+            names = RECURRENT if module.__name__.endswith(".recurrent_compiled") else NAMES
             wrappers |= {id(value): caught.watched(name, value) for name, value in vars(module).items()
-                         if name in NAMES and getattr(value, "__module__", "") == module.__name__}
+                         if name in names and getattr(value, "__module__", "") == module.__name__}
     places = [(module, name, value) for module in [np, *modules] for name, value in list(vars(module).items())
               if id(value) in wrappers]
     for module, name, value in places:

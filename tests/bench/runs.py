@@ -33,7 +33,8 @@ class Failed(SystemExit):
 def environment() -> dict[str, str]:
     """One thread a rank; the packages of this folder."""
     threads = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
-    path = os.pathsep.join(part for part in (str(ROOT), os.environ.get("PYTHONPATH", "")) if part)
+    before = os.environ.get("PYTHONPATH", "")
+    path = before if before.split(os.pathsep)[0] == str(ROOT) else os.pathsep.join(filter(None, (str(ROOT), before)))
     return {**os.environ, **threads, "PYTHONPATH": path}
 
 
@@ -53,7 +54,7 @@ def measured(run: Run, seconds: float = 0.5, busy: bool = False) -> dict[str, An
     if run.ranks == 1:
         return last_line(command)
     command += ["--ranks", str(run.ranks)]
-    return gloo(command, run.ranks) if run.library == "torch" else launched(command[1:], run.ranks)
+    return gloo(command, run.ranks) if run.library in ("torch", "tuned") else launched(command[1:], run.ranks)
 
 
 def launched(script: list[str], ranks: int) -> dict[str, Any]:

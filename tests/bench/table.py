@@ -12,7 +12,7 @@ from typing import Any
 from rows import Row
 
 TOLERANCE = 1e-3                         # of results in float32 after three steps
-HEAD = f"{'case':34} {'ours us':>10} {'other us':>10} {'ratio':>6}  {'10-90 %':12} {'to reach':>8}  memory (to reach)"
+HEAD = f"{'case':34} {'ours us':>10} {'other us':>10} {'ratio':>6}  {'10-90 %':12} {'to reach':>8}  {'memory':12} tuned us  ratio"
 
 
 def percentile(values: Sequence[float], part: float) -> float:
@@ -29,9 +29,10 @@ def same(a: float, b: float) -> bool:
     return abs(a - b) <= TOLERANCE * max(1.0, abs(b))
 
 
-def summary(row: Row, firsts: Sequence[dict[str, Any]], seconds: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def summary(row: Row, firsts: Sequence[dict[str, Any]], seconds: Sequence[dict[str, Any]],
+            tuned: Sequence[dict[str, Any]] | None = None) -> dict[str, Any]:
     """The figures of a row. SystemExit if the results differ."""
-    for a, b in zip(firsts, seconds, strict=True):
+    for a, b in [*zip(firsts, seconds, strict=True), *zip(firsts, tuned or firsts, strict=True)]:
         if row.same and not same(a["check"], b["check"]):
             raise SystemExit(f"{row.title}: the results differ, {a['check']} and {b['check']}")
     ratios = [a["time"] / b["time"] for a, b in zip(firsts, seconds, strict=True)]
@@ -39,6 +40,9 @@ def summary(row: Row, firsts: Sequence[dict[str, Any]], seconds: Sequence[dict[s
            "second_us": statistics.median(r["time"] for r in seconds) * 1e6, "ratio": statistics.median(ratios),
            "low": percentile(ratios, 0.1), "high": percentile(ratios, 0.9), "rounds": len(ratios), "reach": row.reach,
            "at_least": row.at_least, "memory": None, "memory_reach": row.memory}
+    if tuned is not None:
+        out |= {"tuned_us": statistics.median(r["time"] for r in tuned) * 1e6,
+                "tuned_ratio": statistics.median(a["time"] / b["time"] for a, b in zip(firsts, tuned, strict=True))}
     if row.memory is not None:
         own, other = (statistics.median(r["memory"] for r in runs) for runs in (firsts, seconds))
         out |= {"memory": own / other, "first_mib": own, "second_mib": other}
@@ -56,7 +60,8 @@ def line(r: dict[str, Any]) -> str:
     """A row as text."""
     memory = "" if r["memory"] is None else f"{r['memory']:.2f} ({r['memory_reach']})"
     return (f"{r['title']:34} {r['first_us']:10.1f} {r['second_us']:10.1f} {r['ratio']:6.2f}  {spread(r):12} "
-            f"{bound(r):>8}{' ' if reached(r) else '*'} {memory}")
+            f"{bound(r):>8}{' ' if reached(r) else '*'} {memory:12} "
+            + (f"{r['tuned_us']:10.1f} {r['tuned_ratio']:6.2f}" if r.get("tuned_us") is not None else "")).rstrip()
 
 
 def spread(r: dict[str, Any]) -> str:
@@ -72,14 +77,17 @@ def bound(r: dict[str, Any]) -> str:
 def markdown(result: dict[str, Any], group: str, headings: tuple[str, str, str]) -> str:
     """The rows of a group, figures to reach that are not met with a star, times in ms."""
     rows = [r for r in result["rows"] if r["group"] == group]
-    memory = any(r["memory"] is not None for r in rows)
+    memory, tuned = (any(r.get(name) is not None for r in rows) for name in ("memory", "tuned_us"))
     first, second, ratio = headings
-    lines = [f"| case | {first}, ms | {second}, ms | {ratio} | 10-90 % | to reach |" + " memory |" * memory,
-             "|---|---:|---:|---:|---|---|" + "---:|" * memory]
+    lines = [f"| case | {first}, ms | {second}, ms | {ratio} | 10-90 % | to reach |" + " memory |" * memory
+             + f" {second} tuned, ms | {ratio} to it |" * tuned,
+             "|---|---:|---:|---:|---|---|" + "---:|" * memory + "---:|---:|" * tuned]
     for r in rows:
         cells = [r["title"], milliseconds(r["first_us"]), milliseconds(r["second_us"]),
                  f"{r['ratio']:.2f}" + " *" * (not reached(r)), spread(r), bound(r)]
         cells += [("" if r["memory"] is None else f"{r['memory']:.2f}" + " *" * (r["memory"] > r["memory_reach"]))] * memory
+        has = r.get("tuned_us") is not None
+        cells += [milliseconds(r["tuned_us"]) if has else "", f"{r['tuned_ratio']:.2f}" if has else ""] * tuned
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -69,3 +69,27 @@ def test_bfloat16_and_float16_do_not_mix(on_ranks):
                 comm.allreduce([np.ones(2, ml_dtypes.bfloat16 if comm.rank else np.float16)])
 
     on_ranks(check)
+
+
+@pytest.mark.mpi
+def test_a_rank_without_ml_dtypes_is_named_on_all(monkeypatch):
+    """Installations may differ: a rank that knows no bfloat16 could not even read what the others want to send."""
+    from dparallel import CollectiveError, world
+    from dparallel.comm import mpi
+    last = world().size - 1
+    if last == 0:
+        return
+    if world().rank == last:
+        monkeypatch.setattr(mpi, "DTYPES", mpi.DTYPES[:-1])
+    comm = world().duplicate()
+    mine = np.ones(3, np.float32) if comm.rank == last else numbers(comm.rank, (3,))
+    for name in ("allreduce", "allgather", "alltoall"):
+        with pytest.raises(CollectiveError, match=f"ml_dtypes, which rank {last} does not have"):
+            getattr(comm, name)([mine])
+    with pytest.raises(CollectiveError, match=f"ml_dtypes, which rank {last} does not have"):
+        comm.broadcast(mine if comm.rank == 0 else None)
+    if comm.rank == 0:
+        with pytest.raises(CollectiveError, match=f"ml_dtypes, which rank {last} does not have"):
+            comm.send(mine, last)
+    np.testing.assert_array_equal(comm.allreduce([np.ones(3, np.float32)])[0], np.full(3, comm.size))
+    comm.free()

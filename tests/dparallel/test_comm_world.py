@@ -1,6 +1,7 @@
 """world(): which communicator a process gets, from how it was started. And local devices' own matters."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -9,9 +10,12 @@ import pytest
 
 from dparallel import Devices
 from dparallel.comm import launched_size
-from dparallel.comm.given import SIZE_VARIABLES
+from dparallel.comm.given import OTHERS, SIZE_VARIABLES, launcher
 
-ALL = (*SIZE_VARIABLES, "PMIX_RANK", "SLURM_NTASKS")
+ALL = (*SIZE_VARIABLES, "PMIX_RANK", "SLURM_NTASKS", *(name for _, size, rank, _ in OTHERS for name in (size, rank)),
+       "SLURM_PTY_PORT")
+STEP = {"SLURM_NTASKS": "2", "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
+TORCHRUN = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
 
 
 @pytest.mark.parametrize("found, size", [
@@ -50,6 +54,82 @@ def test_another_mpis_launcher():
     assert done.returncode != 0
     assert "the launcher announced 4 ranks, but MPI sees 1" in done.stderr.splitlines()[-1]
     assert "Start with dprun" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("found, name", [
+    (STEP, "srun"),
+    ({"FLUX_JOB_SIZE": "4", "FLUX_TASK_RANK": "0"}, "flux run"),
+    ({"PALS_LOCAL_SIZE": "2", "PALS_RANKID": "5"}, "mpiexec of PALS"),
+    ({"JSM_NAMESPACE_SIZE": "2", "JSM_NAMESPACE_RANK": "1"}, "jsrun"),
+    (TORCHRUN, "torchrun, or whoever sets RANK and WORLD_SIZE,"),
+    # no launcher of many: an allocation, a batch script, a shell of srun's, one task, what was left in the environment
+    ({"SLURM_NTASKS": "2", "SLURM_NPROCS": "2", "SLURM_JOB_ID": "7"}, None),
+    ({"SLURM_NTASKS": "2", "SLURM_PROCID": "0", "SLURM_JOB_ID": "7"}, None),
+    ({**STEP, "SLURM_PTY_PORT": "45583"}, None),
+    ({**STEP, "SLURM_STEP_NUM_TASKS": "1"}, None),
+    ({**TORCHRUN, "WORLD_SIZE": "1"}, None),
+    ({"WORLD_SIZE": "4"}, None), ({"RANK": "4"}, None), ({"WORLD_SIZE": "two", "RANK": "0"}, None),
+    # mpirun inside an allocation's step, or where RANK and WORLD_SIZE are set beforehand: MPI's own word counts
+    ({**STEP, "OMPI_COMM_WORLD_SIZE": "1"}, "the launcher"), ({**TORCHRUN, "PMI_SIZE": "1"}, "the launcher"),
+], ids=str)
+def test_who_started_this_process(found, name, monkeypatch):
+    for each in ALL:
+        monkeypatch.delenv(each, raising=False)
+    for each, value in found.items():
+        monkeypatch.setenv(each, value)
+    started = launcher()
+    assert (started and started.name) == name
+
+
+@pytest.mark.parametrize("found, words", [
+    (STEP, "srun started this process as one of 2 (SLURM_STEP_NUM_TASKS), but MPI sees 1: each would train by itself. Remedy: "
+           "srun --mpi=pmix"),
+    (TORCHRUN, "torchrun, or whoever sets RANK and WORLD_SIZE, started this process as one of 2 (WORLD_SIZE), but MPI sees 1: "
+               "each would train by itself. Remedy: start with `dprun -n 2 ...`")], ids=["srun", "torchrun"])
+@pytest.mark.parametrize("use", ["from dparallel import world; world()", "from dparallel import DataParallel; from autograd "
+                                 "import nn; DataParallel(nn.Linear(2, 2))"])
+def test_processes_that_mpi_does_not_join(found, words, use):
+    """Not one lone training each."""
+    done = python(use, **found)
+    assert done.returncode != 0
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"RuntimeError: {words}") and last.endswith("pass comm=Devices(1)")
+    alone = python("from dparallel import DataParallel, Devices; from autograd import nn; "
+                   "print(DataParallel(nn.Linear(2, 2), comm=Devices(1)).comm.size)", **found)
+    assert alone.stdout == "1\n", alone.stderr
+
+
+def test_processes_that_mpi_does_not_join_without_mpi(tmp_path):
+    (tmp_path / "mpi4py.py").write_text("raise ImportError('no mpi4py here')")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", os.getcwd())])
+    last = python("from dparallel import world; world()", PYTHONPATH=path, **TORCHRUN).stderr.splitlines()[-1]
+    assert last.startswith("RuntimeError: this process was started as one of 2 MPI ranks, by torchrun") and "(WORLD_SIZE)" in last
+    assert "Run: pip install 'dparallel[mpi]', and start with `dprun -n 2 ...`" in last
+
+
+def slurm():
+    """Whether jobs can be run with srun here."""
+    try:
+        return subprocess.run(["srun", "-n", "1", "true"], capture_output=True, timeout=20).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def test_under_slurm(tmp_path):
+    """The real srun without MPI's plugin: an error on each, and none where there is one task."""
+    if shutil.which("srun") is None or not slurm():
+        pytest.skip("no Slurm runs here")
+    script = tmp_path / "script.py"
+    script.write_text("import os\nfrom dparallel import world\ntry:\n    print('size', world().size)\n"
+                      "except RuntimeError as error:\n    print(os.environ['SLURM_PROCID'], error)\n")
+    def srun(*options):
+        env = {name: value for name, value in os.environ.items() if name not in ALL}
+        return subprocess.run(["srun", "--mpi=none", "--overcommit", *options, sys.executable, str(script)], env=env,
+                              capture_output=True, text=True, timeout=100).stdout.splitlines()
+    found = srun("-n", "2")
+    for rank in range(2):
+        assert any(line.startswith(f"{rank} srun started this process as one of 2") for line in found), found
+    assert srun("-n", "1") == ["size 1"]
 
 
 def test_no_mpi_library(tmp_path):

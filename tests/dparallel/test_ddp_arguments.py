@@ -1,5 +1,7 @@
 """DistributedDataParallel's arguments: each does what PyTorch says, or names itself in an error."""
 
+import sys
+import threading
 import warnings
 from types import SimpleNamespace
 
@@ -8,8 +10,9 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
-from dparallel import CollectiveError, DataParallel, Devices, unused
+from dparallel import CollectiveError, DataParallel, Devices, logbook, unused
 from dparallel.arguments import MixedPrecision
+from dparallel.skipping import Skipping
 
 FEATURES = 4
 
@@ -346,6 +349,37 @@ def test_logging_data(on_ranks):
     on_ranks(check)
 
 
+def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monkeypatch):
+    """The clocks of forward and backward start when this rank has met the others. Time passes while ranks meet only."""
+    here = threading.local()
+
+    def meeting(owner, name):
+        method = getattr(owner, name)
+
+        def waits(*args, **kwargs):
+            result = method(*args, **kwargs)
+            here.now = getattr(here, "now", 0) + 10**9
+            return result
+        monkeypatch.setattr(owner, name, waits)
+
+    meeting(sys.modules[DataParallel.__module__], "broadcast_tensors")
+    meeting(Skipping, "announce")
+    monkeypatch.setattr(logbook, "perf_counter_ns", lambda: getattr(here, "now", 0))
+
+    def check(comm):
+        net = nn.Sequential(nn.Linear(FEATURES, 3), nn.BatchNorm1d(3)).double()
+        model = DataParallel(net, comm=comm, batch="own")
+        model._needed_reducer()
+        for _ in range(2):
+            with model.skipping():
+                loss_of(model, piece(comm.rank)).backward()
+        assert here.now > 3 * 10**9
+        known = model.logging_data()
+        assert known["forward_compute_time"] == known["backward_compute_time"] == 0
+
+    on_ranks(check)
+
+
 def test_reported_bytes_are_the_hooks(on_ranks):
     def check(comm):
         def hook(state, bucket):
@@ -419,6 +453,43 @@ def test_bad_arguments_on_one_rank_are_told_to_all(on_ranks, wrong, error):
         comm.barrier()
 
     on_ranks(check)
+
+
+class Odd:
+    """Of no type that an argument takes."""
+
+
+WRONG = {"module": [None, 2, "net", Odd()], "device_ids": [2, True, "01", [0, "b"], Odd(), ag.ones(2)],
+         "output_device": ["0", 0.5, Odd(), ag.ones(2)], "dim": [None, "0", 0.5, True, ag.ones(2)],
+         "comm": [2, "world", [0, 1], Odd(), ag.ones(2)], "process_group": [2, Odd()], "batch": [1, {}, ag.ones(2)],
+         "average": [None, 1, ag.ones(2)], "bucket_cap_mb": ["25", True, [25], ag.ones(2)],
+         "parameters_to_ignore": ["first.weight", 2, [1, "first.weight"], ag.ones(2)],
+         **{name: ["yes", 2, 0.5, Devices(2), ag.ones(2)] for name in ("broadcast_buffers", "init_sync", "static_graph",
+                                                                       "check_reduction", "forward_sync_buffers")}}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_an_argument_of_another_type_is_named(name):
+    for value in WRONG[name]:
+        with pytest.raises(TypeError, match=rf"\b{name}\b"):
+            DataParallel(**{"module": Net(), name: value})
+
+
+def test_a_communicator_in_the_place_of_device_ids(on_ranks):
+    """PyTorch's second argument is device_ids; who writes DataParallel(net, comm) means comm."""
+    def check(comm):
+        assert DataParallel(Net(), comm).comm is comm
+        with pytest.raises(TypeError, match="two communicators"):
+            DataParallel(Net(), comm, comm=comm)
+        bad = comm.rank == comm.size - 1             # mistakes beside it are told on it
+        with pytest.raises(ValueError if bad else CollectiveError, match="bucket_cap_mb=-1"):
+            DataParallel(Net(), comm, bucket_cap_mb=-1 if bad else 1)
+
+    on_ranks(check)
+    local, x = Devices(2), piece(0)
+    model, one = DataParallel(Net(), local), Net()
+    assert model.comm is local and model.devices is local
+    np.testing.assert_allclose(model(x).detach().numpy(), one(x).detach().numpy(), rtol=1e-12)
 
 
 def test_one_process_finds_what_many_would_when_it_is_asked_to():

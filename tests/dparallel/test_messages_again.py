@@ -5,6 +5,7 @@ import pytest
 
 import autograd as ag
 from dparallel import AllReduce, Devices, RankFailure, Recv, Send, join, run_ranks
+from dparallel.functions.open_messages import MISSES
 from dparallel.functions.open_messages import waiting as kept
 from dparallel.testing import gradcheck, gradgradcheck
 
@@ -200,6 +201,25 @@ def test_a_rank_whose_graph_is_gone_need_not_have_as_many_passes(on_ranks):
     on_ranks(check)
 
 
+@pytest.mark.parametrize("grads", [False, True])
+def test_a_kept_graph_that_many_passes_do_not_reach_is_given_up(on_ranks, grads):
+    """Also where a variable still leads to it."""
+    def check(comm):
+        x, w = leaf(comm), leaf(comm)
+        y = round_the_ring(x * 2, comm)
+        loss = (y ** 2).sum()
+        loss.backward(retain_graph=True)
+        for _ in range((8 if grads else 1) * MISSES + 1):
+            assert waiting() != [] or comm.size == 1
+            ag.grad(w.sum(), w) if grads else w.sum().backward()
+        if comm.size > 1:
+            assert waiting() == []
+            with pytest.raises(RuntimeError, match="was kept by a pass with retain_graph .* given up"):
+                loss.backward()
+
+    on_ranks(check)
+
+
 def test_a_rank_that_passes_on_what_it_got_does_so_in_grad_too(on_ranks):
     """What rank 1 sends leads to nothing that is asked for there, but to what it received, which the pass reaches."""
     def check(comm):
@@ -239,8 +259,9 @@ def test_a_pass_that_no_other_rank_has_is_told():
             (w * 0).sum().backward()
         else:
             (Recv.apply(source=0, comm=comm) * w).sum().backward(retain_graph=True)
+        comm.barrier()
 
-    with pytest.raises(RankFailure, match=r"rank 0 waits in recv\(source=1, word whether message 0 gets a gradient\)"):
+    with pytest.raises(RankFailure, match=r"rank 0 waits in recv\(source=1, word whether message 0 gets a gradient\) .*; rank 1 waits in barrier"):
         run_ranks(2, body)
 
 

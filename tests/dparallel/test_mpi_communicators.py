@@ -235,7 +235,8 @@ TOGETHER = {"all_gather_object": "objects", "broadcast_object_list": "objects", 
             "check_adjoint": "checks", "gradcheck": "checks", "gradgradcheck": "checks", "choose_allreduce": "Hierarchical",
             "DistributedSampler": "samplers", "GlobalBatchSampler": "samplers", "Recv": "Send", "Irecv": "Isend",
             "Metric": "Mean", "Sum": "Mean"}
-OWN = {"Communicator", "Collective", "Joinable", "Network", "NetworkError", "GradBucket"}     # bases, or made by the package
+OWN = {"Communicator", "Collective", "Joinable", "Network", "NetworkError", "GradBucket",     # bases, or made by the package
+       "DistributedDataParallel"}                    # takes the groups of dparallel.distributed, as PyTorch's does
 
 
 @pytest.mark.mpi

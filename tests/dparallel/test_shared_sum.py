@@ -159,6 +159,54 @@ def test_two_models_in_one_pass_called_in_different_orders(layers, how):
 
 
 @pytest.mark.mpi
+def test_a_rank_that_can_not_add_up_is_an_error_on_all(comm):
+    """As for want of memory; the sums of this communicator and of others go on."""
+    if comm.size == 1:
+        return
+    vector, after = (comm.persistent_sum(1000, np.float32) for _ in range(2))
+    if comm.rank == comm.size - 1:
+        vector._parts = None
+    with pytest.raises(CollectiveError, match=f"rank {comm.size - 1} could not add up its part"):
+        vector.start().wait()
+    after.array[...] = 1
+    after.start().wait()
+    assert (after.array == comm.size).all()
+
+
+@pytest.mark.mpi
+def test_a_communicator_that_has_failed_leaves_others_alone(comm):
+    """Its own sums fail; whoever waits for another one's does not hear of it."""
+    dead = comm.duplicate()
+    vectors = [c.persistent_sum(1000, np.float32) for c in (dead, dead, comm)]
+    if comm.size == 1:
+        return
+    for vector in vectors:
+        vector.array[...] = 1
+    handles = [vector.start() for vector in vectors]
+
+    class Broken:
+        """What MPI says of a communicator that is gone."""
+
+        def Test(self):  # MPI's name
+            raise RuntimeError("MPI_ERR_COMM")
+
+        Wait = Test
+
+    barrier, dead._shared._barrier = dead._shared._barrier, Broken()
+    for _ in range(2):
+        handles[-1].wait()
+        assert (vectors[-1].array == comm.size).all()
+        vectors[-1].array[...] = 1
+        handles[-1] = vectors[-1].start()
+    handles[-1].wait()
+    for handle in handles[:2]:
+        with pytest.raises(CollectiveError, match=r"could not go on: RuntimeError: MPI_ERR_COMM"):
+            handle.wait()
+    barrier.Wait()
+    dead.free()
+
+
+@pytest.mark.mpi
 def test_ranks_at_different_vectors_are_told_so(comm):
     if comm.size == 1:
         return

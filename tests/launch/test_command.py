@@ -29,6 +29,8 @@ def dry(capsys, *args):
     (["-n", "0", "x.py"], "'0' is not a positive number"), (["-n", "two", "x.py"], "'two' is not"), (["-n", "2", "nowhere.py"], "no script 'nowhere.py'"),
     (["-n", "2", "--mpirun", "/nowhere/mpirun", "-m", "platform"], "no mpirun at"), (["-n", "2", "-x", "NOT_SET_AT_ALL", "-m", "platform"], "NOT_SET_AT_ALL"),
     (["-n", "2", "--hostfile", "nowhere", "-m", "platform"], "no host file"),
+    (["-n", "2", "python", "x.py", "-v"], "dprun -n 2 x.py -v"), (["-n", "2", sys.executable, "x.py"], "is an interpreter"),
+    (["-n", "2", "/usr/bin/python3.11"], "dprun -n 2 script.py"),
     (["-n", "-3", "x.py"], "'-3'"), (["-n", "2"], "SCRIPT"), (["x.py"], "-n/--np"), (["-n", "2", "-m", "no_such_module.part"], "no module 'no_such_module'"),
     (["-n", "2", "--threads", "0", "x.py"], "'0'"), (["-n", "2", "--timeout", "nan", "x.py"], "'nan' is not"), (["-n", "2", "--timeout", "-1", "x.py"], "'-1' is not"),
     (["-n", "2", "--time", "3", "x.py"], "--time"), (["-n", "2", "-x", "=5", "-m", "platform"], "-x =5")])
@@ -62,7 +64,7 @@ def test_no_mpi4py(monkeypatch, capsys):
 def test_the_command_for_each_mpi(fake, capsys, monkeypatch, version, present, absent):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     line = dry(capsys, "-n", 4, "--mpirun", fake(version), "-H", "a,b", "-x", "X=1", "--tag", "--mpi-args", "--foo 'b c'")
-    assert line.startswith("X=1 ") and "-n 4" in line and "--foo 'b c'" in line and line.endswith("launch/rank.py -m platform\n") and sys.executable in line
+    assert line.startswith("MASTER_ADDR=a X=1 ") and "-n 4" in line and "--foo 'b c'" in line and line.endswith("launch/rank.py -m platform\n") and sys.executable in line
     flags = line.partition(sys.executable)[0]
     assert all(p in flags for p in present) and not any(a in flags.partition("/mpirun")[2] for a in absent)
 

@@ -1,16 +1,18 @@
 """dprun on real ranks: output, exit codes, tracebacks, signals, remedies."""
 
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from launch import job, mpirun
+from launch import cli, job, mpirun
 
 try:
     mpirun.find()
@@ -181,6 +183,77 @@ def test_exit_codes(script, what, code, words):
     assert done.stderr.count("a last word") == (what == "message")
 
 
+LEAVING = """
+import multiprocessing, os, sys, time
+what = sys.argv[1]
+from mpi4py import MPI
+if what == "python" and MPI.COMM_WORLD.rank == 1:
+    os._exit(0)
+if what == "C" and MPI.COMM_WORLD.rank == 1:
+    import ctypes
+    ctypes.CDLL(None)._exit(0)
+if what == "C, waited for":
+    if MPI.COMM_WORLD.rank == 1:
+        import ctypes
+        ctypes.CDLL(None)._exit(0)
+    MPI.COMM_WORLD.Barrier()
+if what == "waited for":
+    if MPI.COMM_WORLD.rank == 1:
+        from os import _exit
+        _exit(0)
+    MPI.COMM_WORLD.Barrier()
+if what == "child":
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+MPI.COMM_WORLD.Barrier() if what in ("child", "finalized", "exit") else None
+if what == "replaced":
+    MPI.Finalize()
+    os.execv(sys.executable, [sys.executable, "-c", ""])
+if what == "finalized":
+    MPI.Finalize()
+    sys.stdout.flush()
+    os._exit(0)
+if what == "exit":
+    sys.exit(0)
+"""
+
+
+@pytest.mark.parametrize("what", ["python", "waited for", "C", "C, waited for"])
+def test_a_rank_that_leaves_while_mpi_runs_is_a_failure(tmp_path, what):
+    """Also with exit code 0, which MPICH's mpirun takes for success."""
+    path = tmp_path / "leaving.py"
+    path.write_text(LEAVING)
+    done = dprun("-n", 2, "--timeout", 60, path, what)
+    assert done.returncode not in (0, 124), done.stderr
+    if what[0] == "C":
+        assert "1 of 2 ended without finalising MPI" in done.stderr or "mpirun's message above" in done.stderr
+    else:
+        assert "os._exit(0) while MPI runs" in done.stderr and "dprun: rank 1 of 2 failed" in done.stderr
+        assert "leaving.py" in done.stderr
+
+
+@pytest.mark.parametrize("what", ["child", "finalized", "exit", "replaced"])
+def test_a_rank_may_leave_after_mpi(tmp_path, what):
+    path = tmp_path / "leaving.py"
+    path.write_text(LEAVING)
+    done = dprun("-n", 2, "--timeout", 60, path, what)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("first", ["", "from mpi4py import MPI\n"], ids=["MPI not started", "MPI started"])
+@pytest.mark.parametrize("there", [[0], [0, 2]], ids=str)
+def test_ranks_that_leave_without_world_are_told_to_those_that_wait_in_it(tmp_path, first, there):
+    path = tmp_path / "one.py"
+    path.write_text(f"import os\n{first}if int(os.environ['RANK']) in {there}:\n    from dparallel import world\n    world()\n")
+    done = dprun("-n", 3, "--timeout", 60, path)
+    left = "ranks 1, 2" if there == [0] else "rank 1"
+    assert done.returncode == 1, done.stderr
+    assert f"dprun: {left} left the script without dparallel.world(), which all ranks call together" in done.stderr
+    ranks = "|".join(map(str, there))                # one is enough: others may not have come there yet
+    assert re.search(rf"rank ({ranks}) waits in world\(\) at .*one.py:\d: world\(\)", done.stderr), done.stderr
+
+
 def test_syntax_errors_and_modules(tmp_path):
     bad = tmp_path / "bad.py"
     bad.write_text("x = = 1\n")
@@ -280,6 +353,20 @@ def test_ranks_have_the_temporary_folder_of_the_user(tmp_path, monkeypatch, give
     assert done.stdout.splitlines() == [f"{seen} False"] * 2, done.stderr
     done = dprun("-n", 1, "-x", "TMPDIR=/usr/tmp", script, **given)
     assert done.stdout == "/usr/tmp False\n", done.stderr
+
+
+def test_without_a_home(script):
+    """Open MPI does not start without one; containers often have none."""
+    env = {name: value for name, value in environment().items() if name != "HOME"}
+    done = subprocess.run([sys.executable, "-m", "launch", "-n", "2", script, "go"], capture_output=True, text=True, timeout=200,
+                          env=env)
+    assert done.returncode == 0 and "rank 1 of 2" in done.stdout, done.stderr
+
+
+def test_without_a_folder_for_temporary_files(script, monkeypatch, capsys):
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda *_: (_ for _ in ()).throw(FileNotFoundError("no usable folder")))
+    assert cli.main(["-n", "1", script]) == 2
+    assert "no usable folder); set TMPDIR to one that can be written" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(mpirun.find().family != "openmpi", reason="Open MPI's parameters")

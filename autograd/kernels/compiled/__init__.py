@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..accelerators import Accelerator
+from ..accelerators import Accelerator, Missing, versions
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 # Elements. A call takes 0.5 us, and wins from some ten elements on; this keeps toys, and scripts that train nothing, from
@@ -24,7 +24,16 @@ def load() -> Any:
     return import_module(f"{__name__}.loading").load()
 
 
-compiled = Accelerator("numba", load, "NumPy is used instead. Faster: pip install 'dparallel[fast]'")
+def find() -> str:
+    """The version of numba. Missing if it is not installed."""
+    found = versions("numba")
+    if not found:
+        raise Missing("the package numba is not installed")
+    return f"numba {found[0][1]}"
+
+
+compiled = Accelerator("numba", load, find, "`pip install numba` brings it",
+                       "NumPy does the work of the compiled kernels, more slowly")
 
 
 def kernels_for(*arrays: Any, of: int = 0, dtype: Any = FLOAT32) -> Any:

@@ -22,9 +22,9 @@ from .signatures import DOUBLE, SIGNATURES
 CONTRACT, SUMS = {"contract"}, {"contract", "reassoc"}       # fused multiply-add; sums by vectors
 FLOATS = types.CPointer(types.CPointer(types.float32))
 DOUBLES = types.CPointer(types.CPointer(types.float64))
-TYPES = {"a": FLOATS, "d": DOUBLES, "i": types.CPointer(types.CPointer(types.int64)), "n": types.int64, "f": types.float32,
-         "e": types.float64}
-PLAIN = {"a": "ptr", "d": "ptr", "i": "ptr", "n": "i64", "f": "float", "e": "double"}
+TYPES = {"a": FLOATS, "d": DOUBLES, "i": types.CPointer(types.CPointer(types.int64)),
+         "h": types.CPointer(types.CPointer(types.uint16)), "n": types.int64, "f": types.float32, "e": types.float64}
+PLAIN = {"a": "ptr", "d": "ptr", "i": "ptr", "h": "ptr", "n": "i64", "f": "float", "e": "double"}
 OPTIONS = ("-disable-loop-idiom-all",            # no calls of memset and memcpy, which the linker would have to find
            "-hoist-runtime-checks=false",        # one check of overlap for all rows fails where gates lie side by side
            "-runtime-memory-check-threshold=1000", "-vectorize-memory-check-threshold=1000")     # many arrays are all right

@@ -14,6 +14,7 @@ ROOT_HALF, DENSITY = F(0.7071067811865476), F(0.3989422804014327)
 TANH_SCALE, TANH_CUBE, TANH_SLOPE = F(0.7978845608028654), F(0.044715), F(0.134145)
 ZERO, HALF, ONE = F(0), F(0.5), F(1)
 SIGN = I(-0x80000000)
+U = np.uint32
 EXACT = 2.0 ** 28                    # quotients below it: their products with 24 bits are exact in double precision
 
 
@@ -128,3 +129,46 @@ def remainders(x_: Any, y_: Any, out_: Any, wrong_: Any, n: int, many: int, floo
         for i in range(n):
             out[i] = turned(out[i], only)
     wrong_[DATA][0] = wrong
+
+
+@inlined
+def half_of(x: Any) -> Any:
+    """The bits of a float32 as a float16: to nearest, ties to even; the upper bits of a nan stay, as in NumPy."""
+    bits = F(x).view(np.uint32)
+    size = U(bits & U(0x7FFFFFFF))
+    normal = U(U(size - U(0x37FFF001) + (U(size >> U(13)) & U(1))) >> U(13))          # may carry up to infinity
+    small = U(F(U(size).view(np.float32) + HALF).view(np.uint32) - U(0x3F000000))     # the addition rounds to 2^-24
+    nan = U(U(0x7C00) | U(size >> U(13)) & U(0x3FF))
+    nan = U(0x7C01) if nan == U(0x7C00) else nan
+    out = small if size < U(0x38800000) else normal
+    out = U(0x7C00) if size >= U(0x47800000) else out                                 # 65536 and more
+    out = nan if size > U(0x7F800000) else out
+    return U(out | (U(bits >> U(16)) & U(0x8000)))
+
+
+def to_half(x_: Any, out_: Any, n: int) -> None:
+    """float16 numbers' bits."""
+    x, out = x_[DATA], out_[DATA]
+    for i in range(n):
+        out[i] = np.uint16(half_of(x[i]))
+
+
+def from_half(x_: Any, out_: Any, n: int) -> None:
+    """float32 numbers, of the bits of float16."""
+    x, out = x_[DATA], out_[DATA]
+    for i in range(n):
+        bits = U(x[i])
+        size = U(bits & U(0x7FFF))
+        normal = U(U(size << U(13)) + U(0x38000000))
+        normal = U(normal + U(0x38000000)) if size >= U(0x7C00) else normal           # infinity and nan
+        small = F(F(np.int32(size)) * F(2.0 ** -24)).view(np.uint32)
+        out[i] = U((small if size < U(0x400) else normal) | U(U(bits & U(0x8000)) << U(16))).view(np.float32)
+
+
+def to_bfloat16(x_: Any, out_: Any, n: int) -> None:
+    """The upper halves of float32 numbers, to nearest, ties to even; of nan 0x7FC0."""
+    x, out = x_[DATA], out_[DATA]
+    for i in range(n):
+        bits = F(x[i]).view(np.uint32)
+        rounded = U(U(bits + U(0x7FFF) + (U(bits >> U(16)) & U(1))) >> U(16))
+        out[i] = np.uint16(U(0x7FC0) if U(bits & U(0x7FFFFFFF)) > U(0x7F800000) else rounded)

@@ -7,6 +7,7 @@ is heeded), or one in the temporary folder where that can't be written.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import hashlib
@@ -14,25 +15,25 @@ import json
 import mmap
 import os
 import platform
+import pwd
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from ..accelerators import say
+from ..accelerators import Missing, say, versions
 from ..addresses import in_third_word
 from .signatures import SIGNATURES
 
 HERE = Path(__file__).parent
 PAGE = 4096
 LIMIT = 300                          # seconds that compiling may take
-KINDS: dict[str, Any] = {**dict.fromkeys("adi", ctypes.py_object), "n": ctypes.c_int64, "f": ctypes.c_float,
+KINDS: dict[str, Any] = {**dict.fromkeys("adih", ctypes.py_object), "n": ctypes.c_int64, "f": ctypes.c_float,
                          "e": ctypes.c_double}
 
 
@@ -42,8 +43,10 @@ def load() -> SimpleNamespace:
         raise OSError("compiled kernels are made for Linux on x86-64")
     if not in_third_word():
         raise OSError("this interpreter's arrays are laid out in another way")
-    numba = metadata.version("numba")                # PackageNotFoundError without it
-    name = f"kernels-{key(numba)}"
+    found = versions("numba")
+    if not found:
+        raise Missing("the package numba is not installed")
+    name = f"kernels-{key(found[0][1])}"
     for folder in folders():
         file = folder / name
         try:
@@ -70,10 +73,28 @@ def processor() -> str:
     return " ".join(line for line in lines if line.startswith(("model name", "cpu family", "model\t", "flags")))
 
 
+def cache() -> Iterator[Path]:
+    """The user's folder for what can be made again, if there is one. Without HOME the password file knows it, but not for
+    every user, as in containers; relative paths, also in XDG_CACHE_HOME, would lie wherever the program was started."""
+    given, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
+    if not home:
+        with contextlib.suppress(KeyError):
+            home = pwd.getpwuid(os.getuid()).pw_dir
+    if os.path.isabs(given):
+        yield Path(given)
+    elif os.path.isabs(home) and os.path.isdir(home):
+        yield Path(home) / ".cache"
+
+
+def temporary() -> Iterator[Path]:
+    """The folder for temporary files, if there is one."""
+    with contextlib.suppress(OSError):
+        yield Path(tempfile.gettempdir())
+
+
 def folders() -> Iterator[Path]:
     """Folders of this user's own that can be written: code is run from there."""
-    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    for path in (Path(cache) / "autograd", Path(tempfile.gettempdir()) / f"autograd-{os.getuid()}"):
+    for path in [*(path / "autograd" for path in cache()), *(path / f"autograd-{os.getuid()}" for path in temporary())]:
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             status = path.lstat()
@@ -92,7 +113,7 @@ def compile_into(folder: Path, file: Path) -> None:
         say("compiling kernels, once on this machine: some 10 seconds")
         package = __name__.rpartition(".")[0]
         root = str(HERE.parents[package.count(".")])
-        roots = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+        roots = os.pathsep.join([root, *filter(None, sys.path)])     # numba may be where only this process looks
         done = subprocess.run([sys.executable, "-m", f"{package}.build", str(file)], env={**os.environ, "PYTHONPATH": roots},
                               capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
         if done.returncode:

@@ -1,7 +1,7 @@
 """The compiled kernels by name, and what each is called with: read where they are called and where they are compiled.
 
-a: a float32 array, d: a float64 array, i: an int64 array, all in C order; n: a whole number (an address, too); f: a float32
-number, e: a float64 one.
+a: a float32 array, d: a float64 array, i: an int64 array, h: an array of 16 bits, all in C order; n: a whole number (an
+address, too); f: a float32 number, e: a float64 one.
 """
 
 SETTINGS = {"relu": 0, "gelu": 0, "gelu_tanh": 0, "silu": 0, "mish": 0, "hardswish": 0, "leaky_relu": 1, "hardtanh": 2,
@@ -17,6 +17,9 @@ SIGNATURES = {
     "sigmoid": "aan",
     "relu_over": "aan",                      # g, x; size
     "logit_loss": "aaan",                    # x, target, out; size
+    "to_half": "ahn",                        # x, the bits of its halves; size
+    "from_half": "han",
+    "to_bfloat16": "ahn",
     "remainders": "aaainnn",                 # x, y, out, how many failed; size, whether y has as many, and the sign
     # steps, how many, width, (whether there is a g,) address of sgemm come last
     "lstm": "aaaaaaaainnn",                  # gates, h, c, W^T, h before, c before, tanhs, outputs

@@ -1,5 +1,6 @@
 """The layers, by kind, in files that have PyTorch's names: model code imports from these paths."""
 
+from . import utils
 from .activation import *
 from .adaptive import *
 from .attention import *
@@ -26,4 +27,4 @@ from .sparse import *
 from .transformer import *
 from .upsampling import *
 
-__all__ = [name for name in dir() if name[0].isupper()]
+__all__ = [name for name in dir() if name[0].isupper()] + ["utils"]

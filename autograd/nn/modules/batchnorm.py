@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ops.fill import empty, ones, zeros
+from ...plugins import missing, provided
 from ...tensor import Parameter, Tensor
 from .. import functional as F
 from .. import init
@@ -13,6 +14,8 @@ from ..module import Module
 
 class NormBase(Module):
     """Scales and shifts by channel, and running means and variances of the channels, where these are wanted."""
+
+    _version = 2                                     # since there is num_batches_tracked
 
     weight: Any
     bias: Any
@@ -60,8 +63,9 @@ class NormBase(Module):
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
                               missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str]) -> None:
-        """States from before PyTorch 0.4.1 have no num_batches_tracked: the module's own stays."""
-        if self.track_running_stats and self.num_batches_tracked is not None:
+        """States of before version 2 (PyTorch 0.4.1) have no num_batches_tracked: the module's own stays."""
+        version = local_metadata.get("version")
+        if (version is None or version < 2) and self.track_running_stats and self.num_batches_tracked is not None:
             state_dict.setdefault(prefix + "num_batches_tracked", self.num_batches_tracked)
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
                                       error_msgs)
@@ -122,18 +126,11 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """The name, for imports and isinstance(): a layer that works over ranks needs them, and dparallel has it.
+    """The name, for imports and isinstance(): a layer that works over ranks needs them, so a plugin provides it.
 
-    Once dparallel is imported, making one (or converting) gives dparallel.SyncBatchNorm; before, NotImplementedError, for
-    the statistics of one rank alone would differ from PyTorch's without a word.
+    Making one (or converting) gives the plugin's subclass; without a plugin NotImplementedError, for the statistics of one
+    rank alone would differ from PyTorch's without a word.
     """
-
-    working: type[SyncBatchNorm] | None = None       # the subclass that this name stands for
-
-    def __init_subclass__(cls, working: bool = False, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if working:
-            SyncBatchNorm.working = cls
 
     def __new__(cls, *args: Any, **kwargs: Any) -> SyncBatchNorm:
         return super().__new__(cls._found())
@@ -143,10 +140,10 @@ class SyncBatchNorm(_BatchNorm):
         """The class to make."""
         if cls is not SyncBatchNorm:
             return cls
-        if cls.working is None:
-            raise NotImplementedError("SyncBatchNorm: statistics over ranks are dparallel's; import dparallel first, or "
-                                      "use dparallel.SyncBatchNorm")
-        return cls.working
+        found: type[SyncBatchNorm] | None = provided("autograd.nn.SyncBatchNorm")
+        if found is None:
+            raise NotImplementedError(missing("autograd.nn.SyncBatchNorm"))
+        return found
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:

@@ -7,6 +7,8 @@ import numbers
 import warnings
 from typing import Any
 
+from ...casting import eligible
+from ...mode import modes
 from ...ops.dropout import dropout
 from ...ops.fill import empty
 from ...ops.index import index_select
@@ -80,7 +82,7 @@ class RNNBase(Module):
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """ValueError or RuntimeError unless dtype, dimensions and features are those expected."""
         weight = self._flat_weights[0]
-        if input.dtype != weight.dtype:
+        if input.dtype != weight.dtype and (modes.autocast is None or not eligible(input) or not eligible(weight)):
             raise ValueError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
                              f"input.to({weight.dtype}), or convert model: model.to({input.dtype})")
         expected = 3 if batch_sizes is None else 2

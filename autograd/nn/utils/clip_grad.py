@@ -12,6 +12,7 @@ import numpy as np
 
 from ...dtypes import result_type
 from ...graph import shared_counter
+from ...kernels.threads import alone
 from ...tensor import Tensor, result
 from ...traced import again, here, tracers
 
@@ -39,7 +40,8 @@ def _norm(array: Any, order: float) -> Any:
         return np.count_nonzero(array)
     if order == 2:
         flat = array.ravel()
-        return np.sqrt(np.dot(flat, flat))
+        with alone():
+            return np.sqrt(np.dot(flat, flat))
     return (np.abs(array) ** order).sum() ** (1 / order)
 
 

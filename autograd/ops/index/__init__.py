@@ -3,7 +3,7 @@
 
 from . import along, flat, masks, parts, positions, rows, strided
 from .along import *
-from .assignment import IndexPut, assign, index_put
+from .assignment import IndexPut, assign, demand_one_dtype, index_put
 from .flat import *
 from .forms import is_basic, plain
 from .getitem import getitem

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...tensor import Tensor, result
+from .._kinds import demand_real
 from .._out import check_apart, into, takes_out
 from ..shape import broadcast_shapes, clone, expand, reshape, wrap_dim
 from .getitem import getitem
@@ -114,6 +115,8 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, i
     """
     if reduce not in ("sum", "prod", "mean", "amax", "amin"):
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
+    if reduce in ("amax", "amin"):
+        demand_real("scatter_reduce", input)
     if reduce == "sum" and include_self:
         return _put("scatter_reduce", ScatterAdd, input, dim, index, src)
     return _put("scatter_reduce", ScatterReduce, input, dim, index, src, reduce=reduce, include_self=include_self)

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import category
 from ...kernels.scatter import add_at
 from ...operation import Operation
 from ...tensor import Tensor
+from .._made import fitting
 from .._out import takes_out
 from ..shape import reshape
-from .forms import EVERYTHING, located, plain, worded
+from .forms import EVERYTHING, located, part, parts_of, plain, worded
 from .getitem import getitem
 
 
@@ -75,6 +77,24 @@ def assign(array: Any, index: Any, value: Any, accumulate: bool = False) -> None
                            f"indexing result: {error}") from None
 
 
+def demand_one_dtype(x: Any, index: Any, value: Any, accumulate: bool = False) -> None:
+    """RuntimeError unless the value has x's dtype, or is one number for one mask's places: masked_fill converts that."""
+    if value.dtype == x.dtype:
+        return
+    if value.size == 1 and not accumulate:
+        arrays = [p for p in map(part, parts_of(index)) if isinstance(p, (bool, Tensor, np.ndarray))]
+        one = arrays[0] if len(arrays) == 1 else None
+        if isinstance(one, bool):
+            return
+        if one is not None and one.dtype.kind == "b":
+            if x.dtype.kind != "b" and category(value.dtype) == 3 and category(x.dtype) < 3 and value.imag.any():
+                raise RuntimeError(f"value cannot be converted to type {x.dtype} without overflow: {value.item()}")
+            fitting(value.real.item(), x.dtype)
+            return
+    raise RuntimeError(f"Index put requires the source and destination dtypes match, got {x.dtype} for the destination and "
+                       f"{value.dtype} for the source. Convert the source, as by value.to(x.dtype).")
+
+
 @takes_out
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """input with input[indices] replaced by values, or with values added there if `accumulate`."""
@@ -83,8 +103,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -
     if isinstance(indices, Tensor):
         raise TypeError("index_put(): argument 'indices' (position 2) must be tuple of Tensors, not Tensor")
     if values.dtype != input.dtype:
-        raise RuntimeError(f"Index put requires the source and destination dtypes match, got {input.dtype} for the "
-                           f"destination and {values.dtype} for the source.")
+        demand_one_dtype(input.array, tuple(indices), values.array, accumulate)
     return IndexPut.apply(input, values, index=tuple(indices), accumulate=accumulate)
 
 

@@ -46,6 +46,7 @@ def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
     return _replace(input, src, lambda x: select(x, dim, index))
 
 
+@takes_out
 def slice_scatter(input: Any, src: Any, dim: int = 0, start: int | None = None, end: int | None = None,
                   step: int = 1) -> Any:
     """input with its slices start to end along `dim`, each step-th, replaced by src."""

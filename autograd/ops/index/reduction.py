@@ -23,6 +23,8 @@ class ScatterReduce(Operation):
         out = reduce_at(x, dim, index, src, reduce, include_self)
         ctx.save(*(index,) if reduce in ("sum", "mean") else (index, x, src, out))
         ctx.dim, ctx.reduce, ctx.include, ctx.shape = dim, reduce, include_self, x.shape
+        if reduce == "prod":
+            ctx.joins = ((0, 2), (), (0, 2))
         return out
 
     @staticmethod

@@ -6,10 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ...casting import casting, widest
 from ...kernels.scatter import add_along, inside, limits
 from ...operation import Operation
 from ...tensor import Tensor, result
 from ...traced import refuse, tracers
+from .._kinds import demand_real
+from .._made import storable
 from .._out import takes_out, takes_out_apart
 from ..shape import broadcast_to, expand, flatten, reshape, unsqueeze, wrap_dim
 from .along import scatter_reduce
@@ -107,6 +110,8 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
 @takes_out
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """input with its slice index[i] along `dim` replaced by source[i]."""
+    if casting:
+        input, source = widest((input, source))
     full, rows, given, dim = _sources("index_copy", input, dim, index, source, IndexError)
     return reshape(IndexPut.apply(full, given, index=(*[COLON] * dim, rows)), input.shape)
 
@@ -120,9 +125,11 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"index_fill only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
                            "dimension(s).")
+    if input.dtype.kind != "c" and (value.__class__ is complex or (isinstance(value, Tensor) and value.dtype.kind == "c")):
+        raise RuntimeError(f"index_fill_(): Converting complex Scalar to non-complex type is not supported: {value}")
     full = input if input.ndim else reshape(input, 1)
     check_range(rows, full.shape[dim], IndexError, negative=True)
-    value = value if isinstance(value, Tensor) else np.asarray(value).astype(input.dtype)
+    value = value if isinstance(value, Tensor) else np.asarray(storable(value, input.dtype)).astype(input.dtype)
     once = np.unique(rows.array if isinstance(rows, Tensor) else rows)         # or value's gradient would count twice
     return reshape(IndexPut.apply(full, value, index=(*[COLON] * dim, once)), input.shape)
 
@@ -130,6 +137,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
 @takes_out
 def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
     """input with its slice index[i] along `dim` reduced ("prod", "mean", "amax", "amin") with source[i]."""
+    demand_real("index_reduce", input)
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     full, rows, given, dim = _sources("index_reduce", input, dim, index, source, RuntimeError)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor import Tensor
+from ...tensor import Tensor, result
 from .._names import also
 from .dims import wrap_dim
 from .slices import Narrow, Split, Take, Unbind, before, views_of
@@ -53,11 +53,11 @@ def select(input: Any, dim: int, index: int) -> Any:
 @also(axis="dim", split_size="split_size_or_sections")
 def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """The tensor cut along `dim` in pieces of one size (the last may be smaller), or of the sizes given."""
-    if not isinstance(split_size_or_sections, int):
+    if not isinstance(split_size_or_sections, int) and not hasattr(split_size_or_sections, "__index__"):
         return split_with_sizes(tensor, split_size_or_sections, dim)
     if not tensor.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    return _pieces(tensor, split_size_or_sections, wrap_dim(dim, tensor.ndim))
+    return _pieces(tensor, operator.index(split_size_or_sections), wrap_dim(dim, tensor.ndim))
 
 
 def _pieces(tensor: Any, step: int, dim: int) -> tuple[Any, ...]:
@@ -101,7 +101,29 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     return _pieces(input, -(-size // chunks), dim) if size else split_with_sizes(input, [0] * chunks, dim)
 
 
-unsafe_split, unsafe_split_with_sizes, unsafe_chunk = split, split_with_sizes, chunk
+def _apart(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The parts as tensors that no write to input or to another part is told of: so they may be written to one by one, as
+    long as nobody looks at input, or at what a write has changed behind its back."""
+    alone = []
+    for part in parts:
+        alone.append(result(part.array))
+        alone[-1].edge, alone[-1].tracked, alone[-1].dual = part.edge, part.tracked, part.dual
+    return tuple(alone)
+
+
+def unsafe_split(tensor: Any, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
+    """split(), whose results may be written to; writes reach the tensor's memory, and its graph knows nothing of them."""
+    return _apart(split(tensor, split_size, dim))
+
+
+def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+    """split_with_sizes(), whose results may be written to, as unsafe_split's."""
+    return _apart(split_with_sizes(input, split_sizes, dim))
+
+
+def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+    """chunk(), whose results may be written to, as unsafe_split's."""
+    return _apart(chunk(input, chunks, dim))
 
 
 @also(axis="dim")

@@ -46,6 +46,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     return _diagonal(input, offset, *_pair(input, dim1, dim2, input.ndim))
 
 
+@takes_out
 def diagonal_copy(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """diagonal() as a copy."""
     return _picked(input, offset, *_pair(input, dim1, dim2, input.ndim))

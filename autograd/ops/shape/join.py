@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...casting import casting, widest
 from ...dtypes import promote
 from ...kernels.order import in_rows
 from ...operation import Cast, Operation
@@ -76,7 +77,7 @@ def common(xs: Any) -> Any:
     return first
 
 
-def listed(tensors: Sequence[Any], name: str) -> list[Any]:
+def listed(tensors: Sequence[Any], name: str) -> Any:
     """The tensors as a list. TypeError for what is none."""
     if isinstance(tensors, Tensor):
         raise TypeError(f"{name}(): argument 'tensors' must be tuple of Tensors, not Tensor")
@@ -107,6 +108,8 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out: A
                 if a != b and i != dim:
                     raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {a} but got "
                                        f"size {b} for tensor number {number} in the list.")
+    if casting and out is None:
+        xs = widest(xs)
     if out is not None:
         check_apart(out, *xs)
         return into(out, Cat.apply(*[x.detach() for x in xs], dim=dim), *xs)
@@ -129,6 +132,8 @@ def stack(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 "
                                f"and {list(x.shape)} at entry {number}")
     dim = wrap_dim(dim, len(shape) + 1)
+    if casting and out is None:
+        xs = widest(xs)
     return Stack.apply(*xs, dim=dim) if out is None else into(out, Stack.apply(*[x.detach() for x in xs], dim=dim), *xs)
 
 

@@ -6,7 +6,7 @@ import math
 import warnings
 from typing import Any
 
-from .scheduler import MSG_EPOCH, LRScheduler, checked, values_of, write
+from .scheduler import EPOCH_DEPRECATION_WARNING, LRScheduler, checked, values_of, write
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -64,7 +64,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Take note of the metric of an epoch."""
         current = float(metrics)
         if epoch is not None:
-            warnings.warn(MSG_EPOCH, UserWarning, stacklevel=3)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=3)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0

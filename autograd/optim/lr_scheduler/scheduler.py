@@ -13,8 +13,8 @@ from ..arguments import number
 from ..optimizer import Optimizer
 
 MSG_ORDER = ("Detected call of `lr_scheduler.step()` before `optimizer.step()`. Call `optimizer.step()` first, or the first "
-             "value of the learning rate schedule is skipped.")
-MSG_EPOCH = "The epoch parameter in `scheduler.step()` is deprecated: call scheduler.step() without it."
+             "value of the learning rate schedule is skipped: https://pytorch.org/docs/stable/optim.html#how-to-adjust-learning-rate")
+EPOCH_DEPRECATION_WARNING = "The epoch parameter in `scheduler.step()` is deprecated: call scheduler.step() without it."
 MSG_GET_LR = "To get the last learning rate computed by the scheduler, please use `get_last_lr()`."
 
 
@@ -129,7 +129,7 @@ class LRScheduler:
             warnings.warn(MSG_ORDER, UserWarning, stacklevel=2)
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(MSG_EPOCH, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: Any = None) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sized
 
 import numpy as np
 
+from ...plugins import provided
 from .sampler import Sampler
 
 
 class DistributedSampler(Sampler[int]):
-    """This rank's share of the items: every num_replicas-th of an order that all ranks draw alike.
+    """This rank's share of the items: every num_replicas-th of an order that all ranks draw alike. num_replicas and rank
+    default to those of autograd.distributed's default group.
 
     Call set_epoch(e) before each epoch for another order. If the items do not divide evenly, by default the first ones
     are seen twice so that all ranks have as many (as in PyTorch); drop_last leaves the rest out; `uneven=True` does
@@ -21,8 +23,12 @@ class DistributedSampler(Sampler[int]):
     def __init__(self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
                  seed: int = 0, drop_last: bool = False, uneven: bool = False) -> None:
         if num_replicas is None or rank is None:
-            raise RuntimeError("DistributedSampler needs num_replicas and rank, for instance comm.size and comm.rank of "
-                               "dparallel.world()")
+            group = provided("autograd.distributed")
+            if group is None or not group.is_initialized():
+                raise RuntimeError("DistributedSampler needs num_replicas and rank where there is no default process group, "
+                                   "for instance comm.size and comm.rank of dparallel.world()")
+            num_replicas = group.get_world_size() if num_replicas is None else num_replicas
+            rank = group.get_rank() if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         if drop_last and uneven:

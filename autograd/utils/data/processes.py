@@ -15,6 +15,8 @@ class ProcessCrew(Crew):
     """Workers in processes of the given multiprocessing context. All start before the first thread does: a process
     forked while another's pipe is being made would keep that open."""
 
+    shares_memory = False
+
     def __init__(self, job: Job, in_order: bool, context: Any) -> None:
         self.pipes, self.processes = [], []
         try:

@@ -7,10 +7,12 @@ puts (its number, Answer) into its outbox for each batch asked for. None ends it
 from __future__ import annotations
 
 import copy
+import functools
 import os
 import random
 import threading
 import time
+import types
 from contextvars import ContextVar
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -20,6 +22,7 @@ import numpy as np
 
 from ...mode import modes
 from ...random import Generator, default_generator, use_generator
+from ...tensor import Tensor
 from .dataset import Dataset
 from .failure import Failure
 from .fetch import Recipe, reopen
@@ -81,7 +84,7 @@ class Answer(NamedTuple):
 
 
 class Worker:
-    """Fetches batches in this thread of this process, which is its own."""
+    """Fetches batches in this thread of this process, which is its own; so is what the job holds (see own_job)."""
 
     def __init__(self, job: Job, number: int, rng: ThreadStreams | None) -> None:
         modes.recording = job.recording
@@ -89,7 +92,7 @@ class Worker:
         kind = "process" if rng is None else "thread"
         self.where = f"in DataLoader worker {kind} {number}"
         self.recipe = job.recipe
-        self.dataset = job.dataset if rng is None else own_copy(job.dataset)
+        self.dataset = job.dataset
         self.streams = shared_streams() if rng is None else {
             "default": rng.torch_generator, "own random": rng.random_generator, "own numpy": rng.numpy_generator}
         self.failed: Failure | None = None
@@ -148,6 +151,8 @@ class Worker:
 class Crew:
     """Workers in threads. Nothing here refers to the iterator, so that dropping that ends the crew."""
 
+    shares_memory = True                  # so that each worker needs a copy of the dataset
+
     def __init__(self, job: Job, in_order: bool) -> None:
         self.job, self.maker = job, os.getpid()
         self.stopping = threading.Event()
@@ -155,6 +160,7 @@ class Crew:
         common: Any = SimpleQueue()
         self.inboxes: list[Any] = [SimpleQueue() for _ in numbers]
         self.outboxes: list[Any] = [SimpleQueue() if in_order else common for _ in numbers]
+        self.jobs = [own_job(job) if self.shares_memory else job for _ in numbers]      # before the caller goes on
         self.threads = [threading.Thread(target=self.serve, args=(i,), name=f"DataLoader worker {i}", daemon=True)
                         for i in numbers]
         for thread in self.threads:
@@ -166,7 +172,7 @@ class Crew:
         rng = ThreadStreams(random.Random(seed), Generator().manual_seed(seed), np.random.default_rng(seed))
         use_generator(rng.torch_generator)
         try:
-            worker = Worker(self.job, number, rng)
+            worker = Worker(self.jobs[number], number, rng)
             while (message := self.next_message(number)) is not None:
                 what, content = message
                 if what == "begin":
@@ -214,26 +220,86 @@ class LostWorker(RuntimeError):
     """A worker that is gone: the loader stops its crew and raises a RuntimeError."""
 
 
-def own_copy(value: Any) -> Any:
+def own_job(job: Job) -> Job:
+    """A worker thread's own dataset, and collate_fn and worker_init_fn that mean that one; a process has its own anyway."""
+    twins: dict[int, Any] = {}
+    dataset = _twin(job.dataset, twins) if _is_plain(job.dataset) else own_copy(job.dataset, twins)
+    return job._replace(dataset=dataset, init_fn=own_function(job.init_fn, twins),
+                        recipe=job.recipe._replace(collate_fn=own_function(job.recipe.collate_fn, twins)))
+
+
+def own_copy(value: Any, twins: dict[int, Any]) -> Any:
     """A worker thread's copy of a dataset: it may set attributes; what they refer to is shared by all threads.
 
-    Datasets and random streams found inside datasets are copied too, as each worker process would have its own.
+    Datasets and random streams found inside datasets are copied too, as each worker process would have its own. twins: the
+    copies made so far, by the identity of what they are copies of.
     """
+    if id(value) in twins:
+        return twins[id(value)]
     if isinstance(value, KINDS):
-        return copy.deepcopy(value)
+        return twins.setdefault(id(value), copy.deepcopy(value))
     if isinstance(value, Dataset):
-        try:
-            twin = copy.copy(value)
-        except Exception:                       # it refuses: then all threads share it
-            return value
-        for name, part in list(getattr(twin, "__dict__", {}).items()):
-            twin.__dict__[name] = own_copy(part)
-        return twin
+        return _twin(value, twins)
     first = next(iter(value.values() if isinstance(value, dict) else value), None) if type(value) in HOLDERS else None
     if isinstance(first, (Dataset, *KINDS)):
-        return {key: own_copy(part) for key, part in value.items()} if isinstance(value, dict) \
-            else type(value)(own_copy(part) for part in value)
+        return {key: own_copy(part, twins) for key, part in value.items()} if isinstance(value, dict) \
+            else type(value)(own_copy(part, twins) for part in value)
     return value
+
+
+def _twin(value: Any, twins: dict[int, Any]) -> Any:
+    """A copy of an object with its own attributes; the object itself where it refuses to be copied."""
+    if id(value) in twins:
+        return twins[id(value)]
+    try:
+        twin = copy.copy(value)
+    except Exception:
+        return twins.setdefault(id(value), value)
+    twins[id(value)] = twin
+    for name, part in list(getattr(twin, "__dict__", {}).items()):
+        twin.__dict__[name] = own_copy(part, twins)
+    return twin
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether this is an object that keeps its attributes in a __dict__ of its own: no class, module or function."""
+    return hasattr(value, "__dict__") and not isinstance(
+        value, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Tensor))
+
+
+def own_function(function: Any, twins: dict[int, Any]) -> Any:
+    """A function that a worker thread calls, on that thread's copies where it is a method, a partial or a closure of
+    originals. What it reaches by global names is shared: get_worker_info().dataset is the worker's own.
+    """
+    if isinstance(function, types.MethodType) and _is_plain(function.__self__):
+        return types.MethodType(function.__func__, _twin(function.__self__, twins))
+    if isinstance(function, functools.partial):
+        return functools.partial(own_function(function.func, twins), *[own_copy(a, twins) for a in function.args],
+                                 **{key: own_copy(a, twins) for key, a in function.keywords.items()})
+    if isinstance(function, types.FunctionType):
+        return _own_closure(function, twins)
+    return _twin(function, twins) if _is_plain(function) else function
+
+
+def _own_closure(function: types.FunctionType, twins: dict[int, Any]) -> types.FunctionType:
+    """The function with this thread's copies of what it closes over and has as default values."""
+    cells = []
+    for cell in function.__closure__ or ():
+        try:
+            cells.append((cell, cell.cell_contents))
+        except ValueError:                          # not assigned yet
+            cells.append((cell, None))
+    held = [own_function(value, twins) if isinstance(value, types.MethodType) else own_copy(value, twins)
+            for _, value in cells]
+    defaults = tuple([own_copy(value, twins) for value in function.__defaults__ or ()])
+    if all(a is b for a, (_, b) in zip(held, cells, strict=True)) and all(
+            a is b for a, b in zip(defaults, function.__defaults__ or (), strict=True)):
+        return function
+    twin = types.FunctionType(function.__code__, function.__globals__, function.__name__, defaults or None, tuple(
+        [cell if value is before else types.CellType(value) for value, (cell, before) in zip(held, cells, strict=True)]))
+    twin.__kwdefaults__ = function.__kwdefaults__
+    twin.__dict__.update(function.__dict__)
+    return twin
 
 
 HOLDERS = (list, tuple, dict)

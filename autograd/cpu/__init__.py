@@ -1,0 +1,38 @@
+"""The CPU under the names that scripts ask of a device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import amp
+
+
+def is_available() -> bool:
+    """True."""
+    return True
+
+
+def is_initialized() -> bool:
+    """True."""
+    return True
+
+
+def device_count() -> int:
+    """1: the CPU counts as one device."""
+    return 1
+
+
+def current_device() -> str:
+    """cpu."""
+    return "cpu"
+
+
+def set_device(device: Any) -> None:
+    """Accepted: there is one."""
+
+
+def synchronize(device: Any = None) -> None:
+    """Nothing to wait for: operations have ended when they return."""
+
+
+__all__ = ["amp", "current_device", "device_count", "is_available", "is_initialized", "set_device", "synchronize"]

@@ -1,0 +1,7 @@
+"""What the package dparallel provides under names of autograd, which reads this file and knows nothing of dparallel."""
+
+PROVIDES = {
+    "autograd.distributed": "dparallel.distributed",
+    "autograd.nn.SyncBatchNorm": "dparallel.sync_batch_norm:SyncBatchNorm",
+    "autograd.nn.parallel": "dparallel.distributed.parallel",
+}

@@ -1,0 +1,140 @@
+"""torch.distributed's names over MPI: `import dparallel.distributed as dist`, docs/distributed.md.
+
+Importing it does not start MPI; init_process_group() does, where there are several ranks.
+"""
+
+import os
+import sys
+
+from ..bucket_hook import GradBucket
+from . import algorithms, nn, optim
+from .collectives import (
+    PremulSum,
+    ReduceOp,
+    all_gather,
+    all_gather_coalesced,
+    all_gather_into_tensor,
+    all_reduce,
+    all_reduce_coalesced,
+    all_to_all,
+    all_to_all_single,
+    barrier,
+    broadcast,
+    coalescing_manager,
+    gather,
+    monitored_barrier,
+    reduce,
+    reduce_op,
+    reduce_scatter,
+    reduce_scatter_tensor,
+    scatter,
+)
+from .groups import (
+    Backend,
+    GroupMember,
+    ProcessGroup,
+    default_group,
+    default_pg_timeout,
+    destroy_process_group,
+    get_backend,
+    get_backend_config,
+    get_global_rank,
+    get_group_rank,
+    get_node_local_rank,
+    get_pg_count,
+    get_process_group_ranks,
+    get_rank,
+    get_world_size,
+    group,
+    init_process_group,
+    is_available,
+    is_initialized,
+    new_group,
+    new_subgroups,
+    new_subgroups_by_enumeration,
+    split_group,
+)
+from .messages import (
+    P2POp,
+    all_gather_object,
+    batch_isend_irecv,
+    broadcast_object_list,
+    gather_object,
+    irecv,
+    isend,
+    recv,
+    recv_object_list,
+    scatter_object_list,
+    send,
+    send_object_list,
+)
+from .parallel import DistributedDataParallel
+from .stores import (
+    DistBackendError,
+    DistError,
+    DistNetworkError,
+    DistStoreError,
+    FileStore,
+    HashStore,
+    PrefixStore,
+    Store,
+    TCPStore,
+)
+from .work import Future, Work
+
+_make_nccl_premul_sum, _coalescing_manager = PremulSum, coalescing_manager       # PyTorch's names
+_get_default_group = default_group
+all_gather_single, reduce_scatter_single = all_gather_into_tensor, reduce_scatter_tensor        # 2.13's shorter names
+
+distributed_c10d = sys.modules[__name__]             # the module of PyTorch's in which these names are defined
+sys.modules[f"{__name__}.distributed_c10d"] = distributed_c10d
+
+
+def is_mpi_available() -> bool:
+    """True: it is what works here."""
+    return True
+
+
+def is_gloo_available() -> bool:
+    """Whether init_process_group("gloo") works: it does, by MPI."""
+    return True
+
+
+def is_nccl_available() -> bool:
+    """False: there are no GPUs. init_process_group("nccl") works all the same, by MPI."""
+    return False
+
+
+is_ucc_available = is_xccl_available = is_nccl_available
+
+
+def is_backend_available(backend: str) -> bool:
+    """Whether is_<backend>_available()."""
+    return str(backend).lower() in ("mpi", "gloo")
+
+
+def is_torchelastic_launched() -> bool:
+    """Whether torchrun has started this process."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def supports_complex(reduceOp: ReduceOp) -> bool:
+    """Whether complex numbers can be reduced so."""
+    return reduceOp in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT, ReduceOp.PREMUL_SUM)
+
+
+__all__ = [
+    "Backend", "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "DistributedDataParallel",
+    "FileStore", "Future", "GradBucket", "GroupMember", "HashStore", "P2POp", "PrefixStore", "ProcessGroup",
+    "ReduceOp", "Store", "TCPStore", "Work", "_coalescing_manager", "_get_default_group", "_make_nccl_premul_sum",
+    "algorithms", "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_object",
+    "all_gather_single", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier",
+    "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout", "destroy_process_group",
+    "distributed_c10d", "gather", "gather_object", "get_backend", "get_backend_config", "get_global_rank",
+    "get_group_rank", "get_node_local_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size",
+    "group", "init_process_group", "irecv", "is_available", "is_backend_available", "is_gloo_available",
+    "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched", "is_ucc_available",
+    "is_xccl_available", "isend", "monitored_barrier", "new_group", "new_subgroups", "new_subgroups_by_enumeration",
+    "nn", "optim", "recv", "recv_object_list", "reduce", "reduce_op", "reduce_scatter", "reduce_scatter_single",
+    "reduce_scatter_tensor", "scatter", "scatter_object_list", "send", "send_object_list", "split_group",
+    "supports_complex"]

@@ -1,0 +1,98 @@
+"""torch.nn.parallel's names, which autograd.nn.parallel takes from here: DataParallel and DistributedDataParallel as PyTorch
+names their parameters and states, with "module." before the module's own names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autograd.nn import Module
+
+from ..data_parallel import DataParallel as Wrapper
+from ..local import data_parallel
+from ..parallel_apply import parallel_apply
+from ..replicate import replicate
+from ..scatter_gather import gather, scatter, scatter_kwargs
+from .groups import is_member, member_of
+
+
+class DataParallel(Wrapper):
+    """dparallel.DataParallel with PyTorch's names of parameters, buffers and states: "module." before the module's own.
+    NotImplementedError with shard=, where parameters() are slices: use dparallel.DataParallel."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if kwargs.get("shard"):
+            raise NotImplementedError(f"nn.DataParallel(shard={kwargs['shard']!r}): use dparallel.DataParallel")
+        super().__init__(*args, **kwargs)
+
+    named_parameters = Module.named_parameters
+    named_buffers = Module.named_buffers
+    state_dict = Module.state_dict
+    load_state_dict = Module.load_state_dict
+
+
+class DistributedDataParallel(DataParallel):
+    """`module` on every rank of process_group (default: the default group): backward() leaves in .grad, on every rank, the
+    mean over ranks of their gradients. Ranks count alike, whatever their batches are; DataParallel counts rows.
+
+    The arguments are PyTorch's. device_ids and output_device are for GPUs: None or empty, else ValueError, as PyTorch has
+    it for modules on the CPU. gradient_as_bucket_view=True spares the copy out of the buckets; a gradient that one
+    keeps then changes in the next pass.
+    find_unused_parameters: unused ones are found at no cost, False warns of them. NotImplementedError names what is not
+    here: device_mesh, skip_all_reduce_unused_params, bucket_cap_mb_list, batched_grad_copy.
+
+    ValueError before init_process_group; RuntimeError if no parameter requires a gradient.
+
+    >>> model = DistributedDataParallel(net)
+    >>> loss_fn(model(x), y).backward()              # this rank's batch
+    """
+
+    def __init__(self, module: Module, device_ids: Sequence[Any] | None = None, output_device: Any = None, dim: int = 0,
+                 broadcast_buffers: bool | None = None, init_sync: bool = True, process_group: Any = None,
+                 bucket_cap_mb: float | None = None, find_unused_parameters: bool = False, check_reduction: bool = False,
+                 gradient_as_bucket_view: bool = False, static_graph: bool = False,
+                 delay_all_reduce_named_params: Any = None, param_to_hook_all_reduce: Any = None,
+                 mixed_precision: Any = None, device_mesh: Any = None, skip_all_reduce_unused_params: bool = False,
+                 bucket_cap_mb_list: Any = None, batched_grad_copy: bool = False,
+                 forward_sync_buffers: bool | None = None) -> None:
+        if not is_member(process_group):
+            raise RuntimeError("DistributedDataParallel: this rank is not in the process group")
+        members: Any = member_of(process_group, "DistributedDataParallel")
+        with members.telling("DistributedDataParallel"):
+            if device_ids or output_device is not None:
+                raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with GPU "
+                                 f"modules, but got device_ids {device_ids}, output_device {output_device}; there are no "
+                                 "devices but the CPU here: pass None")
+        self.gradient_as_bucket_view = gradient_as_bucket_view           # read by what super().__init__() makes
+        super().__init__(module, dim=dim, comm=members.communicator, batch="own", average="ranks",
+                         bucket_cap_mb=bucket_cap_mb, broadcast_buffers=broadcast_buffers, init_sync=init_sync,
+                         find_unused_parameters=find_unused_parameters, check_reduction=check_reduction,
+                         gradient_as_bucket_view=None, static_graph=static_graph,
+                         delay_all_reduce_named_params=delay_all_reduce_named_params,
+                         param_to_hook_all_reduce=param_to_hook_all_reduce, mixed_precision=mixed_precision,
+                         forward_sync_buffers=forward_sync_buffers, device_mesh=device_mesh,
+                         skip_all_reduce_unused_params=skip_all_reduce_unused_params,
+                         bucket_cap_mb_list=bucket_cap_mb_list, batched_grad_copy=batched_grad_copy)
+        self.process_group, self.device_ids, self.output_device = members, None, None
+        self._synchronizing = True
+
+    def _make_reducer(self) -> Any:
+        reducer = super()._make_reducer()
+        reducer.views = self.gradient_as_bucket_view
+        return reducer
+
+    @property
+    def require_backward_grad_sync(self) -> bool:
+        """Whether backward() sums over ranks: what no_sync() turns off for a block. Scripts set it before forward."""
+        return self._synchronizing if self._reducer is None else self._reducer.enabled
+
+    @require_backward_grad_sync.setter
+    def require_backward_grad_sync(self, value: bool) -> None:
+        self._synchronizing = bool(value)
+        reducer = self._needed_reducer()
+        if reducer is not None:
+            reducer.enabled = self._synchronizing
+
+
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel", "gather", "parallel_apply", "replicate", "scatter",
+           "scatter_kwargs"]

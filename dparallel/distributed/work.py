@@ -1,0 +1,151 @@
+"""Work: an operation under way, as async_op=True, isend and irecv give it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from ..comm import Handle
+
+
+class Work:
+    """An operation under way. What it was given must not be changed, and what it writes not be read, before wait().
+
+    handle: the communicator's.   write: takes the handle's value into the tensors, and returns them, as result() will.
+    """
+
+    def __init__(self, handle: Handle, write: Callable[[Any], list[Any]], source: Callable[[], int] | None = None) -> None:
+        self._handle, self._write, self._source = handle, write, source
+        self._result: list[Any] | None = None
+        self._error: BaseException | None = None
+        self._callbacks: list[Callable[[], None]] = []
+
+    def complete(self) -> None:
+        """Block until the operation has ended, well or not, and its result is written."""
+        if self._write is None:
+            return
+        write, self._write = self._write, None       # type: ignore[assignment]
+        try:
+            self._result = write(self._handle.wait())
+        except Exception as error:
+            self._error = error
+        callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()
+
+    def when_done(self, callback: Callable[[], None]) -> None:
+        """Call back at the end of complete(), or now if that was before."""
+        if self._write is None:
+            callback()
+        else:
+            self._callbacks.append(callback)
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        """Block until the tensors are written: True. The operation's error; RuntimeError if it takes longer than timeout,
+        after which one may wait again."""
+        if timeout is not None and timeout > timedelta(0):
+            deadline = time.monotonic() + timeout.total_seconds()
+            while not self.is_completed():
+                if time.monotonic() > deadline:
+                    raise RuntimeError(f"wait({timeout}): the operation has not ended in time; another rank has not come")
+                time.sleep(1e-3)
+        self.complete()
+        if self._error is not None:
+            raise self._error
+        return True
+
+    def is_completed(self) -> bool:
+        """Whether it has ended, well or not: then the tensors are written."""
+        if self._write is not None and self._handle.done():
+            self.complete()
+        return self._write is None
+
+    def is_success(self) -> bool:
+        """Whether it has ended well. RuntimeError while it is under way."""
+        if not self.is_completed():
+            raise RuntimeError("is_success() of an operation that is under way; call wait() first")
+        return self._error is None
+
+    def exception(self) -> BaseException | None:
+        """The error that it ended with."""
+        return self._error if self.is_completed() else None
+
+    def result(self) -> list[Any]:
+        """The tensors that were written, once they are."""
+        self.wait()
+        return self._result or []
+
+    def synchronize(self) -> None:
+        """wait(): there are no streams here."""
+        self.wait()
+
+    block_current_stream = synchronize
+
+    def source_rank(self) -> int:
+        """Of a receive: the global rank of the sender, once the message has come. RuntimeError for other operations."""
+        if self._source is None:
+            raise RuntimeError("source_rank() may only be called on work objects that correspond to a recv or recv-from-any")
+        self.wait()
+        return self._source()
+
+    _source_rank = source_rank
+
+    def get_future(self) -> Future:
+        """A future of result()."""
+        return Future(self)
+
+
+class Future:
+    """What is to come of a Work: the tensors that it writes, or what then() makes of them.
+
+    then() and add_done_callback() run their function when somebody waits, on that thread: there is no other one.
+    """
+
+    def __init__(self, work: Work, function: Callable[[Future], Any] | None = None, before: Future | None = None) -> None:
+        self._work, self._function, self._before = work, function, before
+        self._done = False
+        self._value: Any = None
+        self._error: BaseException | None = None
+
+    def done(self) -> bool:
+        """Whether wait() would return at once."""
+        return self._work.is_completed()
+
+    def wait(self) -> Any:
+        """The value, once it is there; the error, if it ended with one."""
+        if not self._done:
+            self._done = True
+            try:
+                self._value = self._work.result() if self._function is None else self._function(self._before)  # type: ignore[arg-type]
+            except Exception as error:
+                self._error = error
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def value(self) -> Any:
+        """wait()."""
+        return self.wait()
+
+    def then(self, function: Callable[[Future], Any]) -> Future:
+        """A future of function(this one), which runs when the operation is waited for."""
+        made = Future(self._work, function, self)
+        self._work.when_done(lambda: _ran(made))
+        return made
+
+    def add_done_callback(self, function: Callable[[Future], Any]) -> None:
+        """Call function(this one) when the operation is waited for."""
+        self.then(function)
+
+
+def _ran(future: Future) -> None:
+    """Let a future come to its value; its error is for who asks."""
+    try:
+        future.wait()
+    except Exception:                                # kept
+        return
+
+
+__all__ = ["Future", "Work"]

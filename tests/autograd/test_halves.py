@@ -1,0 +1,132 @@
+"""Conversions between float16 and wider floats: NumPy's bits for every value, and no floating-point flag for each number."""
+
+import numpy as np
+import pytest
+
+import autograd as ag
+import autograd.nn.functional as F
+from autograd.kernels.compiled import compiled
+from autograd.kernels.halves import converted, copy_into, scale
+from dparallel.comm.definition import combined
+from dparallel.hooks.encoded import BFloat16, Float16, Int8
+
+ALL = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def kernels(request, monkeypatch):
+    if request.param == "numpy":
+        compiled.library()
+        monkeypatch.setattr(compiled, "_library", None)
+    elif compiled.library() is None:
+        pytest.skip("numba is not installed or switched off")
+
+
+def bits(x):
+    return x.view(BITS[x.itemsize])
+
+
+def numpys(x, dtype):
+    with np.errstate(all="ignore"):
+        return x.astype(dtype)
+
+
+def edges(dtype):
+    """Each half, what lies between it and the next one, and the nearest numbers on both sides of these."""
+    finite = np.sort(ALL[np.isfinite(ALL)].astype(dtype))
+    points = np.concatenate([finite, (finite[1:] + finite[:-1]) / 2, dtype([65519.996, 65520, 65536, 1e30, np.inf])])
+    points = np.concatenate([points, -points])
+    near = [np.nextafter(points, dtype(to)) for to in (np.inf, -np.inf)]
+    return np.concatenate([points, *near, dtype([0.0, -0.0, np.nan])])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_half_there_and_back(kernels, dtype):
+    wide = converted(ALL, dtype)
+    assert wide.dtype == dtype and (bits(wide) == bits(ALL.astype(dtype))).all()
+    assert (bits(converted(wide, np.float16)) == bits(numpys(wide, np.float16))).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_tie_and_its_neighbours(kernels, dtype):
+    x = edges(dtype)
+    assert (bits(converted(x, np.float16)) == bits(numpys(x, np.float16))).all()
+
+
+def test_patterns_of_all_kinds(kernels):
+    rng = np.random.default_rng(0)
+    any_bits = rng.integers(0, 1 << 32, 1_000_000, dtype=np.uint32).view(np.float32)
+    small = np.arange(0x33000000 - 4096, 0x38800000 + 4096, 127, dtype=np.uint32).view(np.float32)        # become subnormal
+    for x in (any_bits, small, -small):
+        assert (bits(converted(x, np.float16)) == bits(numpys(x, np.float16))).all()
+
+
+@pytest.mark.parametrize("view", [lambda x: x, lambda x: x.T, lambda x: x.transpose(0, 2, 3, 1), lambda x: x.transpose(2, 0, 3, 1),
+                                  lambda x: x[::-1, :, 1:], lambda x: x[:, ::2], lambda x: x[:1].repeat(1, 0)[0, 0, 0, :0],
+                                  lambda x: np.broadcast_to(x[:1], (5, *x.shape[1:])), lambda x: x[0, 0, 0, 0]])
+def test_layouts(kernels, view):
+    x = np.random.default_rng(0).standard_normal((4, 16, 9, 20)).astype(np.float32) * np.float32(1e-5)
+    for y in (view(x), view(converted(x, np.float16)), view(x.astype(np.float64))):
+        for dtype in (np.float16, np.float32, np.float64):
+            found, expected = converted(y, dtype), numpys(y, dtype)
+            assert found.shape == expected.shape and found.dtype == dtype and not np.shares_memory(found, y)
+            assert (bits(found) == bits(expected)).all()
+            if y.flags.c_contiguous:
+                assert found.flags.c_contiguous
+    assert converted(x, np.float32, copy=False) is x
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bfloat16_rounds_to_nearest_even(kernels, dtype):
+    types = pytest.importorskip("ml_dtypes")
+    x = np.random.default_rng(0).integers(0, 1 << 32, 100_000, dtype=np.uint32).view(np.float32)
+    x = x[~np.isnan(x)].astype(dtype)
+    codec = BFloat16()
+    rows = codec.encode(x)
+    assert (rows == x.astype(types.bfloat16).view(np.uint16)).all()
+    assert np.isnan(codec.decode(codec.encode(np.array([np.nan, -np.nan] * 1000, dtype)))).all()
+
+
+def tensor(x):
+    return ag.tensor(x, requires_grad=True)
+
+
+def backward(f):
+    def both(x):
+        t = tensor(x)
+        f(t).backward()
+        return t.grad.numpy()
+    return both
+
+
+SMALL = np.float32([1.1e-7, -3.3e-6, 2.7e-8, 1e-9, 5e-5] * 1000).reshape(50, 100)
+HALF = numpys(SMALL, np.float16)
+# each converts, and none may raise a flag for each number: that is what takes 65 ns
+CONVERSIONS = {
+    "half()": lambda: tensor(SMALL).half(), "to()": lambda: tensor(SMALL).to(ag.float16), "from float64": lambda: tensor(SMALL.astype(float)).half(),
+    "copy_": lambda: ag.zeros(50, 100, dtype=ag.float16).copy_(ag.tensor(SMALL)),
+    "gradient of half()": lambda: backward(lambda t: t.half().float().sum())(SMALL),
+    "gradient of float()": lambda: backward(lambda t: (t.float() * 1.1e-7).sum())(HALF),
+    "Module.half()": lambda: ag.nn.Linear(100, 50).half(), "sum": lambda: tensor(HALF).sum(1), "mean": lambda: tensor(HALF).mean(1),
+    "cumsum": lambda: tensor(HALF).cumsum(1), "prod": lambda: tensor(HALF).prod(1), "softmax": lambda: F.softmax(tensor(HALF) - 9e4, 1),
+    "log_softmax": lambda: F.log_softmax(tensor(HALF), 1), "var": lambda: tensor(HALF).var(1), "sigmoid": lambda: ag.sigmoid(tensor(HALF) - 12),
+    "conv2d": lambda: F.conv2d(tensor(HALF.reshape(1, 1, 50, 100)), ag.ones(1, 1, 3, 3, dtype=ag.float16) / 3),
+    "fp16 hook": lambda: Float16().decode(Float16().encode(SMALL.reshape(-1))), "bf16 hook": lambda: BFloat16().encode(SMALL.reshape(-1)),
+    "int8 hook": lambda: Int8(512).encode(SMALL.reshape(-1)), "sum over ranks": lambda: combined([HALF, HALF[::-1]], "sum"),
+    "mean over ranks": lambda: combined([HALF, HALF, HALF], "mean"), "weights of ranks": lambda: scale(HALF.copy(), 0.3),
+    "into": lambda: copy_into(HALF.copy(), SMALL),
+}
+
+
+@pytest.mark.parametrize("name", CONVERSIONS)
+def test_no_flag_for_each_small_number(kernels, name):
+    with np.errstate(under="raise"):
+        CONVERSIONS[name]()
+
+
+def test_too_large_is_infinite_without_a_warning(kernels, recwarn):
+    for size in (3, 5000):
+        x = np.full(size, 1e6, np.float32)
+        assert np.isinf(ag.tensor(x).half().numpy()).all() and np.isinf(Float16().encode(-x)).all()
+    assert not recwarn.list

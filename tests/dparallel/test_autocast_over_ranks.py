@@ -1,0 +1,80 @@
+"""autocast and GradScaler under DataParallel: gradients arrive in the parameters' dtype, and all ranks step or skip alike."""
+
+import numpy as np
+import pytest
+
+import autograd as ag
+import autograd.nn.functional as F
+from autograd import nn, optim
+from dparallel import DataParallel, assert_same_everywhere
+
+pytest.importorskip("ml_dtypes")
+ROWS = np.random.default_rng(0).standard_normal((12, 6)).astype("f4")
+TARGETS = np.arange(12) % 4
+
+
+def make():
+    net = nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 4))
+    rng = np.random.default_rng(1)
+    for p in net.parameters():
+        p.data = ag.tensor(rng.standard_normal(tuple(p.shape)).astype("f4") / 2)
+    return net
+
+
+def train(model, rows, dtype, steps=3):
+    """Weights and scale after a few steps."""
+    optimizer = optim.SGD(model.parameters(), 0.1, momentum=0.9)
+    scaler = ag.GradScaler("cpu", init_scale=256.0, growth_interval=2)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        with ag.autocast("cpu", dtype):
+            out = model(ag.from_numpy(ROWS[rows]))
+            assert out.dtype == dtype
+            loss = F.cross_entropy(out, ag.from_numpy(TARGETS[rows]))
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        assert all(p.grad.dtype == ag.float32 for p in model.parameters() if p.grad is not None)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        scaler.step(optimizer)
+        scaler.update()
+    return scaler.get_scale()
+
+
+@pytest.mark.parametrize("dtype", [ag.bfloat16, ag.float16], ids=str)
+@pytest.mark.parametrize("shard", [None, "optimizer", "gradients", "parameters"])
+def test_training(on_ranks, shard, dtype):
+    def check(comm):
+        plain, net = make(), make()
+        expected = train(plain, slice(None), dtype)
+        model = DataParallel(net, comm=comm, batch="own", shard=shard)
+        assert train(model, slice(comm.rank, None, comm.size), dtype) == expected == 512.0
+        state = model.state_dict()
+        for name, value in plain.state_dict().items():
+            np.testing.assert_allclose(state[name].numpy(), value.numpy(), atol=2e-2, err_msg=name)
+        assert_same_everywhere([state[name] for name in sorted(state)], comm=comm)
+
+    on_ranks(check)
+
+
+@pytest.mark.parametrize("shard", [None, "optimizer", "gradients", "parameters"])
+def test_an_overflow_on_one_rank_is_one_for_all(on_ranks, shard):
+    """In a sharded model only the rank that has the element sees it."""
+    def check(comm):
+        model = DataParallel(make(), comm=comm, batch="own", shard=shard)
+        optimizer, scaler = optim.SGD(model.parameters(), 0.1), ag.GradScaler("cpu", init_scale=64.0)
+        before = {name: value.numpy().copy() for name, value in model.state_dict().items()}
+        for overflow in (True, False):
+            optimizer.zero_grad()
+            scaler.scale(F.cross_entropy(model(ag.from_numpy(ROWS)), ag.from_numpy(TARGETS))).backward()
+            if overflow:                             # in the last element of the last parameter
+                held = [p for p in model.parameters() if p.grad is not None and p.grad.numel()]
+                last = comm.size - 1 if shard else comm.rank
+                if comm.rank == last:
+                    held[-1].grad.view(-1)[-1] = np.inf
+            scaler.step(optimizer)
+            scaler.update()
+            same = [np.array_equal(value.numpy(), before[name]) for name, value in model.state_dict().items()]
+            assert all(same) if overflow else not all(same)
+            assert scaler.get_scale() == 32.0
+
+    on_ranks(check)
