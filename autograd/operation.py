@@ -48,9 +48,10 @@ class OperationNode(Node):
         ctx = self
         if self.saved is not None:
             values = unpack(self, create)
-            if self.values is not None:             # another thread is going through the same graph
+            # setdefault is one step: of threads that go through one graph, a single one gets the node itself
+            if vars(self).setdefault("values", values) is not values:
                 ctx = twin(self)
-            ctx.values = values
+                ctx.values = values
         try:
             grads = self.operation.backward(ctx, *g) if self.outputs > 1 else self.operation.backward(ctx, g)
         finally:
@@ -92,7 +93,9 @@ def twin(node: OperationNode) -> OperationNode:
     other = type(node)()
     other.edges, other.saved, other.meta, other.hooks = node.edges, node.saved, node.meta, None
     other.seq, other.lane, other.outputs = node.seq, node.lane, node.outputs
-    vars(other).update({name: value for name, value in vars(node).items() if name != "values"})
+    content = vars(node).copy()                      # one step too: the other thread takes `values` away when it is done
+    content.pop("values", None)
+    vars(other).update(content)
     return other
 
 
