@@ -7,7 +7,7 @@ TRAIN := $(VENV)/.train-ready
 TEST := $(VENV)/.test-ready
 # the compiled core: part of installing, and again when its sources change; DPARALLEL_PURE=1 goes without
 CORE := $(VENV)/.core-ready
-PXD := $(wildcard autograd/*.pxd autograd/ops/*.pxd)
+PXD := $(wildcard autograd/*/*.pxd)
 SAY := $(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -59,7 +59,7 @@ $(BIN)/python:
 # compiled at once: also where Python may not write byte code later (PYTHONDONTWRITEBYTECODE), imports are quick
 COMPILE := $(BIN)/python -m compileall -q autograd dparallel launch
 
-$(CORE): setup.py autograd/compiled.py $(PXD) $(PXD:.pxd=.py)
+$(CORE): setup.py autograd/base/extensions.py $(PXD) $(PXD:.pxd=.py)
 	$(BIN)/python -m pip install -q --no-deps -e .
 	$(SAY)
 	touch $@

@@ -1,6 +1,6 @@
 """Compiles the core of autograd with Cython where that and a C compiler are there; else all is pure Python.
 
-DPARALLEL_PURE=1 in the environment leaves it pure. What is compiled, and how it is found: autograd/compiled.py.
+DPARALLEL_PURE=1 in the environment leaves it pure. What is compiled, and how it is found: autograd/base/extensions.py.
 """
 
 import os
@@ -11,14 +11,14 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-compiled = runpy.run_path(str(Path(__file__).parent / "autograd" / "compiled.py"))
+extensions = runpy.run_path(str(Path(__file__).parent / "autograd" / "base" / "extensions.py"))
 PURE = os.environ.get("DPARALLEL_PURE", "0") not in ("", "0")
 # no pickling beside our own; AttributeError, not a crash, for attributes of None. Annotations type the C code only where a
 # file asks for it in its first line: they also type arguments, and more strictly than Python means them (no subclasses)
 DIRECTIVES = {"language_level": 3, "annotation_typing": False, "auto_pickle": False, "nonecheck": True}
-# `autograd.graph` is compiled to the file autograd/native/graph.*.so: beside graph.py Python would always prefer it
+# `autograd.core.graph` is compiled to autograd/native/core/graph.*.so: Python would always prefer a file beside graph.py
 EXTENSIONS = [Extension(f"autograd.native.{name}", [f"autograd/{name.replace('.', '/')}.py"],
-                        extra_compile_args=[] if os.name == "nt" else ["-O2", "-g0"]) for name in compiled["CORE"]]
+                        extra_compile_args=[] if os.name == "nt" else ["-O2", "-g0"]) for name in extensions["CORE"]]
 
 
 class BuildCore(build_ext):
@@ -26,15 +26,16 @@ class BuildCore(build_ext):
 
     def run(self):
         """Translate, compile, and note what the extensions were made from."""
-        folder = Path(self.get_ext_fullpath("autograd.native.graph")).parent
-        stamp = Path(compiled["stamp"](str(folder)))
-        (folder / "ops").mkdir(parents=True, exist_ok=True)
+        folder = Path(self.get_ext_fullpath("autograd.native.core.graph")).parent.parent
+        stamp = Path(extensions["stamp"](str(folder)))
+        for name in extensions["CORE"]:
+            (folder / name.replace(".", "/")).parent.mkdir(parents=True, exist_ok=True)
         stamp.unlink(missing_ok=True)
         try:
             self.translate()
             self.parallel = self.parallel or os.cpu_count()
             super().run()
-            stamp.write_text(compiled["appearance"]() + compiled["fingerprint"]())
+            stamp.write_text(extensions["appearance"]() + extensions["fingerprint"]())
         except (Exception, SystemExit) as error:      # whatever a compiler or Cython does not like: it works without
             print(f"dparallel: autograd's core is not compiled, and slower for it: {error!r:.300}", file=sys.stderr)
             self.extensions = []

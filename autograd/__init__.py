@@ -12,20 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from numpy import dtype
 
-from . import compiled  # first of all: it says which modules are compiled
+from .base import extensions  # first of all: it says which modules are compiled
 
 # isort: split
-from . import dtypes, function, graph, graph_api, lanes, operators, ops, tensor_types, version
-from . import random as random
-from .anomaly_mode import (
-    detect_anomaly,
-    is_anomaly_check_nan_enabled,
-    is_anomaly_enabled,
-    set_anomaly_enabled,
-    set_detect_anomaly,
-)
-from .derivatives import backward, grad
-from .devices import (
+from . import function, graph, random, version
+from .base import dtypes
+from .base.devices import (
     channels_last,
     channels_last_3d,
     contiguous_format,
@@ -42,8 +34,8 @@ from .devices import (
     sparse_csr,
     strided,
 )
-from .dtypes import bool_ as bool
-from .dtypes import (
+from .base.dtypes import bool_ as bool
+from .base.dtypes import (
     can_cast,
     complex64,
     complex128,
@@ -64,10 +56,19 @@ from .dtypes import (
     uint32,
     uint64,
 )
-from .engine import is_checkpoint_valid as _is_checkpoint_valid
-from .function import Function, once_differentiable
-from .inference import inference_mode, is_inference_mode_enabled
-from .mode import (
+from .base.size import Size
+from .core.anomaly import (
+    detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_anomaly_enabled,
+    set_detect_anomaly,
+)
+from .core.backward import backward, grad
+from .core.engine import is_checkpoint_valid as _is_checkpoint_valid
+from .core.function import Function, once_differentiable
+from .core.inference import inference_mode, is_inference_mode_enabled
+from .core.modes import (
     enable_grad,
     is_grad_enabled,
     is_multithreading_enabled,
@@ -75,13 +76,15 @@ from .mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .printing import get_printoptions, set_printoptions
-from .random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
-from .settings import *
-from .size import Size
-from .tensor import Parameter, Tensor
-from .tensor_types import set_default_tensor_type
-from .variable import Variable
+from .core.random import Generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .core.tensor import Parameter, Tensor
+from .kernels.settings import *
+from .ops import functions as _functions
+from .tensor_api import binding as _binding
+from .tensor_api.printing import get_printoptions, set_printoptions
+from .tensor_api.tensor_types import set_default_tensor_type
+from .tensor_api.tensor_types import types as _tensor_types
+from .tensor_api.variable import Variable
 from .version import __version__
 
 # module: those of its names that are names of this package. Operations follow below.
@@ -94,13 +97,12 @@ LATER = {
                          "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled "
                          "set_autocast_gpu_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled set_autocast_xla_dtype "
                          "set_autocast_xla_enabled",
-    "compiler": "compile",
-    "config": "show_config",
-    "drawing": "draw",
-    "gradient_checks": "GradcheckError gradcheck gradgradcheck",
+    "compat.compiler": "compile",
+    "debug.config": "show_config",
+    "debug.drawing": "draw",
+    "transforms.gradcheck": "GradcheckError gradcheck gradgradcheck",
     "serialization": "load save",
-    "trace_or_sum": "trace",
-    "variable": "Variable",
+    "replay.trace_or_sum": "trace",
 }
 # these are names themselves
 MODULES = {"accelerator", "amp", "anomaly_mode", "autograd", "backends", "compiler", "config", "cpu", "cuda",
@@ -109,88 +111,84 @@ MODULES = {"accelerator", "amp", "anomaly_mode", "autograd", "backends", "compil
 if TYPE_CHECKING:
     from .amp import GradScaler, autocast
     from .amp.autocast_mode import *
-    from .compiler import compile
-    from .config import show_config
-    from .drawing import draw
-    from .gradient_checks import GradcheckError, gradcheck, gradgradcheck
-    from .ops.activation import *
-    from .ops.addmm import *
-    from .ops.arithmetic import *
-    from .ops.average_pooling import *
-    from .ops.bilinear import *
-    from .ops.choice import *
-    from .ops.cholesky import *
-    from .ops.comparison import *
-    from .ops.complex import *
-    from .ops.convolution import *
-    from .ops.covariance import *
-    from .ops.create import *
-    from .ops.cumulative import *
-    from .ops.determinant import *
-    from .ops.differences import *
-    from .ops.distance import *
-    from .ops.distances import *
-    from .ops.draw import *
-    from .ops.einsum import *
-    from .ops.exponential import *
-    from .ops.extremes import *
-    from .ops.fill import *
-    from .ops.histograms import *
+    from .compat.compiler import compile
+    from .debug.config import show_config
+    from .debug.drawing import draw
+    from .ops.creation.create import *
+    from .ops.creation.fill import *
+    from .ops.creation.sequence import *
+    from .ops.creation.types import *
     from .ops.index import *
-    from .ops.logic import *
-    from .ops.low_level import *
-    from .ops.lowrank import *
-    from .ops.lu import *
-    from .ops.matmul import *
-    from .ops.matrix_functions import *
-    from .ops.max_pooling import *
-    from .ops.normalization import *
-    from .ops.norms import *
-    from .ops.pad import *
-    from .ops.piecewise import *
-    from .ops.pinv import *
-    from .ops.pooling_pairs import *
-    from .ops.powers import *
-    from .ops.products import *
-    from .ops.qr import *
-    from .ops.quantiles import *
-    from .ops.rearranging import *
-    from .ops.reduce import *
-    from .ops.rounding import *
-    from .ops.sampling import *
-    from .ops.sequence import *
-    from .ops.sets import *
+    from .ops.linalg.addmm import *
+    from .ops.linalg.cholesky import *
+    from .ops.linalg.determinant import *
+    from .ops.linalg.distance import *
+    from .ops.linalg.distances import *
+    from .ops.linalg.einsum import *
+    from .ops.linalg.lowrank import *
+    from .ops.linalg.lu import *
+    from .ops.linalg.matmul import *
+    from .ops.linalg.matrix_functions import *
+    from .ops.linalg.pinv import *
+    from .ops.linalg.qr import *
+    from .ops.linalg.solve import *
+    from .ops.linalg.svd import *
+    from .ops.linalg.triangle import *
+    from .ops.linalg.vector_products import *
+    from .ops.nn.activation import *
+    from .ops.nn.aten_names import *
+    from .ops.nn.average_pooling import *
+    from .ops.nn.bilinear import *
+    from .ops.nn.convolution import *
+    from .ops.nn.grid_sample import *
+    from .ops.nn.max_pooling import *
+    from .ops.nn.normalization import *
+    from .ops.nn.pooling_pairs import *
+    from .ops.nn.softmax import *
+    from .ops.pointwise.arithmetic import *
+    from .ops.pointwise.choice import *
+    from .ops.pointwise.comparison import *
+    from .ops.pointwise.complex import *
+    from .ops.pointwise.exponential import *
+    from .ops.pointwise.logic import *
+    from .ops.pointwise.piecewise import *
+    from .ops.pointwise.powers import *
+    from .ops.pointwise.rounding import *
+    from .ops.pointwise.sign import *
+    from .ops.pointwise.trigonometric import *
+    from .ops.random.draw import *
+    from .ops.reductions.cumulative import *
+    from .ops.reductions.extremes import *
+    from .ops.reductions.norms import *
+    from .ops.reductions.products import *
+    from .ops.reductions.quantiles import *
+    from .ops.reductions.reduce import *
+    from .ops.reductions.sorting import *
+    from .ops.reductions.variance import *
     from .ops.shape import *
-    from .ops.sign import *
-    from .ops.softmax import *
-    from .ops.solve import *
-    from .ops.sorting import *
-    from .ops.special import *
-    from .ops.stft import *
-    from .ops.svd import *
-    from .ops.triangle import *
-    from .ops.trigonometric import *
-    from .ops.types import *
-    from .ops.variance import *
-    from .ops.vector_products import *
-    from .ops.windows import *
+    from .ops.shape.pad import *
+    from .ops.shape.rearranging import *
+    from .ops.signal.stft import *
+    from .ops.signal.windows import *
+    from .ops.special.functions import *
+    from .ops.statistics.covariance import *
+    from .ops.statistics.differences import *
+    from .ops.statistics.histograms import *
+    from .ops.statistics.sets import *
+    from .replay.trace_or_sum import trace  # type: ignore[assignment]     # of a matrix it is that of ops.triangle
     from .serialization import load, save
-    from .trace_or_sum import trace  # type: ignore[assignment]     # of a matrix it is that of ops.triangle
-    from .variable import Variable
+    from .tensor_api.variable import Variable
+    from .transforms.gradcheck import GradcheckError, gradcheck, gradgradcheck
 
 float, double, half, int, long, short = float32, float64, float16, int32, int64, int16
 cfloat, cdouble, newaxis = complex64, complex128, None
 default_generator = random.default_generator()
-for _name in graph_api.__all__:                 # autograd.graph holds the graph itself and, above it, these
-    setattr(graph, _name, getattr(graph_api, _name))
-globals().update(tensor_types.types())          # FloatTensor, LongTensor and the others
+globals().update(_tensor_types())          # FloatTensor, LongTensor and the others
 # log(0) is -inf and 0/0 is nan without a word, as in PyTorch; NumPy's other warnings in our modules are of this kind too.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd(\.|$)")
 
-HOMES = {name: f"ops.{family}" for name, family in ops.functions().items()}
+HOMES = {name: f"ops.{family}" for name, family in _functions().items()}
 HOMES.update((name, module) for module, names in LATER.items() for name in names.split())
-for _name in ("mode", "tensor"):
-    del globals()[_name]                        # the modules, in the place of operations
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (
     "Any", "HOMES", "LATER", "MODULES", "TYPE_CHECKING", "import_module", "sys", "warnings")] + [*MODULES, *HOMES]
 

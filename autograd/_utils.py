@@ -1,19 +1,5 @@
-"""Two functions of PyTorch's private torch._utils that model code imports all the same."""
+"""Functions of PyTorch's private torch._utils that model code imports."""
 
-from __future__ import annotations
+from .compat.flatten_dense import _flatten_dense_tensors, _unflatten_dense_tensors
 
-from collections.abc import Sequence
-
-from .ops.shape import cat, split
-from .tensor import Tensor
-
-
-def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
-    """All elements of tensors of one dtype, in a vector."""
-    return cat([t.reshape(-1) for t in tensors])
-
-
-def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """The vector cut into tensors of the shapes of `tensors`."""
-    parts = split(flat, [t.numel() for t in tensors])
-    return tuple(part.view(t.shape) for part, t in zip(parts, tensors, strict=True))
+__all__ = ["_flatten_dense_tensors", "_unflatten_dense_tensors"]

@@ -1,20 +1,5 @@
-"""Accelerators of any kind: there are none."""
+"""Accelerators, by the names of torch.accelerator: there are none."""
 
-from __future__ import annotations
+from .compat.accelerator import current_accelerator, device_count, is_available
 
-from typing import Any
-
-
-def is_available() -> bool:
-    """False."""
-    return False
-
-
-def device_count() -> int:
-    """0."""
-    return 0
-
-
-def current_accelerator(check_available: bool = False) -> Any:
-    """None."""
-    return None
+__all__ = ["current_accelerator", "device_count", "is_available"]

@@ -1,41 +1,5 @@
-"""compile() and what surrounds it: hints of speed that change nothing."""
+"""compile() and its companions, by the names of torch.compiler."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
-
-def compile(model: Any = None, *, fullgraph: bool = False, dynamic: bool | None = None, backend: Any = "inductor",
-            mode: str | None = None, options: dict[str, Any] | None = None, disable: bool = False) -> Any:
-    """The model or function itself, uncompiled, with its own state_dict keys; without one, a decorator."""
-    return _itself if model is None else model
-
-
-def _itself(function: Any) -> Any:
-    return function
-
-
-def disable(fn: Any = None, recursive: bool = True, **kwargs: Any) -> Any:
-    """Decorator, with parentheses or without, for what a compiler should not touch: the function itself."""
-    return _itself if fn is None else fn
-
-
-def allow_in_graph(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """The function itself."""
-    return fn
-
-
-def is_compiling() -> bool:
-    """False."""
-    return False
-
-
-is_exporting = is_dynamo_compiling = is_compiling
-
-
-def reset() -> None:
-    """Nothing to forget."""
-
+from .compat.compiler import allow_in_graph, compile, disable, is_compiling, is_dynamo_compiling, is_exporting, reset
 
 __all__ = ["allow_in_graph", "compile", "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]

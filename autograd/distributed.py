@@ -1,11 +1,11 @@
-"""PyTorch's process groups: those of a plugin, see plugins.py; without one, what code asks before it uses them."""
+"""PyTorch's process groups: those of a plugin, see base/plugins.py; without one, what code asks before it uses them."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
 
-from .plugins import missing, provided
+from .base.plugins import missing, provided
 
 
 def is_available() -> bool:

@@ -1,18 +1,5 @@
-"""Graph capture, which is not here; its decorator `wrap` is, for model code marks functions with it."""
+"""Graph capture, by the names of torch.fx."""
 
-from __future__ import annotations
-
-from typing import Any
-
-
-def wrap(fn_or_name: Any) -> Any:
-    """The function itself (or its name): it would be left whole by a tracer."""
-    return fn_or_name
-
-
-def symbolic_trace(root: Any, concrete_args: Any = None) -> Any:
-    """NotImplementedError: no graph of Python code is made."""
-    raise NotImplementedError("fx.symbolic_trace(): the graph here is that of a run; see Tensor.grad_fn")
-
+from .compat.fx import symbolic_trace, wrap
 
 __all__ = ["symbolic_trace", "wrap"]

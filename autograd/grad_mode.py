@@ -1,6 +1,6 @@
-"""The modes under the name that PyTorch's `torch.autograd.grad_mode` has."""
+"""Modes, by the names of torch.autograd.grad_mode."""
 
-from .inference import inference_mode
-from .mode import enable_grad, no_grad, set_grad_enabled, set_multithreading_enabled
+from .core.inference import inference_mode
+from .core.modes import enable_grad, no_grad, set_grad_enabled, set_multithreading_enabled
 
 __all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled", "set_multithreading_enabled"]

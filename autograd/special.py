@@ -1,23 +1,10 @@
 """Special functions under the names of torch.special."""
 
-from .ops.exponential import exp2, expm1, log1p, sigmoid
-from .ops.polynomials import (
-    chebyshev_polynomial_t,
-    chebyshev_polynomial_u,
-    chebyshev_polynomial_v,
-    chebyshev_polynomial_w,
-    hermite_polynomial_h,
-    hermite_polynomial_he,
-    laguerre_polynomial_l,
-    legendre_polynomial_p,
-    shifted_chebyshev_polynomial_t,
-    shifted_chebyshev_polynomial_u,
-    shifted_chebyshev_polynomial_v,
-    shifted_chebyshev_polynomial_w,
-)
-from .ops.rounding import round
-from .ops.softmax import log_softmax, logsumexp, softmax
-from .ops.special import (
+from .ops.nn.softmax import log_softmax, logsumexp, softmax
+from .ops.pointwise.exponential import exp2, expm1, log1p, sigmoid
+from .ops.pointwise.rounding import round
+from .ops.pointwise.trigonometric import sinc
+from .ops.special.functions import (
     airy_ai,
     bessel_j0,
     bessel_j1,
@@ -53,7 +40,20 @@ from .ops.special import (
     xlogy,
     zeta,
 )
-from .ops.trigonometric import sinc
+from .ops.special.polynomials import (
+    chebyshev_polynomial_t,
+    chebyshev_polynomial_u,
+    chebyshev_polynomial_v,
+    chebyshev_polynomial_w,
+    hermite_polynomial_h,
+    hermite_polynomial_he,
+    laguerre_polynomial_l,
+    legendre_polynomial_p,
+    shifted_chebyshev_polynomial_t,
+    shifted_chebyshev_polynomial_u,
+    shifted_chebyshev_polynomial_v,
+    shifted_chebyshev_polynomial_w,
+)
 
 expit, psi, gammaln, multigammaln, gammainc, gammaincc = sigmoid, digamma, lgamma, mvlgamma, igamma, igammac
 

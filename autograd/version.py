@@ -1,5 +1,5 @@
-"""The version of PyTorch whose interface this is: model code compares it before it uses newer names."""
+"""The version, by the names of torch.version."""
 
-__version__ = "2.13.0+numpy"
-cuda = hip = None
-debug = False
+from .base.version import __version__, cuda, debug, hip
+
+__all__ = ["__version__", "cuda", "debug", "hip"]

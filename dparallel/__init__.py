@@ -1,10 +1,7 @@
 """Data-parallel training on NumPy and MPI. Importing it does not start MPI; world() does, under an MPI launcher."""
 
-from . import distributed, hooks, metrics
-from .batches import GlobalBatchSampler
-from .bucket_hook import GradBucket
+from . import distributed, hooks
 from .clipping import clip_grad_norm_
-from .coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
 from .comm import (
     CollectiveError,
     Communicator,
@@ -18,9 +15,13 @@ from .comm import (
     stall_limit,
     world,
 )
+from .consistency.verification import assert_same_everywhere, verify
+from .data.batches import GlobalBatchSampler
+from .data.samplers import DistributedSampler
 from .data_parallel import DataParallel
 from .distributed import DistributedDataParallel
-from .evaluation import evaluate
+from .evaluation import metrics
+from .evaluation.evaluate import evaluate
 from .functions import (
     AllGather,
     AllReduce,
@@ -43,21 +44,21 @@ from .functions import (
     Wait,
     join,
 )
-from .join import Join, Joinable, JoinHook
-from .local import data_parallel
-from .local_sgd import PeriodicModelAverager, PostLocalSGDOptimizer
-from .objects import all_gather_object, broadcast_object_list, gather_object, scatter_object_list
-from .parallel_apply import parallel_apply
-from .recipes import linear_scaling
-from .replicate import replicate
-from .replicated import CopyToPlaces, ReduceFromPlaces
-from .sampling import DistributedSampler
-from .scatter_gather import broadcast, gather, scatter, scatter_kwargs
+from .functions.replicated import CopyToPlaces, ReduceFromPlaces
+from .hooks.bucket_hook import GradBucket
+from .hooks.model_averaging import PeriodicModelAverager, PostLocalSGDOptimizer
+from .lr_scaling import linear_scaling
+from .nests.coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
+from .nests.objects import all_gather_object, broadcast_object_list, gather_object, scatter_object_list
+from .nests.scatter_gather import broadcast, gather, scatter, scatter_kwargs
+from .reduction.join import Join, Joinable, JoinHook
+from .reduction.skipping import Step
+from .replicas.local import data_parallel
+from .replicas.parallel_apply import parallel_apply
+from .replicas.replicate import replicate
 from .sharding import ZeroRedundancyOptimizer
-from .skipping import Step
 from .sync_batch_norm import SyncBatchNorm, convert_sync_batchnorm
 from .testing import check_adjoint
-from .verification import assert_same_everywhere, verify
 
 __version__ = "0.1.0"
 __all__ = [

@@ -9,32 +9,32 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from autograd import Tensor, is_grad_enabled
+from autograd.core.traced import again, refuse, tracers
 from autograd.nn import Module, SyncBatchNorm
-from autograd.traced import again, refuse, tracers
 
-from . import logbook
-from .arguments import compared, settle, told_to_all, wire_dtype
-from .bucket_hook import CommHook, GradBucket
 from .comm import Communicator, Devices, communicator, is_communicator, root_of
-from .join import Join, Joinable, JoinHook
-from .join_model import JoinedModel, ModelHook
-from .local import on_devices
-from .model_state import ModelWatch, broadcast_state, broadcast_tensors
-from .parallel_apply import parallel_apply
-from .reducer import Reducer
-from .replicate import ModuleTree, replicate
-from .scatter_gather import gather, scatter
+from .consistency.verification import verify
+from .hooks.bucket_hook import CommHook, GradBucket
+from .hooks.wire import wire_hook
+from .nests.scatter_gather import gather, scatter
+from .nests.tree import rebuilt, tensors
+from .reduction import stats as logbook
+from .reduction.config import compared, settle, told_to_all, wire_dtype
+from .reduction.join import Join, Joinable, JoinHook
+from .reduction.join_model import JoinedModel, ModelHook
+from .reduction.model_state import ModelWatch, broadcast_state, broadcast_tensors
+from .reduction.reducer import Reducer
+from .reduction.sink import Sink
+from .reduction.skipping import Skipping
+from .reduction.transport import Hooked
+from .reduction.unused import Unused
+from .reduction.weights import ForwardCall, checked_weight
+from .replicas.local import on_devices
+from .replicas.parallel_apply import parallel_apply
+from .replicas.replicate import ModuleTree, replicate
+from .replicas.virtual_shards import VirtualShards
 from .sharding import ShardedModel, ShardedReducer, check_sharding, stage_of
-from .sink import Sink
-from .skipping import Skipping
-from .transport import Hooked
-from .tree import rebuilt, tensors
-from .unused import Unused
-from .verification import verify
-from .virtual_shards import VirtualShards
-from .weights import ForwardCall, checked_weight
-from .wire import wire_hook
-from .within import inside
+from .sync_context import inside
 
 BATCHES = ("own", "root")
 AVERAGES = ("rows", "ranks", "sum")

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from autograd import Tensor, as_tensor, nn, stack
-from autograd.engine import current_pass
-from autograd.ops.normalization import update_running
-from autograd.ops.standardize import total
+from autograd.core.engine import current_pass
+from autograd.ops.nn.normalization import update_running
+from autograd.ops.nn.standardize import total
 
 from .comm import Communicator, Devices, communicator
 from .functions import Collective, as_tuple
-from .within import Around, around
+from .sync_context import Around, around
 
 Array = np.ndarray[Any, Any]
 Weight = Callable[[], float] | None

@@ -1,6 +1,6 @@
 """The whole suite: without MPI, in three parts side by side, then on 1, 2 and 3 real ranks. `make test` runs this.
 
-The tests of what may be compiled (autograd/compiled.py) run once more on its sources.
+The tests of what may be compiled (autograd/base/extensions.py) run once more on its sources.
 """
 
 import os

@@ -1,7 +1,10 @@
-"""Who may import whom. Arrows point down only; see ARCHITECTURE.md."""
+"""Who may import whom. A room is a folder or a lone module right under a package; it imports rooms of lines above its own."""
 
 import ast
+import functools
 import importlib
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,63 +12,27 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("autograd", "dparallel", "launch")
-
-# Every module belongs to the longest prefix that matches. A module may import from its own layer's prefix or from lower
-# layers of what it names here.
-LAYERS = """
-autograd.plugins autograd.compiled autograd.arrays autograd.version autograd.kernels autograd.complaints autograd.dtypes autograd.size autograd.devices
-launch autograd.frames autograd.settings
-autograd.mode autograd.traced autograd.backends autograd.accelerator autograd.compiler autograd.distributed
-autograd.hub autograd.multiprocessing autograd.fx
-autograd.counters
-autograd.lanes autograd.graph
-autograd.tensor
-autograd.saved autograd.hooks autograd.random autograd.inference autograd.edges autograd.anomaly_mode
-dparallel.comm
-autograd.function_variants
-autograd.walk
-autograd.engine
-autograd.tangent
-autograd.recorded
-autograd.operation
-autograd.views autograd.roots autograd.casting
-autograd.function autograd.derivatives autograd.graph_api autograd.variable autograd.grad_mode
-autograd.ops
-autograd.tensor_types autograd.amp
-autograd.inplace autograd.functional autograd.forward_ad autograd.attributes autograd.cuda autograd.cpu
-autograd.printing autograd.drawing autograd.config
-autograd.numpy_functions
-autograd.numpy_protocol
-autograd.operators autograd.gradcheck autograd.trace_or_sum
-autograd.operators autograd.gradient_checks
-autograd.autograd autograd._utils
-autograd.nn autograd.utils autograd.signal autograd.fft autograd.linalg autograd.special
-autograd.optim autograd.tracing autograd.jit autograd.distributions autograd.func autograd.serialization
-autograd
-dparallel.vectors
-dparallel.functions dparallel.tree dparallel.within dparallel.sampling dparallel.metrics dparallel.clipping dparallel.recipes
-dparallel.local_sgd dparallel.entries
-dparallel.scatter_gather dparallel.coalesced dparallel.objects dparallel.replicate dparallel.parallel_apply dparallel.buckets
-dparallel.weights dparallel.synchronised dparallel.join dparallel.verification dparallel.model_state dparallel.arguments
-dparallel.sync_batch_norm dparallel.replicated dparallel.pass_ends
-dparallel.bucket_hook dparallel.sharing dparallel.sink dparallel.unused dparallel.logbook dparallel.local dparallel.tree_reduce
-dparallel.batches
-dparallel.transport dparallel.graph_passes dparallel.join_model dparallel.virtual_shards
-dparallel.hooks
-dparallel.reducer dparallel.wire
-dparallel.skipping dparallel.sharding
-dparallel.data_parallel dparallel.testing
-dparallel.evaluation
-dparallel.distributed
-dparallel
-"""
-LAYER = {name: number for number, line in enumerate(LAYERS.splitlines()) for name in line.split()}
-NAMES = list(LAYER)
-INNER_IMPORTS = {("dparallel/comm/given.py", "mpi")}          # world() alone starts MPI
-
-
-def modules():
-    return sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
+ORDER = {
+    "autograd": """
+        base kernels backends
+        core distributed
+        ops
+        amp tensor_api compat signal
+        transforms nn linalg cuda cpu debug
+        optim utils serialization distributions replay jit""",
+    "dparallel": """
+        comm lr_scaling
+        functions sync_context clipping data consistency
+        nests sync_batch_norm
+        hooks replicas
+        reduction
+        sharding testing
+        data_parallel
+        evaluation distributed""",
+}
+FLOOR = {(package, room): number for package, text in ORDER.items()
+         for number, line in enumerate(text.splitlines()) for room in line.split()}
+INNER_IMPORTS = {("dparallel/comm/job.py", "dparallel.comm.mpi.communicator")}         # world() alone starts MPI
 
 
 def name_of(path):
@@ -73,104 +40,81 @@ def name_of(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def layer_of(name):
-    return LAYER[max((n for n in NAMES if name == n or name.startswith(n + ".")), key=len)]
+FILES = {name_of(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
 
 
-def prefix_of(name):
-    return max((n for n in NAMES if name == n or name.startswith(n + ".")), key=len)
+@functools.cache
+def is_door(name):
+    """A module right under a package (or in autograd.autograd) that only passes names on."""
+    statements = ast.parse(FILES[name].read_text()).body
+    return (name.count(".") == 1 or name.startswith("autograd.autograd")) and len(statements) <= 15 and not any(
+        isinstance(s, (ast.FunctionDef, ast.ClassDef)) for s in statements)
 
 
-def exists(name):
-    base = ROOT.joinpath(*name.split("."))
-    return base.with_suffix(".py").exists() or (base / "__init__.py").exists()
-
-
-def imports(path):
-    """(module, imported name or None, inside a function) for every import of one of our packages, or of anything."""
+def imports(name):
+    """(module, imported name or None, inside a function) for every import of the file."""
+    path = FILES[name]
     tree = ast.parse(path.read_text())
-    inside = {id(c) for f in ast.walk(tree) if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))
-              for c in ast.walk(f)}
-    here = name_of(path).split(".")
+    inside = {id(c) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for c in ast.walk(f)}
+    here = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, None, id(node) in inside
+            yield from ((alias.name, None, id(node) in inside) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = here if path.name == "__init__.py" else here[:-1]
-            stem = ".".join(base[:len(base) - node.level + 1] if node.level else []) if node.level else ""
-            full = ".".join(part for part in (stem, node.module or "") if part)
+            stem = [*here[:len(here) - node.level + 1], *filter(None, [node.module])] if node.level else [node.module]
             for alias in node.names:
-                target = f"{full}.{alias.name}"
-                yield (target, None, id(node) in inside) if exists(target) else (full, alias.name, id(node) in inside)
+                target = ".".join([*stem, alias.name])
+                yield (target, None, id(node) in inside) if target in FILES else (".".join(stem), alias.name, id(node) in inside)
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_point_down(path):
-    me = name_of(path)
-    for target, name, inside in imports(path):
-        root = target.split(".")[0]
-        if name is not None and name.startswith("_") and not name.startswith("__"):
-            assert root not in PACKAGES, f"{me} imports the private {name} of {target}"
-        if root not in PACKAGES:
+@pytest.mark.parametrize("name", [name for name in FILES if name not in PACKAGES])
+def test_imports_point_down(name):
+    package, room = name.split(".")[:2]
+    text = FILES.get(f"{package}.{room}").read_text()
+    declared = re.search(r"^May import: (.*?)\. Read first: (\S+?\.py|this page)", text, re.M)
+    for target, imported, inside in imports(name):
+        top, _, rest = target.partition(".")
+        if top not in PACKAGES:
             continue
-        assert not (me.startswith("autograd") and root != "autograd"), f"{me} imports {target}"
-        assert not inside or (str(path.relative_to(ROOT)), target.split(".")[-1]) in INNER_IMPORTS, \
-            f"{me} imports {target} inside a function"
-        if prefix_of(target) != prefix_of(me):
-            assert layer_of(target) < layer_of(me), f"{me} (layer {layer_of(me)}) imports {target} ({layer_of(target)})"
+        other = rest.split(".")[0]
+        assert not (imported or "").startswith("_") or imported.startswith("__") or is_door(name), f"the private {imported} of {target}"
+        assert not inside or (str(FILES[name].relative_to(ROOT)), target) in INNER_IMPORTS, f"{target} is imported in a function"
+        assert not (package == "autograd" and top != "autograd") and not (package == "launch" and top != "launch"), target
+        if top != package or other == room or is_door(name) or package == "launch":
+            continue
+        assert (package, other) in FLOOR, f"{name} imports {target}, which is a door: import what is behind it"
+        assert FLOOR[package, other] < FLOOR[package, room], f"{name} imports {target}, which is not below it"
+        assert declared is None or other in declared[1].split(", "), f"{room}/__init__.py does not say that it imports {other}"
 
 
-def test_no_cycles():
-    graph = {name_of(p): {t for t, _, inside in imports(p) if t.split(".")[0] in PACKAGES and not inside}
-             for p in modules()}
-    done, active = set(), []
-
-    def visit(name):
-        if name in done or name not in graph:
-            return
-        assert name not in active, f"cycle: {' -> '.join([*active, name])}"
-        active.append(name)
-        for target in graph[name] - {name}:
-            visit(target)
-        active.pop()
-        done.add(name)
-
-    for name in graph:
-        visit(name)
+@pytest.mark.parametrize("room", [".".join(room) for room in FLOOR])
+def test_rooms_say_what_they_are(room):
+    text = ast.get_docstring(ast.parse(FILES[room].read_text()))
+    first = re.search(r"Read first: ([\w/]+\.py)?", text)
+    assert first or FILES[room].name != "__init__.py" or len(list(FILES[room].parent.rglob("*.py"))) < 6
+    assert not first or not first[1] or (FILES[room].parent / first[1]).exists(), first[1]
 
 
 def test_one_file_imports_mpi4py():
-    users = {str(p.relative_to(ROOT)) for p in modules() if any(t.split(".")[0] == "mpi4py" for t, _, _ in imports(p))}
-    assert users == {"dparallel/comm/mpi.py"}
+    assert [name for name in FILES if any(t.split(".")[0] == "mpi4py" for t, _, _ in imports(name))] == ["dparallel.comm.mpi.communicator"]
 
 
 def test_launch_is_standard_library_only():
-    for path in (ROOT / "launch").glob("*.py"):
-        for target, _, _ in imports(path):
-            root = target.split(".")[0]
-            assert root == "launch" or root in sys.stdlib_module_names, f"{path.name} imports {target}"
+    found = {t.split(".")[0] for name in FILES if name.startswith("launch") for t, _, _ in imports(name)}
+    assert found <= {"launch", *sys.stdlib_module_names}
 
 
 @pytest.mark.parametrize("kind", ["__all__", "METHODS", "IN_PLACE"])
 def test_each_operation_has_one_home(kind):
     """Two modules that offer one name would hide each other's, in the order of imports."""
     home = {}
-    for path in sorted((ROOT / "autograd" / "ops").rglob("*.py")):
-        if path.name != "__init__.py":                   # packages add up what their modules offer
-            module = importlib.import_module(name_of(path))
-            for name in getattr(module, kind, ()) if not path.stem.startswith("_") else ():
-                assert name not in home, f"{kind}: {name} is in {home[name]} and in {module.__name__}"
-                assert hasattr(module, name), f"{kind}: {module.__name__} has no {name}"
-                home[name] = module.__name__
-
-
-def test_no_nameless_files():
-    for path in modules():
-        assert path.stem not in ("utils", "misc", "common", "helpers"), path
+    for name in FILES:
+        if name.startswith("autograd.ops.") and FILES[name].name != "__init__.py" and not name.rpartition(".")[2].startswith("_"):
+            for offered in getattr(importlib.import_module(name), kind, ()):
+                assert home.setdefault(offered, name) == name, f"{kind}: {offered} is in {home[offered]} and in {name}"
+                assert hasattr(importlib.import_module(name), offered)
 
 
 def test_importing_does_not_start_mpi():
-    import subprocess
     code = "import sys, dparallel; assert not any(m.startswith('mpi4py') for m in sys.modules), 'mpi4py was imported'"
     subprocess.run([sys.executable, "-c", code], check=True)

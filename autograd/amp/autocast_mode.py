@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..casting import DEFAULTS, cast_to, change_depth, of_device, set_device
-from ..devices import device
-from ..dtypes import Absent
-from ..mode import Modal, modes
-from ..tensor import Tensor
+from ..base.devices import device
+from ..base.dtypes import Absent
+from ..core.casting import DEFAULTS, cast_to, change_depth, of_device, set_device
+from ..core.modes import Modal, modes
+from ..core.tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import float16, float32, int32
-from ..mode import no_grad
-from ..ops.fill import full
-from ..tensor import Tensor
-from ..traced import refuse, tracers
+from ..base.dtypes import float16, float32, int32
+from ..core.modes import no_grad
+from ..core.tensor import Tensor
+from ..core.traced import refuse, tracers
+from ..ops.creation.fill import full
 
 MSG_FIX = "This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration."
 MSG_NEW_SCALE = "new_scale should be a float or a 1-element FloatTensor with requires_grad=False."

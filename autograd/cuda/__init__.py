@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor_types import types
+from ..tensor_api.tensor_types import types
 from . import amp
 
 

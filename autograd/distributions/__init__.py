@@ -1,4 +1,7 @@
-"""Probability distributions: the few that policies and variational autoencoders use, with PyTorch's names."""
+"""Probability distributions: the few that policies and variational autoencoders use, with PyTorch's names.
+
+May import: base, core, ops. Read first: distribution.py.
+"""
 
 from . import constraints, kl
 from .bernoulli import Bernoulli

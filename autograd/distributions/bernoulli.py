@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..mode import no_grad
-from ..ops.choice import where
-from ..ops.draw import bernoulli
-from ..ops.fill import full_like
-from ..ops.loss_binary import binary_cross_entropy_with_logits
+from ..core.modes import no_grad
+from ..ops.creation.fill import full_like
+from ..ops.nn.loss_binary import binary_cross_entropy_with_logits
+from ..ops.pointwise.choice import where
+from ..ops.random.draw import bernoulli
 from . import constraints
 from .distribution import Distribution, between, broadcast_all, derived
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import dtypes
-from ..mode import no_grad
-from ..ops.draw import multinomial
-from ..ops.fill import full, zeros
-from ..ops.sequence import arange
+from ..base import dtypes
+from ..core.modes import no_grad
+from ..ops.creation.fill import full, zeros
+from ..ops.creation.sequence import arange
+from ..ops.nn.softmax import softmax
+from ..ops.random.draw import multinomial
 from ..ops.shape import broadcast_tensors
-from ..ops.softmax import softmax
 from . import constraints
 from .distribution import Distribution, between, derived
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..tensor import Tensor
-from ..traced import tracers
+from ..core.tensor import Tensor
+from ..core.traced import tracers
 
 SMALL = 1024                         # elements from which Tensors are added up by kernels
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from ..mode import no_grad
-from ..ops.create import tensor
+from ..base import dtypes
+from ..base.size import Size
+from ..core.modes import no_grad
+from ..core.tensor import Tensor
+from ..ops.creation.create import tensor
 from ..ops.shape import broadcast_tensors
-from ..size import Size
-from ..tensor import Tensor
 from .constraints import Constraint
 
 

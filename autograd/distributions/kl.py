@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.activation import softplus
-from ..ops.choice import where
-from ..ops.fill import full_like, zeros_like
+from ..ops.creation.fill import full_like, zeros_like
+from ..ops.nn.activation import softplus
+from ..ops.pointwise.choice import where
 from .bernoulli import Bernoulli
 from .categorical import Categorical, OneHotCategorical
 from .independent import Independent, summed

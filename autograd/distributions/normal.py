@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..ops.draw import randn
-from ..ops.special import erf, erfinv
+from ..ops.random.draw import randn
+from ..ops.special.functions import erf, erfinv
 from . import constraints
 from .distribution import Distribution, broadcast_all
 

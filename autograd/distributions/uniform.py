@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.draw import rand
+from ..ops.random.draw import rand
 from . import constraints
 from .distribution import Distribution, broadcast_all
 

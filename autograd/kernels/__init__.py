@@ -1,4 +1,7 @@
-"""Kernels: arrays in, arrays out, no Tensor. One module for each family of algorithms; NumPy, and accelerators behind it."""
+"""Kernels: arrays in, arrays out, no Tensor. One module for each family of algorithms; NumPy, and accelerators behind it.
+
+May import: nothing. Read first: products.py, then threads.py.
+"""
 
 from . import memory
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .blocks import empty_like
-from .compiled import FLOAT32, FLOAT64, WORTH, kernels_for
 from .layouts import like
+from .numba import FLOAT32, FLOAT64, WORTH, kernels_for
 from .order import channels_last, last_axes
 
 Array = np.ndarray[Any, Any]

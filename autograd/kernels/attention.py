@@ -2,7 +2,7 @@
 
 Small problems go in one piece, and their probabilities are kept. Large ones go by blocks of rows of one matrix at a time;
 two numbers a row are kept, from which the backward pass has the probabilities again, and causal blocks leave out the keys
-that none of their queries sees. Without numba forward() gives None, and the rule of ops/attention.py works.
+that none of their queries sees. Without numba forward() gives None, and the rule of ops/nn/attention.py works.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import FLOAT32, WORTH, compiled
+from .numba import FLOAT32, WORTH, compiled
 from .products import product
 from .threads import matmul
 

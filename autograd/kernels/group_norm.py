@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import FLOAT32, WORTH, compiled, kernels_for
-from .compiled.signatures import SHIFTED, WEIGHTED
 from .layouts import laid
+from .numba import FLOAT32, WORTH, compiled, kernels_for
+from .numba.signatures import SHIFTED, WEIGHTED
 from .order import empty_last, last_axes
 
 Array = np.ndarray[Any, Any]

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import FLOAT32, kernels_for
-from .compiled.signatures import CENTRED, OF_BIAS, OF_WEIGHT, OF_X, SHIFTED, WEIGHTED
+from .numba import FLOAT32, kernels_for
+from .numba.signatures import CENTRED, OF_BIAS, OF_WEIGHT, OF_X, SHIFTED, WEIGHTED
 
 Array = np.ndarray[Any, Any]
 

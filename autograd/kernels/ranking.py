@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .blocks import empty
-from .compiled import kernels_for
+from .numba import kernels_for
 
 Array = np.ndarray[Any, Any]
 SMALL = 256                          # elements up to which one call of argsort is faster

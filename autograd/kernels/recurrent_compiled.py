@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import kernels_for
+from .numba import kernels_for
 from .onednn import onednn
 from .threads import using
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import kernels_for
+from .numba import kernels_for
 
 Array = np.ndarray[Any, Any]
 

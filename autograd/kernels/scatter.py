@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import FLOAT32, WORTH, blocked, compiled, kernels_for
+from .numba import FLOAT32, WORTH, blocked, compiled, kernels_for
 from .ranking import order
 
 INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)

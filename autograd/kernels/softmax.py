@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import FLOAT32, blocked, kernels_for
+from .numba import FLOAT32, blocked, kernels_for
 
 Array = np.ndarray[Any, Any]
 

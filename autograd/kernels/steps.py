@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import FLOAT32, FLOAT64, kernels_for
+from .numba import FLOAT32, FLOAT64, kernels_for
 
 Array = np.ndarray[Any, Any]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .compiled import FLOAT32, WORTH, blocked, kernels_for
+from .numba import FLOAT32, WORTH, blocked, kernels_for
 from .order import in_rows
 
 Array = np.ndarray[Any, Any]

@@ -1,10 +1,12 @@
-"""Modules and layers."""
+"""Modules, layers, losses; nn.functional; initialisation; utilities of modules.
+
+May import: base, core, kernels, ops. Read first: module.py.
+"""
 
 from typing import Any
 
-from ..tensor import Parameter
+from ..core.tensor import Parameter
 from . import attention, common_types, functional, init, modules, parallel, parameter, utils
-from .held import Buffer
 from .module import Module
 from .modules.activation import *
 from .modules.adaptive import *
@@ -30,6 +32,7 @@ from .modules.rnn import *
 from .modules.sparse import *
 from .modules.transformer import *
 from .modules.upsampling import *
+from .registry import Buffer
 
 __all__ = [name for name in dir() if not name.startswith("_") and name != "Any"]
 __all__ += ["DataParallel"]                          # noqa: F405

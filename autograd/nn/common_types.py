@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Union
 
-from ..tensor import Tensor
+from ..core.tensor import Tensor
 
 _size_any_t = Union[int, tuple[int, ...]]                       # noqa: UP007 (a value: older Pythons evaluate it)
 _size_1_t = _size_2_t = _size_3_t = _size_4_t = _size_5_t = _size_6_t = _size_any_t

@@ -1,6 +1,10 @@
 """The operations of layers as functions, under PyTorch's names."""
 
-from ..ops.activation import (
+from ..ops.index import one_hot
+from ..ops.linalg.distance import cosine_similarity, pairwise_distance
+from ..ops.linalg.distances import pdist
+from ..ops.linalg.matmul import linear
+from ..ops.nn.activation import (
     celu,
     celu_,
     elu,
@@ -16,8 +20,8 @@ from ..ops.activation import (
     softsign,
     tanhshrink,
 )
-from ..ops.attention import scaled_dot_product_attention
-from ..ops.average_pooling import (
+from ..ops.nn.attention import scaled_dot_product_attention
+from ..ops.nn.average_pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
@@ -28,25 +32,22 @@ from ..ops.average_pooling import (
     lp_pool2d,
     lp_pool3d,
 )
-from ..ops.bilinear import bilinear
-from ..ops.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
-from ..ops.distance import cosine_similarity, pairwise_distance
-from ..ops.distances import pdist
-from ..ops.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
-from ..ops.embedding import embedding, embedding_bag
-from ..ops.exponential import sigmoid
-from ..ops.functional_softmax import gumbel_softmax, log_softmax, softmax, softmin
-from ..ops.index import one_hot
-from ..ops.interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
-from ..ops.loss import cross_entropy, linear_cross_entropy, nll_loss
-from ..ops.loss_binary import (
+from ..ops.nn.bilinear import bilinear
+from ..ops.nn.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from ..ops.nn.embedding import embedding, embedding_bag
+from ..ops.nn.functional_softmax import gumbel_softmax, log_softmax, softmax, softmin
+from ..ops.nn.grid_sample import affine_grid, grid_sample
+from ..ops.nn.interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ..ops.nn.loss import cross_entropy, linear_cross_entropy, nll_loss
+from ..ops.nn.loss_binary import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     multilabel_soft_margin_loss,
     soft_margin_loss,
 )
-from ..ops.loss_ctc import ctc_loss
-from ..ops.loss_margin import (
+from ..ops.nn.loss_ctc import ctc_loss
+from ..ops.nn.loss_margin import (
     cosine_embedding_loss,
     hinge_embedding_loss,
     margin_ranking_loss,
@@ -55,9 +56,16 @@ from ..ops.loss_margin import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from ..ops.loss_regression import gaussian_nll_loss, huber_loss, kl_div, l1_loss, mse_loss, poisson_nll_loss, smooth_l1_loss
-from ..ops.matmul import linear
-from ..ops.max_pooling import (
+from ..ops.nn.loss_regression import (
+    gaussian_nll_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    mse_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+)
+from ..ops.nn.max_pooling import (
     adaptive_max_pool1d,
     adaptive_max_pool2d,
     adaptive_max_pool3d,
@@ -70,10 +78,28 @@ from ..ops.max_pooling import (
     max_unpool2d,
     max_unpool3d,
 )
-from ..ops.multi_head import multi_head_attention_forward
-from ..ops.normalization import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, normalize, rms_norm
-from ..ops.pad import pad
-from ..ops.piecewise import (
+from ..ops.nn.multi_head import multi_head_attention_forward
+from ..ops.nn.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    normalize,
+    rms_norm,
+)
+from ..ops.nn.pooling_pairs import (
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d_with_indices,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d_with_indices,
+    max_pool1d_with_indices,
+    max_pool2d_with_indices,
+    max_pool3d_with_indices,
+)
+from ..ops.pointwise.exponential import sigmoid
+from ..ops.pointwise.piecewise import (
     hardshrink,
     hardsigmoid,
     hardswish,
@@ -91,19 +117,9 @@ from ..ops.piecewise import (
     threshold,
     threshold_,
 )
-from ..ops.pooling_pairs import (
-    adaptive_max_pool1d_with_indices,
-    adaptive_max_pool2d_with_indices,
-    adaptive_max_pool3d_with_indices,
-    fractional_max_pool2d_with_indices,
-    fractional_max_pool3d_with_indices,
-    max_pool1d_with_indices,
-    max_pool2d_with_indices,
-    max_pool3d_with_indices,
-)
-from ..ops.rearranging import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, unfold
-from ..ops.sampling import affine_grid, grid_sample
-from ..ops.trigonometric import tanh
+from ..ops.pointwise.trigonometric import tanh
+from ..ops.shape.pad import pad
+from ..ops.shape.rearranging import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, unfold
 
 __all__ = [name for name in dir() if not name.startswith("_")]
 

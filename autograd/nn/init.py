@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import shared_counter
+from ..core.graph import shared_counter
+from ..core.random import Generator, drawing
+from ..core.tensor import Tensor
 from ..kernels.error_functions import ndtr, ndtri
-from ..ops.draw import normal_numbers, uniform_numbers
-from ..random import Generator, drawing
-from ..tensor import Tensor
+from ..ops.random.draw import normal_numbers, uniform_numbers
 
 LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import bfloat16
-from ..mode import no_grad
-from ..ops.cast import cast
-from ..ops.fill import zeros_like
-from ..tensor import Parameter, Tensor
-from ..traced import again, here, tracers
-from .held import Buffer, Held
-from .hooked import Hooked
+from ..base.dtypes import bfloat16
+from ..core.modes import no_grad
+from ..core.tensor import Parameter, Tensor
+from ..core.traced import again, here, tracers
+from ..ops.creation.fill import zeros_like
+from ..ops.pointwise.cast import cast
+from .module_hooks import Hooked
+from .registry import Buffer, Held
 from .state import IncompatibleKeys, Stateful
 
 KINDS = ("parameter", "buffer", "module")            # of what a module holds

@@ -1,4 +1,4 @@
-"""PyTorch's wrappers for several devices or processes: those of the plugin that provides them, see autograd/plugins.py;
+"""PyTorch's wrappers for several devices or processes: those of the plugin that provides them, see autograd/base/plugins.py;
 without one, as they are in PyTorch where there is one device."""
 
 from __future__ import annotations
@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ..plugins import missing, provided
+from ..base.plugins import missing, provided
 from .module import Module
 
 

@@ -1,6 +1,6 @@
 """Parameter and Buffer, under the path that model code imports them from."""
 
-from ..tensor import Parameter
-from .held import Buffer
+from ..core.tensor import Parameter
+from .registry import Buffer
 
 __all__ = ["Buffer", "Parameter"]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..graph import RemovableHandle, shared_counter
-from ..tensor import Parameter, Tensor, result
+from ..core.graph import RemovableHandle, shared_counter
+from ..core.tensor import Parameter, Tensor, result
 
 EXTRA = "_extra_state"
 

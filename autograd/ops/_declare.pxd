@@ -1,7 +1,8 @@
-from .. cimport arrays, mode
-from ..graph cimport Node
-from ..operation cimport OperationNode
-from ..tensor cimport TensorBase, edge_of, result, start
+from ..base cimport arrays
+from ..core.modes cimport state as modes_of_thread
+from ..core.graph cimport Node
+from ..core.operation cimport OperationNode
+from ..core.tensor cimport TensorBase, edge_of, result, start
 
 cdef class UnaryNode(OperationNode):
     pass

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..dtypes import default
+from ..base.dtypes import default
 
 NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
          "float16": "Half", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat",

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from ..kernels import activations
-from ..tensor import Tensor
 from ._declare import Operation
 
 

@@ -1,4 +1,7 @@
-"""Optimisers; `lr_scheduler` changes their learning rates, `swa_utils` averages what they find."""
+"""Optimisers; `lr_scheduler` changes their learning rates, `swa_utils` averages what they find.
+
+May import: base, core, kernels, nn, ops. Read first: optimizer.py.
+"""
 
 from . import lr_scheduler, swa_utils
 from .adadelta import Adadelta

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import finfo
+from ..base.dtypes import finfo
 from .arguments import check_lr, number
 from .flat import Array
 from .one_by_one import OneByOne, array_in, count_step, mean, norm

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import default
-from ..tensor import result
+from ..base.dtypes import default
+from ..core.tensor import result
 from .arguments import check_flags, check_lr, check_not_negative, number
 from .differentiable import adagrad
 from .elementwise import Elementwise, Update, descent

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
+from ..core.tensor import Tensor
 
 SPELLED = {"lr": "learning rate", "eps": "epsilon value"}
 

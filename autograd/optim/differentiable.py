@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import default
-from ..mode import enable_grad
-from ..ops.choice import clamp, maximum, where
-from ..ops.complex import view_as_complex, view_as_real
-from ..ops.fill import full_like
-from ..ops.powers import sqrt
-from ..ops.sign import sign
-from ..tensor import Tensor, result
+from ..base.dtypes import default
+from ..core.modes import enable_grad
+from ..core.tensor import Tensor, result
+from ..ops.creation.fill import full_like
+from ..ops.pointwise.choice import clamp, maximum, where
+from ..ops.pointwise.complex import view_as_complex, view_as_real
+from ..ops.pointwise.powers import sqrt
+from ..ops.pointwise.sign import sign
 from .arguments import number
 
 Formula = Callable[[Any, Any, dict[str, Any], dict[str, Any], float, bool], Any]

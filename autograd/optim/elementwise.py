@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import default
+from ..base.dtypes import default
+from ..core.tensor import Tensor, result
 from ..kernels import steps
-from ..tensor import Tensor, result
 from .arguments import number
 from .differentiable import Formula, recorded_step
 from .flat import Array, Home, Run, homes

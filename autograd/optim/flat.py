@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dtypes import default
-from ..graph import shared_counter
-from ..tensor import Tensor, result
+from ..base.dtypes import default
+from ..core.graph import shared_counter
+from ..core.tensor import Tensor, result
 
 Array = np.ndarray[Any, Any]
 BLOCK = 65536        # elements: AdamW on 670,000 float32 takes 0.9 ms in blocks of this size, 2.4 ms in one piece

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import shared_counter
-from ..mode import enable_grad
-from ..tensor import Tensor, result
+from ..core.graph import shared_counter
+from ..core.modes import enable_grad
+from ..core.tensor import Tensor, result
 from .arguments import check_lr, number
 from .flat import Array
 from .line_search import LineSearch, Point

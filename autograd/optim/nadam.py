@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import default
+from ..base.dtypes import default
 from ..kernels.steps import moments
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
 from .differentiable import nadam

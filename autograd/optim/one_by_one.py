@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import default
-from ..graph import shared_counter
-from ..tensor import Tensor, result
+from ..base.dtypes import default
+from ..core.graph import shared_counter
+from ..core.tensor import Tensor, result
 from .flat import Array
 from .optimizer import Optimizer, evaluate
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
-from ..graph import RemovableHandle, shared_counter
-from ..mode import enable_grad
-from ..tensor import Tensor
-from ..traced import again, here, tracers
+from ..core.graph import RemovableHandle, shared_counter
+from ..core.modes import enable_grad
+from ..core.tensor import Tensor
+from ..core.traced import again, here, tracers
 from .param_groups import check_against, complete_group, required
 from .state_dicts import check_sizes, pack, unpack
 

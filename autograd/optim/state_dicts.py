@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor, result
+from ..core.tensor import Tensor, result
 
 Groups = list[dict[str, Any]]
 

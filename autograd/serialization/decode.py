@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-from ..tensor import Parameter, Tensor
+from ..core.tensor import Parameter, Tensor
 from .kinds import BACK, CONTAINERS, KIND
 from .memory import Memory, require_grad
 from .safetensors import CODES, Entry, raw

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Parameter, Tensor
+from ..core.tensor import Parameter, Tensor
 from .kinds import KIND, MAPPINGS, SEQUENCES, atom_of
 from .refusal import refuse
 from .safetensors import CODES, METADATA, raw

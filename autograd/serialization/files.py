@@ -8,7 +8,7 @@ import struct
 import zlib
 from typing import Any
 
-from ..tensor import Tensor
+from ..core.tensor import Tensor
 from . import torch_legacy, torch_zip
 from .atomic import write
 from .decode import Decoder, decode

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import dtypes
-from ..devices import device
-from ..size import Size
+from ..base import dtypes
+from ..base.devices import device
+from ..base.size import Size
 from .safetensors import CODES, raw
 
 KIND = "$"

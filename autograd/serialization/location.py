@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..devices import check
+from ..base.devices import check
 
 
 def check_location(map_location: Any) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..graph import shared_counter
-from ..tensor import Tensor, restore
+from ..base import dtypes
+from ..core.graph import shared_counter
+from ..core.tensor import Tensor, restore
 from .source import Array, Source
 
 NO_BFLOAT16 = "holds bfloat16 numbers; they are loaded as float32, because the package ml_dtypes is not installed"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor, restore
+from ..core.tensor import Tensor, restore
 from .memory import Memory
 from .source import Array, Source
 from .torch_names import Storage, StorageType, unpickle

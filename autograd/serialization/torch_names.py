@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..devices import device
-from ..graph import shared_counter
-from ..nn.held import Buffer
-from ..size import Size
-from ..tensor import Parameter, Tensor, restore
+from ..base import dtypes
+from ..base.devices import device
+from ..base.size import Size
+from ..core.graph import shared_counter
+from ..core.tensor import Parameter, Tensor, restore
+from ..nn.registry import Buffer
 from .kinds import NUMBERS, named_dtype
 from .memory import Memory, require_grad
 from .unpickle import Machine, Named, contents, shown

@@ -1,4 +1,7 @@
-"""Signal processing: windows."""
+"""Signal processing: windows.
+
+May import: base, core. Read first: windows.py.
+"""
 
 from . import windows
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..devices import check, strided
-from ..tensor import Tensor, result
+from ..base import dtypes
+from ..base.devices import check, strided
+from ..core.tensor import Tensor, result
 
 
 def _window(name: str, M: int, sym: bool, values: Any, options: dict[str, Any]) -> Tensor:

@@ -1,4 +1,7 @@
-"""The package of PyTorch's `torch.utils` names: checkpoint, data, hooks."""
+"""The package of PyTorch's `torch.utils` names: checkpoint, data, hooks.
+
+May import: amp, base, compat, core, ops. Read first: checkpoint.py, data/dataloader.py.
+"""
 
 from . import checkpoint, data, hooks
 

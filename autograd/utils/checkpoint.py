@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled
-from ..derivatives import backward
-from ..engine import is_checkpoint_valid
-from ..function import Function
-from ..mode import enable_grad, is_grad_enabled, no_grad
-from ..random import Generator, default_generator, using_generator
-from ..tensor import Tensor
+from ..core.backward import backward
+from ..core.engine import is_checkpoint_valid
+from ..core.function import Function
+from ..core.modes import enable_grad, is_grad_enabled, no_grad
+from ..core.random import Generator, default_generator, using_generator
+from ..core.tensor import Tensor
 from .recompute import CheckpointError, Frame, Log, facts_of
 
 MSG_PARAMETER = ("{name}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended, but "

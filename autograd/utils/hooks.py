@@ -1,5 +1,5 @@
 """RemovableHandle under the name that PyTorch's `torch.utils.hooks` has."""
 
-from ..graph import RemovableHandle
+from ..core.graph import RemovableHandle
 
 __all__ = ["RemovableHandle"]

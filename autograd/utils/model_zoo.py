@@ -1,5 +1,5 @@
 """hub.load_state_dict_from_url by its older name."""
 
-from ..hub import load_state_dict_from_url
+from ..compat.hub import load_state_dict_from_url
 
 load_url = load_state_dict_from_url

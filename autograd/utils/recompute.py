@@ -9,11 +9,11 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..engine import current_pass
-from ..graph import MSG_CHANGED, Node
-from ..mode import enable_grad, listen, modes, silence
-from ..saved import output_value, saved_tensors_hooks, taken
-from ..tensor import Tensor, result
+from ..core.engine import current_pass
+from ..core.graph import MSG_CHANGED, Node
+from ..core.modes import enable_grad, listen, modes, silence
+from ..core.saved_tensors import output_value, saved_tensors_hooks, taken
+from ..core.tensor import Tensor, result
 
 MSG_TIP = "Pass debug=True to checkpoint(), or use set_checkpoint_debug_enabled(True), to see what both runs recorded."
 MSG_COUNT = ("checkpoint: A different number of tensors was saved during the original forward and recomputation.\n"

@@ -22,14 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from autograd.tensor import Tensor
+from autograd.core.tensor import Tensor
 
-from .call import CUTTING, FROM_ROOT, Call
-from .definition import Array
 from .groups import Groups
 from .handle import Handle
+from .header import CUTTING, FROM_ROOT, Call
 from .messages import Messages
 from .persistent import PersistentSum
+from .reference import Array
 
 Sizes = Sequence[int] | None
 TENSOR = ("a Tensor: a communicator takes arrays (x.numpy()), gives new ones, and leaves x as it is. To write into x call "

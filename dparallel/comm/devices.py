@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from .base import Array, Communicator, Handle
-from .call import ONE_RESULT, Call, CollectiveError, check
-from .definition import combined, is_half, results
+from .header import ONE_RESULT, Call, CollectiveError, check
+from .reference import combined, is_half, results
 
 
 class Devices(Communicator):

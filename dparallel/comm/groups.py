@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from .call import CollectiveError
+from .header import CollectiveError
 
 UNDEFINED = -32766                   # MPI.UNDEFINED in Open MPI, MPICH and MPI's standard ABI: a color that is none
 

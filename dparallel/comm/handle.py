@@ -9,7 +9,7 @@ from typing import Any
 
 
 class _Obligations(threading.local):
-    """What this thread's rank owes to others, and settles before it waits for them (functions/open_messages.py)."""
+    """What this thread's rank owes to others, and settles before it waits for them (functions/pending_messages.py)."""
 
     def __init__(self) -> None:
         self.settle: Callable[[], None] | None = None          # called once, before the next wait

@@ -15,9 +15,9 @@ import numpy as np
 from autograd.kernels.halves import converted, copy_into
 
 from .base import Array, Communicator, Handle
-from .call import Call
-from .definition import is_half
-from .given import communicator
+from .header import Call
+from .job import communicator
+from .reference import is_half
 
 
 class Hierarchical(Communicator):

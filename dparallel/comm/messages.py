@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .call import Call, CollectiveError, checksum
 from .handle import Handle
+from .header import Call, CollectiveError, checksum
 
 Array = np.ndarray[Any, Any]
 BAD = -1.0                           # the note of a message that only says why there is none

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .call import CollectiveError
-from .definition import Array
 from .handle import Handle
+from .header import CollectiveError
+from .reference import Array
 
 EXACT = 1 << 24                      # up to here float32 has all whole numbers
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from autograd.random import Generator, branches, using_generator
+from autograd.core.random import Generator, branches, using_generator
 
 from .base import Array, Communicator, Handle
-from .call import ONE_RESULT, Call, explain, verdict
-from .definition import combined, results
 from .handle import obligations
+from .header import ONE_RESULT, Call, explain, verdict
 from .messages import may_stay
-from .site import Site, at, here
+from .reference import combined, results
+from .watchdog.call_site import Site, at, here
 
 SETTLED = 3.0                        # seconds after which a rank looks whether all wait, who will then wait for ever
 MESSAGE = "message"                  # keys of what one rank brings for one other begin with it

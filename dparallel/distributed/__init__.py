@@ -1,12 +1,14 @@
 """torch.distributed's names over MPI: `import dparallel.distributed as dist`, docs/distributed.md.
 
 Importing it does not start MPI; init_process_group() does, where there are several ranks.
+
+May import: comm, data_parallel, functions, hooks, nests, reduction, replicas, sharding. Read first: groups.py.
 """
 
 import os
 import sys
 
-from ..bucket_hook import GradBucket
+from ..hooks.bucket_hook import GradBucket
 from . import algorithms, nn, optim
 from .collectives import (
     PremulSum,

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from autograd import Tensor, as_tensor, no_grad
-from autograd.traced import refuse
+from autograd.core.traced import refuse
 
 from ..comm import Handle
 from .groups import ProcessGroup, get_global_rank, is_member, member_of, place_of

@@ -9,10 +9,10 @@ from typing import Any
 from autograd.nn import Module
 
 from ..data_parallel import DataParallel as Wrapper
-from ..local import data_parallel
-from ..parallel_apply import parallel_apply
-from ..replicate import replicate
-from ..scatter_gather import gather, scatter, scatter_kwargs
+from ..nests.scatter_gather import gather, scatter, scatter_kwargs
+from ..replicas.local import data_parallel
+from ..replicas.parallel_apply import parallel_apply
+from ..replicas.replicate import replicate
 from .groups import is_member, member_of
 
 

@@ -14,6 +14,8 @@ of the SUM of all places' losses; DataParallel is the only code that divides.
 
 Arguments and results that belong to places (`*xs`, pieces, copies) come one for each place held here: a bare Tensor
 where the process holds one place, a tuple where it holds several. `comm` defaults to dparallel.world().
+
+May import: comm. Read first: this page, then collective.py.
 """
 
 from .alltoall import AllToAll

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from autograd import Function, Tensor, as_tensor
-from autograd.mode import DUAL, GRAD, modes
+from autograd.core.modes import DUAL, GRAD, modes
 
 from ..comm import CollectiveError, Communicator, communicator, world
-from .open_messages import tell_gone
-from .turns import overtake
+from .pending_messages import tell_gone
+from .wait_order import overtake
 
 NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
 NO_PART.flags.writeable = False
@@ -28,7 +28,7 @@ class Collective(Function):
 
     always_runs = True
     asks = True
-    overtakes = True                                 # what was started before and is still under way, see turns.py
+    overtakes = True                                 # what was started before and is still under way, see wait_order.py
 
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:

@@ -6,7 +6,7 @@
 Send is recorded if x requires grad, and the message says so: Recv is recorded then, too. A gradient names the message
 that it belongs to, so tags and the order of backward's messages cannot be mixed up, and sends do not wait.
 
-Which backward pass of its rank a message takes part in: open_messages.py.
+Which backward pass of its rank a message takes part in: pending_messages.py.
 
 In a dual level x's tangent travels with it, and y has it (forward mode).
 
@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 
 from autograd import Function, Tensor, as_tensor, stack
-from autograd.forward_ad import make_dual, unpack_dual
-from autograd.mode import DUAL, GRAD, modes
-from autograd.traced import refuse
+from autograd.core.modes import DUAL, GRAD, modes
+from autograd.core.traced import refuse
+from autograd.transforms.forward_ad import make_dual, unpack_dual
 
 from ..comm import Communicator, Handle, communicator
 from ..comm.messages import Message, call_text, check_like, gradient_tag
-from .open_messages import LAST, Open, Received, Sent, tell_gone, waiting
-from .turns import overtake
+from .pending_messages import LAST, Open, Received, Sent, tell_gone, waiting
+from .wait_order import overtake
 
 MSG_TRACED = "messages (Send, Recv, Isend, Irecv) can't be recorded: call the step itself"
 WITH_TANGENT = DUAL                  # in a message's note, beside GRAD: x and its tangent came, one on the other

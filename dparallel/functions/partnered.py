@@ -19,11 +19,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autograd import Function, Tensor, as_tensor, is_grad_enabled
-from autograd.traced import refuse
+from autograd.core.traced import refuse
 
 from ..comm import Communicator, Handle, communicator
 from .collective import NO_PART, Collective, one_per_place, shaped, shapes_of
-from .turns import Turn, overtake, settle, started
+from .wait_order import Turn, overtake, settle, started
 
 
 class Partnered(Collective):

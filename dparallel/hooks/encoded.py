@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autograd.kernels.compiled import kernels_for
 from autograd.kernels.halves import converted
+from autograd.kernels.numba import kernels_for
 
 from ..comm import Handle, even_split
 

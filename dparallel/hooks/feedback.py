@@ -8,8 +8,8 @@ import numpy as np
 
 from autograd.kernels.halves import converted
 
-from ..bucket_hook import GradBucket
-from ..vectors import views
+from ..nests.vectors import views
+from .bucket_hook import GradBucket
 
 Array = np.ndarray[Any, Any]
 

@@ -11,8 +11,8 @@ import numpy as np
 from autograd import Tensor
 from autograd.kernels.halves import converted
 
-from ..bucket_hook import GradBucket
 from ..comm import Communicator, Handle
+from .bucket_hook import GradBucket
 from .encoded import BFloat16, Codec, Float16, start_encoded_sum
 from .feedback import wide
 

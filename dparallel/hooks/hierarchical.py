@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..bucket_hook import GradBucket, takes
 from ..comm import Communicator, Handle
+from .bucket_hook import GradBucket, takes
 
 
 class HierarchicalState:

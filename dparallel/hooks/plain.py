@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..bucket_hook import GradBucket
 from ..comm import Communicator, Handle
+from .bucket_hook import GradBucket
 
 
 def start_mean(comm: Any, x: Any) -> Handle:

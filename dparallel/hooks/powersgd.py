@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bucket_hook import GradBucket, takes
 from ..comm import Communicator, Handle
+from .bucket_hook import GradBucket, takes
 from .feedback import Residuals, wide
 from .plain import start_mean
 

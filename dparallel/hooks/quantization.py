@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..bucket_hook import GradBucket, takes
 from ..comm import Communicator, Handle
+from .bucket_hook import GradBucket, takes
 from .encoded import Array, Int8, start_encoded_sum
 from .feedback import Residuals, wide
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..bucket_hook import GradBucket, takes
 from ..comm import Communicator, Handle
+from .bucket_hook import GradBucket, takes
 from .feedback import Residuals, wide
 
 Array = np.ndarray[Any, Any]

@@ -1,4 +1,7 @@
-"""Sharding over ranks: optimiser state, gradients and parameters in slices (ZeRO, Rajbhandari et al., arXiv 1910.02054)."""
+"""Sharding over ranks: optimiser state, gradients and parameters in slices (ZeRO, Rajbhandari et al., arXiv 1910.02054).
+
+May import: clipping, comm, consistency, hooks, nests, reduction. Read first: unit.py.
+"""
 
 from __future__ import annotations
 

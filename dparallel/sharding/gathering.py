@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd import Tensor
-from autograd.engine import current_pass, queue_callback
-from autograd.saved import saved_tensors_hooks
-from autograd.tensor import result
+from autograd.core.engine import current_pass, queue_callback
+from autograd.core.saved_tensors import saved_tensors_hooks
+from autograd.core.tensor import result
 
 from ..comm import CollectiveError, Communicator
 from .unit import Array, Unit

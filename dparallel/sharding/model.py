@@ -9,7 +9,7 @@ from typing import Any
 from autograd.nn import Module
 
 from ..comm import CollectiveError, Devices
-from ..verification import first_difference
+from ..consistency.verification import first_difference
 from .reducer import ShardedReducer
 
 

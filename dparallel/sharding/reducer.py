@@ -15,15 +15,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from autograd import Tensor, is_grad_enabled
-from autograd.engine import current_pass
+from autograd.core.engine import current_pass
+from autograd.core.tensor import ensure_hooks
 from autograd.nn import Module, Parameter
 from autograd.optim import LBFGS
-from autograd.tensor import ensure_hooks
 
 from ..comm import Communicator
-from ..reducer import Place, Reducer
-from ..unused import Unused
-from ..weights import ForwardCall
+from ..reduction.reducer import Place, Reducer
+from ..reduction.unused import Unused
+from ..reduction.weights import ForwardCall
 from .gathering import MEET, Gathering
 from .optimizer_state import check_elementwise, cut_state, full_state
 from .transport import Scattered

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd import Tensor
-from autograd.graph import shared_counter
-from autograd.mode import GRAD
+from autograd.base.size import Size
+from autograd.core.graph import shared_counter
+from autograd.core.modes import GRAD
+from autograd.core.tensor import TensorBase, result
 from autograd.nn import Parameter
-from autograd.size import Size
-from autograd.tensor import TensorBase, result
 
 from ..clipping import norm_over_ranks
 from ..comm import Communicator

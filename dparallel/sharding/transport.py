@@ -10,7 +10,7 @@ import numpy as np
 
 from ..comm import Communicator, Handle
 from ..hooks.encoded import BFloat16, Float16, start_encoded_piece
-from ..transport import Transport
+from ..reduction.transport import Transport
 from .gathering import COUNT, SEND, Gathering
 from .unit import Unit
 

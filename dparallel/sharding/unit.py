@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from autograd.graph import shared_counter
-from autograd.tensor import result
+from autograd.core.graph import shared_counter
+from autograd.core.tensor import result
 
-from .. import vectors
-from ..buckets import Counted
 from ..comm import CollectiveError, Communicator, even_split
+from ..nests import vectors
+from ..reduction.buckets import Counted
 from .slices import Gathered, Shard, Slice, Whole, slot
 
 Array = np.ndarray[Any, Any]

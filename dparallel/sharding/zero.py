@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autograd.core.tensor import result
 from autograd.optim import LBFGS, Optimizer
 from autograd.optim.optimizer import evaluate
-from autograd.tensor import result
 
 from ..comm import Communicator, communicator
 from .optimizer_state import check_elementwise, cut_state, full_state

@@ -1,7 +1,10 @@
-"""For those who write collectives: are gradients right over all places, and the order of messages? See docs/testing.md."""
+"""For those who write collectives: are gradients right over all places, and the order of messages? See docs/testing.md.
+
+May import: comm, consistency, functions, nests. Read first: adjoint.py.
+"""
 
 from ..comm import Devices, run_ranks
-from ..verification import assert_same_everywhere
+from ..consistency.verification import assert_same_everywhere
 from .adjoint import check_adjoint
 from .differences import GradcheckError, gradcheck, gradgradcheck
 from .factors import explain_factor

@@ -10,8 +10,8 @@ import numpy as np
 from autograd import Tensor, grad, no_grad, tensor
 
 from ..comm import Communicator, communicator
-from ..functions.open_messages import thrown_away
-from ..tree import rebuilt
+from ..functions.pending_messages import thrown_away
+from ..nests.tree import rebuilt
 from .factors import common_factor
 from .pullback import Traced, everyones, gradients, inner, is_part, name, nothing_of, refuse, with_empty_parts
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd import GradcheckError, Tensor, from_numpy, no_grad, tensor
-from autograd.forward_ad import dual_level, make_dual, unpack_dual
+from autograd.transforms.forward_ad import dual_level, make_dual, unpack_dual
 
 from ..comm import Communicator, communicator
-from ..functions.open_messages import thrown_away
-from ..tree import leaves, rebuilt
+from ..functions.pending_messages import thrown_away
+from ..nests.tree import leaves, rebuilt
 from .factors import common_factor
 from .pullback import Traced, everyones, floating, gradients, inner, nothing_of, refuse, with_empty_parts
 

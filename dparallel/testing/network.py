@@ -16,7 +16,7 @@ import numpy as np
 
 from ..comm import Handle
 from ..comm.base import Array
-from ..comm.call import Call
+from ..comm.header import Call
 from ..comm.threads import ThreadComm
 
 NOTHING = -777.25                    # exact in all floats, also after adding to it

@@ -10,8 +10,8 @@ import numpy as np
 from autograd import Tensor, enable_grad, grad, tensor
 
 from ..comm import Communicator
-from ..functions.open_messages import sends_gradients_of, thrown_away
-from ..tree import leaves
+from ..functions.pending_messages import sends_gradients_of, thrown_away
+from ..nests.tree import leaves
 
 
 def everyones(comm: Communicator, thing: Any) -> list[Any]:

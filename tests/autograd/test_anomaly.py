@@ -7,7 +7,7 @@ import pytest
 from both import function, leaf
 
 import autograd as ag
-from autograd.mode import GRAD, modes
+from autograd.core.modes import GRAD, modes
 
 ENABLED = "Anomaly Detection has been enabled"
 

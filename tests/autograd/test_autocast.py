@@ -13,8 +13,8 @@ import pytest
 
 import autograd as ag
 from autograd import forward_ad
-from autograd.lanes import run_lanes
-from autograd.mode import modes
+from autograd.core.modes import modes
+from autograd.core.parallel import run_lanes
 from autograd.utils.checkpoint import checkpoint
 
 pytest.importorskip("ml_dtypes")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import autograd as ag
-from autograd import compiled
+from autograd.base import extensions as compiled
 
 ROOT = Path(ag.__file__).parent
 
@@ -30,8 +30,8 @@ def test_all_of_the_core_is_compiled_or_none():
 
 
 def test_the_sources_can_be_asked_for():
-    assert run("import autograd; print(autograd.show_config()['compiled core'], autograd.graph.__file__)",
-               DPARALLEL_PURE="1") == ["False", str(ROOT / "graph.py")]
+    assert run("import autograd; print(autograd.show_config()['compiled core'], autograd.core.graph.__file__)",
+               DPARALLEL_PURE="1") == ["False", str(ROOT / "core" / "graph.py")]
 
 
 def test_a_core_made_from_other_sources_is_not_used(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 import autograd as ag
 from autograd import optim
 from autograd.kernels import steps
-from autograd.kernels.compiled import FLOAT64, compiled, kernels_for
+from autograd.kernels.numba import FLOAT64, compiled, kernels_for
 from autograd.nn import functional as F
 
 pytestmark = pytest.mark.skipif(compiled.library() is None, reason="numba is not installed or switched off")

@@ -13,7 +13,7 @@ import pytest
 import autograd as ag
 from autograd import nn, optim
 from autograd.kernels import attention, group_norm, layer_norm, scatter
-from autograd.kernels.compiled import compiled, kernels_for, loading, signatures
+from autograd.kernels.numba import compiled, kernels_for, loading, signatures
 from autograd.kernels.order import channels_last
 from autograd.kernels.products import column_sums
 from autograd.nn import functional as F
@@ -366,7 +366,7 @@ import sys
 import autograd as ag
 import autograd.nn.functional as F
 y = F.gelu(ag.ones(100, 100))
-from autograd.kernels.compiled import compiled
+from autograd.kernels.numba import compiled
 print(compiled.state()[:8].strip(", "), "numba" in sys.modules, round(y[0, 0].item(), 6))
 """
 

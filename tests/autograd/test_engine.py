@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd.engine import queue_callback
-from autograd.lanes import run_lanes
+from autograd.core.engine import queue_callback
+from autograd.core.parallel import run_lanes
 
 
 def leaf(*values):

@@ -12,8 +12,8 @@ import pytest
 from both import function, leaf
 
 import autograd as ag
-from autograd.engine import current_pass, is_checkpoint_valid, queue_callback
-from autograd.lanes import run_lanes
+from autograd.core.engine import current_pass, is_checkpoint_valid, queue_callback
+from autograd.core.parallel import run_lanes
 
 
 def ones(lib, *shape):

@@ -6,7 +6,7 @@ from both import function
 from cases import CASES
 
 import autograd as ag
-import autograd.forward_ad as fw
+import autograd.transforms.forward_ad as fw
 
 try:
     import torch

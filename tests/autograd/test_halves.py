@@ -5,9 +5,9 @@ import pytest
 
 import autograd as ag
 import autograd.nn.functional as F
-from autograd.kernels.compiled import compiled
 from autograd.kernels.halves import converted, copy_into, scale
-from dparallel.comm.definition import combined
+from autograd.kernels.numba import compiled
+from dparallel.comm.reference import combined
 from dparallel.hooks.encoded import BFloat16, Float16, Int8
 
 ALL = np.arange(1 << 16, dtype=np.uint16).view(np.float16)

@@ -6,7 +6,7 @@ import pytest
 from both import LIBS, function, leaf, needs_torch
 
 import autograd as ag
-from autograd.counters import inferring
+from autograd.core.versions import inferring
 
 SAVED = "Inference tensors cannot be saved for backward"
 WRITTEN = "Inplace update to inference tensor outside InferenceMode is not allowed"

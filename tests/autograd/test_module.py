@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd import plugins
+from autograd.base import plugins
 
 try:
     import torch

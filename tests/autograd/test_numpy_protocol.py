@@ -51,8 +51,8 @@ def test_values_leave_only_untracked():
 
 
 def test_functions_exist():
-    from autograd.numpy_functions import FUNCTIONS
-    from autograd.numpy_protocol import FORMS, LOOKS, UFUNCS
+    from autograd.tensor_api.numpy_functions import FUNCTIONS
+    from autograd.tensor_api.numpy_protocol import FORMS, LOOKS, UFUNCS
     for name in [*FUNCTIONS, *FORMS, *LOOKS, *UFUNCS]:
         found = np
         for part in name.split("."):

@@ -5,7 +5,7 @@ import pytest
 from cases import CASES
 
 import autograd as ag
-from autograd.saved import Output
+from autograd.core.saved_tensors import Output
 
 try:
     import torch

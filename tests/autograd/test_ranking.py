@@ -5,7 +5,7 @@ import pytest
 
 import autograd as ag
 from autograd.kernels import picking, ranking, sums
-from autograd.kernels.compiled import compiled
+from autograd.kernels.numba import compiled
 
 DTYPES = ["f4", "f8", "f2", "i8", "i4", "i2", "u1", "u4", "u8", "b1"]
 

@@ -5,7 +5,7 @@ import pytest
 
 import autograd as ag
 from autograd.kernels import remainders
-from autograd.kernels.compiled import compiled
+from autograd.kernels.numba import compiled
 
 
 def same(a, b):

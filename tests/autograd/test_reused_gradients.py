@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd.graph_api import register_multi_grad_hook
+from autograd.core.graph_api import register_multi_grad_hook
 from autograd.nn import functional as F
 from autograd.ops import _declare
 

@@ -9,7 +9,7 @@ from both import function, leaf
 from cases import CASES
 
 import autograd as ag
-from autograd.mode import GRAD, modes
+from autograd.core.modes import GRAD, modes
 
 
 def hooks(lib):
@@ -195,7 +195,7 @@ def test_hooks_belong_to_their_thread():
         t.start()
         t.join()
         x.exp()
-        from autograd.lanes import run_lanes
+        from autograd.core.parallel import run_lanes
         run_lanes([lambda: x.exp(), lambda: x.exp()])
     assert "other" not in log and len(log) == 3 and "lane" in log
 

@@ -10,8 +10,7 @@ import pytest
 
 import autograd as ag
 import autograd.nn.functional as F
-from autograd import settings
-from autograd.kernels import onednn_convolution, threads
+from autograd.kernels import onednn_convolution, settings, threads
 from autograd.kernels.onednn import onednn
 from autograd.kernels.products import bound, product
 

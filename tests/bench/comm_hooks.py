@@ -19,7 +19,7 @@ import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
 from dparallel import DataParallel, hooks, world
-from dparallel.local_sgd import PeriodicModelAverager, PostLocalSGDOptimizer
+from dparallel.hooks.model_averaging import PeriodicModelAverager, PostLocalSGDOptimizer
 
 EPOCHS, BATCH, WARM = 20, 64, 50
 HOOKS = {

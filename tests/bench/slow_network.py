@@ -16,7 +16,7 @@ from models import MODELS, seeded
 
 import autograd
 from dparallel import DataParallel, world
-from dparallel.comm.shared_sum import SharedSums
+from dparallel.comm.mpi.shared_sum import SharedSums
 
 ROUNDS = 4
 

@@ -8,11 +8,11 @@ import pytest
 
 import autograd as ag
 from autograd import Function, nn, optim
-from autograd.engine import current_pass
+from autograd.core.engine import current_pass
 from dparallel import DataParallel, world
-from dparallel.buckets import fitting
-from dparallel.comm.shared_sum import SharedSums
-from dparallel.vectors import filled
+from dparallel.comm.mpi.shared_sum import SharedSums
+from dparallel.nests.vectors import filled
+from dparallel.reduction.buckets import fitting
 
 
 @pytest.mark.parametrize("seed", range(20))

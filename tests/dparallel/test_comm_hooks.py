@@ -14,8 +14,8 @@ from autograd import nn, optim
 from dparallel import DataParallel, assert_same_everywhere, hooks, run_ranks
 from dparallel.comm import Communicator
 from dparallel.hooks.encoded import BFloat16, Int8, start_encoded_sum
+from dparallel.hooks.model_averaging import PeriodicModelAverager, PostLocalSGDOptimizer
 from dparallel.hooks.powersgd import orthogonal
-from dparallel.local_sgd import PeriodicModelAverager, PostLocalSGDOptimizer
 
 SPLITS = hasattr(Communicator, "split")
 EXACT = {"rtol": 1e-12, "atol": 1e-12}

@@ -48,7 +48,7 @@ def test_too_many_rows_go_in_rounds(name):
 
 
 def test_a_users_communicator_in_another_order(MPI):
-    from dparallel.comm.mpi import MpiComm
+    from dparallel.comm.mpi.communicator import MpiComm
     base = MPI.COMM_WORLD.Split(0, -MPI.COMM_WORLD.rank)
     comm = MpiComm(base)
     assert (comm.rank, comm.size) == (MPI.COMM_WORLD.size - 1 - MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size)
@@ -59,7 +59,7 @@ def test_a_users_communicator_in_another_order(MPI):
 
 
 def test_part_of_the_world(MPI):
-    from dparallel.comm.mpi import MpiComm
+    from dparallel.comm.mpi.communicator import MpiComm
     base = MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2)
     comm = MpiComm(base)
     ranks = list(range(MPI.COMM_WORLD.rank % 2, MPI.COMM_WORLD.size, 2))
@@ -69,7 +69,7 @@ def test_part_of_the_world(MPI):
 
 
 def test_messages_of_the_user_are_not_met(MPI):
-    from dparallel.comm.mpi import MpiComm
+    from dparallel.comm.mpi.communicator import MpiComm
     base, here = MPI.COMM_WORLD, np.zeros(1)
     comm = MpiComm(base)
     request = base.Irecv(here, MPI.ANY_SOURCE, MPI.ANY_TAG)

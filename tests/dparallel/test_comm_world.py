@@ -10,7 +10,7 @@ import pytest
 
 from dparallel import Devices
 from dparallel.comm import launched_size
-from dparallel.comm.given import OTHERS, SIZE_VARIABLES, launcher
+from dparallel.comm.job import OTHERS, SIZE_VARIABLES, launcher
 
 ALL = (*SIZE_VARIABLES, "PMIX_RANK", "SLURM_NTASKS", *(name for _, size, rank, _ in OTHERS for name in (size, rank)),
        "SLURM_PTY_PORT")

@@ -10,9 +10,11 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
-from dparallel import CollectiveError, DataParallel, Devices, logbook, unused
-from dparallel.arguments import MixedPrecision
-from dparallel.skipping import Skipping
+from dparallel import CollectiveError, DataParallel, Devices
+from dparallel.reduction import stats as logbook
+from dparallel.reduction import unused
+from dparallel.reduction.config import MixedPrecision
+from dparallel.reduction.skipping import Skipping
 
 FEATURES = 4
 
@@ -86,7 +88,7 @@ def test_buckets_follow_the_order_in_which_gradients_came(on_ranks):
 
 
 def test_the_first_bucket_is_small():
-    from dparallel.buckets import assign
+    from dparallel.reduction.buckets import assign
 
     named = [(str(n), ag.zeros(2**17)) for n in range(10)]            # half a MiB each
     assert [len(b.params) for b in assign(named, 2 * 2**20, Devices(1))] == [2, 4, 4]

@@ -18,7 +18,7 @@ from dparallel import (
     linear_scaling,
     run_ranks,
 )
-from dparallel.metrics import Accuracy, Mean, Sum, reduce_metrics
+from dparallel.evaluation.metrics import Accuracy, Mean, Sum, reduce_metrics
 
 ROWS = 17
 

@@ -6,15 +6,11 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd import gradcheck, gradgradcheck, lanes, nn
-from autograd.lanes import run_lanes
-from dparallel import (
-    DataParallel,
-    Devices,
-    parallel_apply,
-    replicate,
-)
-from dparallel.replicate import SharedBroadcast
+from autograd import gradcheck, gradgradcheck, nn
+from autograd.core import parallel as lanes
+from autograd.core.parallel import run_lanes
+from dparallel import DataParallel, Devices, parallel_apply, replicate
+from dparallel.replicas.replicate import SharedBroadcast
 
 LINUX = hasattr(os, "sched_setaffinity")
 

@@ -9,15 +9,7 @@ import autograd as ag
 import autograd.nn.functional as F
 import dparallel
 from autograd import nn, optim
-from dparallel import (
-    DataParallel,
-    data_parallel,
-    gather,
-    parallel_apply,
-    replicate,
-    scatter,
-    scatter_kwargs,
-)
+from dparallel import DataParallel, data_parallel, gather, parallel_apply, replicate, scatter, scatter_kwargs
 
 LINUX = hasattr(os, "sched_setaffinity")
 

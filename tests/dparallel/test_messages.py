@@ -25,7 +25,7 @@ from dparallel import (
     join,
     run_ranks,
 )
-from dparallel.functions import open_messages as messages
+from dparallel.functions import pending_messages as messages
 from dparallel.testing import gradcheck, gradgradcheck
 
 

@@ -5,8 +5,8 @@ import pytest
 
 import autograd as ag
 from dparallel import AllReduce, Devices, RankFailure, Recv, Send, join, run_ranks
-from dparallel.functions.open_messages import MISSES
-from dparallel.functions.open_messages import waiting as kept
+from dparallel.functions.pending_messages import MISSES
+from dparallel.functions.pending_messages import waiting as kept
 from dparallel.testing import gradcheck, gradgradcheck
 
 

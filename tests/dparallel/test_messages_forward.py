@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
-import autograd.forward_ad as fwAD
+import autograd.transforms.forward_ad as fwAD
 from dparallel import Irecv, Isend, Recv, Send, Wait, join, run_ranks
 
 

@@ -199,7 +199,7 @@ def test_ranks_start_the_same_collectives(comm, options):
 @pytest.mark.parametrize("dtypes", [["float32", "float64"], MIXED], ids=["wide", "mixed"])
 def test_also_where_calls_are_compared(comm, dtypes, monkeypatch):
     """In check mode ranks meet where a sum starts: none may wait there for one that is in a collective of the module."""
-    from dparallel.comm.shared_sum import SharedSums
+    from dparallel.comm.mpi.shared_sum import SharedSums
     monkeypatch.setattr(SharedSums, "vector", lambda *_: None)       # as between hosts
     monkeypatch.setattr(comm.watch.settings, "check", True)
     trained(comm, net=with_meeting(comm, dtypes), average="ranks")

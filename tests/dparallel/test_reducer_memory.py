@@ -5,8 +5,8 @@ import pytest
 
 import autograd as ag
 from autograd import nn
+from autograd.core.tensor import ensure_hooks
 from autograd.nn import functional as F
-from autograd.tensor import ensure_hooks
 from dparallel import CollectiveError, DataParallel, world
 
 USES = {"once": lambda w, b, x: F.linear(x, w, b), "twice": lambda w, b, x: F.linear(F.linear(x, w, b), w, b),

@@ -10,7 +10,7 @@ import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.utils.data import DataLoader, TensorDataset
 from dparallel import CollectiveError, DataParallel, Devices, GlobalBatchSampler, SyncBatchNorm, run_ranks
-from dparallel.tree_reduce import tree_sum
+from dparallel.replicas.tree_reduce import tree_sum
 
 FEATURES, CLASSES = 12, 5
 

@@ -10,7 +10,7 @@ import pytest
 import autograd as ag
 from autograd import nn
 from dparallel import CollectiveError, DataParallel, run_ranks, world
-from dparallel.comm import shared_memory
+from dparallel.comm.mpi import shared_memory
 from dparallel.comm.persistent import PersistentSum
 from dparallel.hooks import fp16_compress_hook
 
@@ -19,7 +19,7 @@ SIZES = [0, 1, 5, 16, 17, 1000, 8193, 100_003]
 
 @pytest.fixture
 def comm():
-    from dparallel.comm.shared_sum import SharedSum  # what is tested runs on this
+    from dparallel.comm.mpi.shared_sum import SharedSum  # what is tested runs on this
     made = world().duplicate()
     if made.node().size < made.size:
         pytest.skip("the ranks of several hosts share no memory")
@@ -240,7 +240,7 @@ def test_sums_over_messages_of_different_vectors_are_an_error(on_ranks, dtype, v
 @pytest.mark.parametrize("bad", [0, -1])
 def test_a_rank_that_caught_its_error_in_backward_is_told_where_messages_sum(on_ranks, bad, monkeypatch):
     """As between hosts. All buckets have one length, so that MPI notices nothing."""
-    from dparallel.comm.shared_sum import SharedSums
+    from dparallel.comm.mpi.shared_sum import SharedSums
     monkeypatch.setattr(SharedSums, "vector", lambda *_: None)
 
     def check(comm):

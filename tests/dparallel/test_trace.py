@@ -8,7 +8,7 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
-from autograd.traced import TraceError
+from autograd.core.traced import TraceError
 from dparallel import AllReduce, DataParallel, Recv, Send, SyncBatchNorm, hooks
 
 SEED = threading.Lock()              # ranks as threads share the default generator

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from dparallel.comm import tuning
+from dparallel.comm.mpi import tuning
 
 NAME = next(iter(tuning.PREFERRED))
 ASKED = """

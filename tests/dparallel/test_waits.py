@@ -13,9 +13,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dparallel.comm import site, stall
-from dparallel.comm.board import SLOT, Board
-from dparallel.comm.waits import State, Wait, deadlock, gone, needed, report
+from dparallel.comm.watchdog import call_site as site
+from dparallel.comm.watchdog import stall
+from dparallel.comm.watchdog.board import SLOT, Board
+from dparallel.comm.watchdog.waits import State, Wait, deadlock, gone, needed, report
 
 
 def waits(rank, key="0.0", number=1, counts=None, members=(0, 1, 2), seconds=3.0, what="barrier()", peers=None, time=100.0):

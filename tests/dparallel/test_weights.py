@@ -8,7 +8,8 @@ import pytest
 
 import autograd as ag
 from autograd import nn, optim
-from dparallel import CollectiveError, DataParallel, unused
+from dparallel import CollectiveError, DataParallel
+from dparallel.reduction import unused
 
 FEATURES = 5
 

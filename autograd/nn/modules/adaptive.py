@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ops.fill import empty
+from ...core.traced import refuse, tracers
+from ...ops.creation.fill import empty
 from ...ops.shape import cat
-from ...traced import refuse, tracers
 from .. import functional as F
 from ..module import Module
 from .container import ModuleList, Sequential

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.choice import where
-from ...ops.fill import empty
-from ...ops.multi_head import multi_head_attention_forward
+from ...core.tensor import Parameter, Tensor
+from ...ops.creation.fill import empty
+from ...ops.nn.multi_head import multi_head_attention_forward
+from ...ops.pointwise.choice import where
 from ...ops.shape import expand, reshape, transpose
-from ...tensor import Parameter, Tensor
 from .. import init
 from ..module import Module
 from .linear import Linear

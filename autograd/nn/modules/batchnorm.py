@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ops.fill import empty, ones, zeros
-from ...plugins import missing, provided
-from ...tensor import Parameter, Tensor
+from ...base.plugins import missing, provided
+from ...core.tensor import Parameter, Tensor
+from ...ops.creation.fill import empty, ones, zeros
 from .. import functional as F
 from .. import init
 from ..module import Module

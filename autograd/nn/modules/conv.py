@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...ops.fill import empty
-from ...tensor import Parameter
+from ...core.tensor import Parameter
+from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
 from ..module import Module

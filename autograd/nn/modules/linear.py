@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...ops.fill import empty
-from ...tensor import Parameter
+from ...core.tensor import Parameter
+from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
 from ..module import Module

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ...tensor import Parameter, Tensor
+from ...core.tensor import Parameter, Tensor
 from ..module import Module
 from .container import pairs
 

@@ -7,14 +7,14 @@ import numbers
 import warnings
 from typing import Any
 
-from ...casting import eligible
-from ...mode import modes
-from ...ops.dropout import dropout
-from ...ops.fill import empty
+from ...core.casting import eligible
+from ...core.modes import modes
+from ...core.tensor import Parameter, Tensor
+from ...ops.creation.fill import empty
 from ...ops.index import index_select
-from ...ops.recurrent import recurrent
+from ...ops.nn.dropout import dropout
+from ...ops.nn.recurrent import recurrent
 from ...ops.shape import cat, squeeze, stack, transpose, unbind, unsqueeze
-from ...tensor import Parameter, Tensor
 from .. import init
 from ..module import Module
 from ..utils.rnn import PackedSequence

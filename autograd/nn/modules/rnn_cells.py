@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...ops.fill import empty
-from ...ops.recurrent import recurrent
+from ...core.tensor import Parameter, Tensor
+from ...ops.creation.fill import empty
+from ...ops.nn.recurrent import recurrent
 from ...ops.shape import squeeze, unsqueeze
-from ...tensor import Parameter, Tensor
 from .. import init
 from ..module import Module
 

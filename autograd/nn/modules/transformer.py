@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...mode import is_grad_enabled
-from ...ops.choice import where
-from ...ops.fill import full
+from ...core.modes import is_grad_enabled
+from ...core.traced import decided
+from ...ops.creation.fill import full
+from ...ops.pointwise.choice import where
 from ...ops.shape import triu, unsqueeze
-from ...traced import decided
 from .. import functional as F
 from .. import init
 from ..module import Module

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import result_type
-from ...graph import shared_counter
+from ...base.dtypes import result_type
+from ...core.graph import shared_counter
+from ...core.tensor import Tensor, result
+from ...core.traced import again, here, tracers
 from ...kernels.threads import alone
-from ...tensor import Tensor, result
-from ...traced import again, here, tracers
 
 MSG_NONFINITE = ("The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped. "
                  "To disable this error and scale the gradients by the non-finite norm anyway, set "

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import finfo
-from ...mode import no_grad
-from ...ops.draw import randn
-from ...ops.matmul import matmul, mv, vdot
-from ...ops.matrix_functions import matrix_exp
-from ...ops.normalization import normalize
-from ...ops.qr import geqrf, householder_product
-from ...ops.reduce import sum
+from ...base.dtypes import finfo
+from ...core.modes import no_grad
+from ...core.tensor import Tensor, result
+from ...ops.linalg.matmul import matmul, mv, vdot
+from ...ops.linalg.matrix_functions import matrix_exp
+from ...ops.linalg.qr import geqrf, householder_product
+from ...ops.linalg.solve import solve
+from ...ops.nn.normalization import normalize
+from ...ops.pointwise.sign import sgn
+from ...ops.random.draw import randn
+from ...ops.reductions.reduce import sum
 from ...ops.shape import cat, clone, diagonal, mH, mT, narrow, tril, unsqueeze
-from ...ops.sign import sgn
-from ...ops.solve import solve
-from ...tensor import Tensor, result
 from ..module import Module
 from .parametrize import register_parametrization
 from .spectral_norm import as_matrix, default_dim, unit

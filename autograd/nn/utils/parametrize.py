@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ...mode import no_grad
-from ...tensor import Parameter, Tensor
+from ...core.modes import no_grad
+from ...core.tensor import Parameter, Tensor
 from ..module import Module
 from ..modules.container import ModuleDict, ModuleList
 

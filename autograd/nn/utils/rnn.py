@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...dtypes import int64
-from ...ops.fill import full
+from ...base.dtypes import int64
+from ...core.tensor import Tensor, result
+from ...ops.creation.fill import full
 from ...ops.index import index_select
+from ...ops.reductions.sorting import sort
 from ...ops.shape import cat, narrow, reshape, transpose, unbind
-from ...ops.sorting import sort
-from ...tensor import Tensor, result
 
 
 class _Packed(NamedTuple):

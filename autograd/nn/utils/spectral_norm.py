@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...mode import no_grad
-from ...ops.draw import randn
-from ...ops.matmul import dot, mv
-from ...ops.normalization import normalize
+from ...core.modes import no_grad
+from ...core.tensor import Parameter
+from ...ops.linalg.matmul import dot, mv
+from ...ops.nn.normalization import normalize
+from ...ops.random.draw import randn
 from ...ops.shape import clone, permute, reshape, t
-from ...tensor import Parameter
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .weight_norm import remove_hook
 

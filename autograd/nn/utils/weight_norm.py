@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ...mode import no_grad
-from ...ops.powers import sqrt
-from ...ops.reduce import sum
-from ...tensor import Parameter
+from ...core.modes import no_grad
+from ...core.tensor import Parameter
+from ...ops.pointwise.powers import sqrt
+from ...ops.reductions.reduce import sum
 
 
 def norm_except_dim(v: Any, dim: int) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor import Tensor, result
+from ...core.tensor import Tensor, result
 from .._kinds import demand_real
 from .._out import check_apart, into, takes_out
 from ..shape import broadcast_shapes, clone, expand, reshape, wrap_dim

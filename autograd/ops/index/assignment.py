@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ...dtypes import category
+from ...base.dtypes import category
+from ...core.operation import Operation
+from ...core.tensor import Tensor
 from ...kernels.scatter import add_at
-from ...operation import Operation
-from ...tensor import Tensor
-from .._made import fitting
 from .._out import takes_out
+from ..creation.arguments import fitting
 from ..shape import reshape
 from .forms import EVERYTHING, located, part, parts_of, plain, worded
 from .getitem import getitem

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor import Tensor
+from ...core.tensor import Tensor
 from .._out import takes_out, takes_out_apart
 from ..shape import reshape
 from .assignment import IndexPut

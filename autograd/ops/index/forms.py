@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor import Tensor
-from ...traced import MSG_MASK, refuse, tracers
+from ...core.tensor import Tensor
+from ...core.traced import MSG_MASK, refuse, tracers
 
 EVERYTHING = slice(None)
 SEQUENCES = (list, tuple, range)

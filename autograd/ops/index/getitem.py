@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.operation import Operation
+from ...core.tensor import Tensor
+from ...core.traced import MSG_MASK, refuse, tracers
 from ...kernels.order import zeros_like_order
 from ...kernels.scatter import INT64, add_at
-from ...operation import Operation
-from ...tensor import Tensor
-from ...traced import MSG_MASK, refuse, tracers
 from .forms import EVERYTHING, located, mismatch, worded
 
 ndarray = np.ndarray

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.operation import Operation
+from ...core.tensor import Tensor
+from ...core.traced import unrecordable
 from ...kernels.selection import chosen, scattered
-from ...operation import Operation
-from ...tensor import Tensor
-from ...traced import unrecordable
 from .._out import takes_out, takes_out_apart
 from ..shape import broadcast_shapes, expand, pad_constant, reshape
 from .getitem import Masked

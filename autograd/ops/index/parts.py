@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...operation import Operation
+from ...core.operation import Operation
 from .._out import takes_out
 from ..shape import clone, diagonal, select, wrap_dim
 from .getitem import getitem

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor, result
+from ...core.traced import refuse, rerun, tracers, unrecordable
 from ...kernels.scatter import limits
-from ...tensor import Tensor, result
-from ...traced import refuse, rerun, tracers, unrecordable
 from .._out import into, takes_out
 
 

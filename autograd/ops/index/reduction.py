@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.operation import Operation
+from ...core.tensor import Tensor
 from ...kernels.scatter import flat_places, reduce_at
-from ...operation import Operation
-from ...tensor import Tensor
-from ..cast import cast
-from ..choice import where
+from ..pointwise.cast import cast
+from ..pointwise.choice import where
 from .scattering import Gather, Scatter, ScatterAdd
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ...casting import casting, widest
+from ...core.casting import casting, widest
+from ...core.operation import Operation
+from ...core.tensor import Tensor, result
+from ...core.traced import refuse, tracers
 from ...kernels.scatter import add_along, inside, limits
-from ...operation import Operation
-from ...tensor import Tensor, result
-from ...traced import refuse, tracers
 from .._kinds import demand_real
-from .._made import storable
 from .._out import takes_out, takes_out_apart
+from ..creation.arguments import storable
 from ..shape import broadcast_to, expand, flatten, reshape, unsqueeze, wrap_dim
 from .along import scatter_reduce
 from .assignment import IndexPut

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.operation import Operation
 from ...kernels.scatter import added, gathered, put
-from ...operation import Operation
 
 
 class Gather(Operation):

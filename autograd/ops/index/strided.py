@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...operation import Operation
-from ...tensor import Tensor
+from ...core.operation import Operation
+from ...core.tensor import Tensor
 from .._out import takes_out
 from ..shape import clone, reshape, sizes
 from .assignment import IndexPut

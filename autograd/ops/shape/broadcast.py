@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy import ndarray
 
-from ...operation import Expand
+from ...core.operation import Expand
 from .dims import either, sizes
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...devices import contiguous_format
+from ...base.devices import contiguous_format
 from .._declare import linear
 from .._out import takes_out
 from . import broadcast, cut, order, views, windows

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor import Tensor, result
+from ...core.tensor import Tensor, result
 from .._names import also
 from .dims import wrap_dim
 from .slices import Narrow, Split, Take, Unbind, before, views_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import result
 from ...kernels.triangles import triangle
-from ...tensor import result
 from .._declare import linear
 from .._out import takes_out
 from .dims import sizes, wrap_dim

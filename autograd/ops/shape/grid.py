@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...operation import Cast
-from ...tensor import result
+from ...core.operation import Cast
+from ...core.tensor import result
 from .broadcast import expand
 from .join import common, stack
 from .order import transpose

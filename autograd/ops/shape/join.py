@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...casting import casting, widest
-from ...dtypes import promote
+from ...base.dtypes import promote
+from ...core.casting import casting, widest
+from ...core.operation import Cast, Operation
+from ...core.tensor import Tensor, result
 from ...kernels.order import in_rows
-from ...operation import Cast, Operation
-from ...tensor import Tensor, result
 from .._out import check_apart, into
 from .borders import pad_constant
 from .cut import narrow, unbind

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...operation import SumTo
+from ...core.operation import SumTo
 from .._declare import linear
 from .dims import either, sizes, wrap_dim, wrap_dims
 from .order import transpose

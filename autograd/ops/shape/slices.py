@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import join_views
-from ...operation import Operation
-from ...tensor import Tensor
+from ...core.graph import join_views
+from ...core.operation import Operation
+from ...core.tensor import Tensor
 from .borders import pad_constant
 
 COLON = slice(None)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...graph import shared_counter
+from ...core.graph import shared_counter
+from ...core.tensor import Tensor, result
 from ...kernels.blocks import own
 from ...kernels.layouts import rows
 from ...kernels.order import channels_last
-from ...tensor import Tensor, result
 from .._declare import linear
 from .dims import either, sizes, wrap_dim, wrap_dims
 

@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ...tensor import Tensor
-from ...traced import again, here, rerun, tracers
+from ...core.tensor import Tensor
+from ...core.traced import again, here, rerun, tracers
 from ..arguments import number
 from ..optimizer import Optimizer
 

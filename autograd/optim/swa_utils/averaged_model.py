@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
-from ...dtypes import int64
-from ...mode import no_grad
+from ...base.dtypes import int64
+from ...core.modes import no_grad
+from ...core.traced import rerun
 from ...nn import Module
-from ...ops.create import tensor
-from ...traced import rerun
+from ...ops.creation.create import tensor
 from .averages import get_swa_avg_fn
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...mode import no_grad
+from ...core.modes import no_grad
 
 
 def _checked(decay: float) -> float:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.create import as_tensor, tensor
+from ...core.tensor import Tensor
+from ...ops.creation.create import as_tensor, tensor
 from ...ops.shape import stack
-from ...tensor import Tensor
 
 FnMap = dict[Any, Callable[..., Any]]
 

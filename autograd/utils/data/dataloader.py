@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
-from ...random import Generator
+from ...core.random import Generator
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
 from .fetch import Recipe

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from ...random import Generator, drawing
+from ...core.random import Generator, drawing
 
 T_co = TypeVar("T_co", covariant=True)
 

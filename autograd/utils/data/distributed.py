@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sized
 
 import numpy as np
 
-from ...plugins import provided
+from ...base.plugins import provided
 from .sampler import Sampler
 
 

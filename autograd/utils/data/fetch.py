@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...tensor import Tensor, result
+from ...core.tensor import Tensor, result
 from .collate import stacks_rows
 from .dataset import Subset, TensorDataset, items_of
 

@@ -8,7 +8,7 @@ from collections import deque
 from queue import Empty
 from typing import Any, NoReturn
 
-from ...mode import modes
+from ...core.modes import modes
 from .fetch import reopen
 from .processes import ProcessCrew
 from .resume import Progress, fresh

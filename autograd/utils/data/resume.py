@@ -10,7 +10,7 @@ import copy
 import itertools
 from typing import Any
 
-from ...random import default_generator
+from ...core.random import default_generator
 from .fetch import stateful
 from .sampler import draw_seed
 from .streams import KINDS, as_of, portable, restore, shared_streams, states

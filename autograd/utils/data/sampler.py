@@ -8,9 +8,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ...ops.create import as_tensor
-from ...ops.draw import multinomial
-from ...random import Generator, drawing
+from ...core.random import Generator, drawing
+from ...ops.creation.create import as_tensor
+from ...ops.random.draw import multinomial
 
 T_co = TypeVar("T_co", covariant=True)
 

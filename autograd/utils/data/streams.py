@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ...random import Generator, default_generator
-from ...tensor import Tensor, result
+from ...core.random import Generator, default_generator
+from ...core.tensor import Tensor, result
 
 KINDS = (Generator, np.random.Generator, np.random.RandomState, random.Random)
 

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...mode import modes
-from ...random import Generator, default_generator, use_generator
-from ...tensor import Tensor
+from ...core.modes import modes
+from ...core.random import Generator, default_generator, use_generator
+from ...core.tensor import Tensor
 from .dataset import Dataset
 from .failure import Failure
 from .fetch import Recipe, reopen

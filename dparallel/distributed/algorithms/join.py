@@ -1,5 +1,5 @@
 """torch.distributed.algorithms.join: ranks with different numbers of batches."""
 
-from ...join import Join, Joinable, JoinHook
+from ...reduction.join import Join, Joinable, JoinHook
 
 __all__ = ["Join", "JoinHook", "Joinable"]

@@ -1,0 +1,27 @@
+"""PyTorch's torch.autograd: the core by the names that code imports it from, `from autograd.autograd import Function`."""
+
+from ..core.anomaly import detect_anomaly, set_detect_anomaly
+from ..core.backward import backward, grad
+from ..core.engine import is_checkpoint_valid
+from ..core.function import Function, once_differentiable
+from ..core.inference import inference_mode
+from ..core.modes import (
+    enable_grad,
+    is_grad_enabled,
+    is_multithreading_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
+from ..tensor_api.variable import Variable
+from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph, variable
+
+# isort: split
+from ..transforms.gradcheck import GradcheckError, gradcheck, gradgradcheck  # gradcheck is a function here, as in PyTorch
+
+_is_checkpoint_valid = is_checkpoint_valid          # PyTorch's name
+
+__all__ = ["Function", "GradcheckError", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad",
+           "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
+           "inference_mode", "is_grad_enabled", "is_multithreading_enabled", "no_grad", "once_differentiable",
+           "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable"]

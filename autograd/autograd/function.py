@@ -1,0 +1,4 @@
+"""torch.autograd.function: see autograd.function."""
+
+from ..function import *
+from ..function import __all__ as __all__

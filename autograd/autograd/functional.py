@@ -1,0 +1,4 @@
+"""torch.autograd.functional: see autograd.functional."""
+
+from ..functional import *
+from ..functional import __all__ as __all__

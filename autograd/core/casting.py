@@ -1,0 +1,165 @@
+"""Autocast: while a thread has it on, listed functions cast their floating-point operands before they compute.
+
+`modes.autocast` is the dtype to cast to, None while it is off; amp/autocast_mode.py has the blocks that set it. A function
+takes part in one of two ways. `casts_lower` and `casts_float32` decorate: they cast the operands and run the function with
+autocast off. Functions that are called most (linear, matmul, cat, stack), or that cast in some cases only, ask
+`if casting:` themselves, and then lower(), raised() or widest(). Arrays, which derivative rules hand over, are never cast.
+Casts are recorded operations, so derivatives of any order lead back to the operand's own dtype.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from ..base.devices import device
+from ..base.dtypes import bfloat16_or_name, category, float16, float32, known
+from .modes import DUAL, GRAD, modes
+from .operation import Cast
+from .tensor import Parameter, Tensor
+from .traced import here
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+casting: list[bool] = []             # not empty once autocast was on in any thread: hot functions ask `if casting:` first
+DEFAULTS = {"cpu": None, "cuda": float16, "mtia": float16, "maia": None, "xpu": float16, "ipu": float16, "hpu": None,
+            "xla": None, "privateuseone": float16, "mps": float16}   # the dtype of each type of device; None: bfloat16
+
+
+# --- the state of this thread ----------------------------------------------------------------------------------------
+
+def of_device(device_type: str) -> tuple[bool, Any]:
+    """(whether autocast is on, its dtype) for a type of device. RuntimeError where it has no autocast."""
+    name = device(device_type).type
+    if name not in DEFAULTS:
+        raise RuntimeError(f"device type '{name}' has no autocast; those that have are {', '.join(DEFAULTS)}")
+    settings = modes.autocast_settings.get(name)
+    return (False, DEFAULTS[name] or bfloat16_or_name()) if settings is None else settings
+
+
+def set_device(device_type: str, enabled: bool, dtype: Any) -> None:
+    """Set both. Only on the CPU do functions act on it."""
+    of_device(device_type)
+    name = device(device_type).type
+    modes.autocast_settings = {**modes.autocast_settings, name: (enabled, dtype)}
+    if name == "cpu":
+        modes.autocast = known(dtype) if enabled else None       # without ml_dtypes: the error that names it
+        if enabled and not casting:
+            casting.append(True)
+
+
+def change_depth(change: int) -> int:
+    """Enter (1) or leave (-1) a block of this thread; the number of blocks that it is in. Casts of weights are kept from
+    the first block's beginning to its end."""
+    modes.autocast_depth += change
+    if modes.autocast_depth <= 0 or modes.autocast_cache is None:
+        modes.autocast_cache = {} if modes.autocast_depth > 0 else None
+    return modes.autocast_depth
+
+
+@contextmanager
+def suspended() -> Iterator[None]:
+    """In the block this thread's functions cast nothing."""
+    before, modes.autocast = modes.autocast, None
+    try:
+        yield
+    finally:
+        modes.autocast = before
+
+
+# --- casts --------------------------------------------------------------------------------------------------------------
+
+def eligible(x: Any) -> bool:
+    """Whether autocast may cast x: a real floating-point Tensor that is not float64."""
+    return isinstance(x, Tensor) and category(x.dtype) == 2 and x.dtype.itemsize < 8
+
+
+def cast_to(x: Any, dtype: Any) -> Any:
+    """x, or the items of a list or tuple x, in `dtype` as far as they are eligible."""
+    if type(x) in (list, tuple):
+        return type(x)(cast_to(item, dtype) for item in x)
+    return Cast.apply(x, dtype=dtype) if eligible(x) and x.dtype != dtype else x
+
+
+def lowered(x: Any, dtype: Any) -> Any:
+    """cast_to(x, dtype), where a weight, a float32 leaf that requires grad, is cast once in an outermost block.
+
+    The cast is made again if the weight was written to or got other memory since, and by a trace that did not see it made.
+    It is not kept where it would not fit later uses: without a graph, with tangents, or in a lane, whose nodes are its own.
+    """
+    if type(x) in (list, tuple):
+        return type(x)(lowered(item, dtype) for item in x)
+    if not eligible(x) or x.dtype == dtype:
+        return x
+    cache = modes.autocast_cache
+    if (cache is None or not modes.autocast_caching or x.edge is not None or x.base is not None or not x.tracked & GRAD
+            or x.dtype is not float32 or type(x) not in (Tensor, Parameter) or modes.lane is not None
+            or modes.recording & (GRAD | DUAL) != GRAD):
+        return Cast.apply(x, dtype=dtype)
+    version = 0 if x.counter is None else x.counter.saved()
+    key = id(x), dtype
+    found = cache.get(key)                           # an entry holds its weight, so no other tensor gets this id meanwhile
+    if found is None or found[1] is not x.array or found[2] != version or found[3] is not here.tracer:
+        found = cache[key] = x, x.array, version, here.tracer, Cast.apply(x, dtype=dtype)
+    return found[4]
+
+
+def lower(*operands: Any) -> tuple[Any, ...]:
+    """The operands of a function that computes in autocast's dtype."""
+    dtype = modes.autocast
+    return operands if dtype is None else tuple([lowered(x, dtype) for x in operands])
+
+
+def raised(*operands: Any) -> tuple[Any, ...]:
+    """The operands of a function that computes in float32 under autocast."""
+    return operands if modes.autocast is None else tuple([cast_to(x, float32) for x in operands])
+
+
+def widest(operands: Sequence[Any]) -> Sequence[Any]:
+    """The operands of a function that needs one dtype: float32 if one is of it, else autocast's. RuntimeError where two
+    floats of 16 bits meet."""
+    chosen = modes.autocast
+    if chosen is None:
+        return operands
+    for x in operands:
+        if eligible(x) and x.dtype != chosen and chosen != float32:
+            if x.dtype != float32:
+                raise RuntimeError(f"autocast to {chosen} met an operand of {x.dtype}: bring it to {chosen} or float32")
+            chosen = float32
+    return [cast_to(x, chosen) for x in operands]
+
+
+def casts_lower(function: F) -> F:
+    """A function whose operands autocast brings to its dtype, but where `out=` says what the result is."""
+
+    @functools.wraps(function)
+    def casting_lower(*args: Any, **kwargs: Any) -> Any:
+        if not casting or (dtype := modes.autocast) is None:
+            return function(*args, **kwargs)
+        if kwargs.get("out") is None:
+            args, kwargs = lowered(args, dtype), {name: lowered(value, dtype) for name, value in kwargs.items()}
+        with suspended():
+            return function(*args, **kwargs)
+
+    return casting_lower  # type: ignore[return-value]
+
+
+def casts_float32(function: F) -> F:
+    """A function whose operands autocast brings to float32, but where `out=` says what the result is."""
+
+    @functools.wraps(function)
+    def casting_float32(*args: Any, **kwargs: Any) -> Any:
+        if not casting or modes.autocast is None:
+            return function(*args, **kwargs)
+        if kwargs.get("out") is None:
+            args, kwargs = cast_to(args, float32), {name: cast_to(value, float32) for name, value in kwargs.items()}
+        with suspended():
+            return function(*args, **kwargs)
+
+    return casting_float32  # type: ignore[return-value]
+
+
+__all__ = ["DEFAULTS", "cast_to", "casting", "casts_float32", "casts_lower", "change_depth", "eligible", "lower", "lowered",
+           "of_device", "raised", "set_device", "suspended", "widest"]

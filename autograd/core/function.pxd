@@ -1,0 +1,12 @@
+cimport cython
+from ..base cimport arrays
+from .modes cimport state as modes_of_thread
+from .graph cimport Node
+from .tensor cimport TensorBase, edge_of, result
+
+cdef class FunctionNode(Node):
+    cdef public object to_save
+    cdef public bint plain
+
+cpdef attach_one(FunctionNode node, tuple args, TensorBase out, lane)
+cpdef keep(FunctionNode node, tuple values, TensorBase out)

@@ -1,0 +1,214 @@
+"""Recording modes: what this thread does with the operations that it runs.
+
+Each thread has its own modes (PyTorch's rule); threads that parallel.py starts begin with their caller's.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+GRAD, DUAL = 1, 2                        # bits of Tensor.tracked and modes.recording: backward mode, forward mode
+WATCH = 4                                # a bit of modes.recording: somebody is told of each recorded call, see recorded.py
+
+
+listeners: list[Callable[[Any], None]] = []      # called with each recorded node, in threads whose WATCH bit is on
+
+
+class Modes(threading.local):
+    """The modes of the current thread; a new thread starts with these."""
+
+    def __init__(self) -> None:
+        self.recording: int = GRAD | (WATCH if listeners else 0)     # for what operations are recorded, and who watches
+        self.lane: int | None = None         # the lane that this thread works for, see parallel.py
+        self.level: int | None = None        # the dual level that this thread is in, see forward_mode.py
+        self.inference = False               # new tensors keep no versions and are never recorded, see inference.py
+        self.multithreading = True           # lanes run backward in threads
+        self.saving: tuple[Any, ...] = ()    # pairs (pack, unpack) for what is saved, innermost last, see saved_tensors.py
+        self.saving_refused: str | None = None       # what to say to those who want such a pair
+        self.autocast: Any = None            # the dtype that listed functions cast to, None: autocast is off, see casting.py
+        self.autocast_settings: dict[str, tuple[bool, Any]] = {}     # by type of device, as set: (on, dtype); never changed
+        self.autocast_caching = True         # casts of weights are kept within a block
+        self.autocast_depth = 0              # how many blocks this thread is in
+        self.autocast_cache: dict[Any, Any] | None = None            # the casts that are kept, None outside all blocks
+
+
+modes = Modes()
+
+
+def state() -> dict[str, Any]:
+    """The modes of the current thread, as a dict: for who asks often; in a compiled core see mode.pxd."""
+    return modes.__dict__
+
+
+def watch() -> None:
+    """Set this thread's WATCH bit as its hooks on saved tensors and the listeners want it."""
+    modes.recording = (modes.recording | WATCH) if listeners or modes.saving else modes.recording & ~WATCH
+
+
+def listen(listener: Callable[[Any], None]) -> None:
+    """Call listener(node) for each node that this thread, and threads to come, record, until silence(listener)."""
+    listeners.append(listener)
+    watch()
+
+
+def silence(listener: Callable[[Any], None]) -> None:
+    """End one listen()."""
+    listeners.remove(listener)
+    watch()
+
+
+def is_grad_enabled() -> bool:
+    """Whether operations of this thread are recorded."""
+    return bool(modes.recording & GRAD)
+
+
+class Modal:
+    """Base of `with` blocks that also decorate: each call of a function, each stretch of a generator runs in a block."""
+
+    def clone(self) -> Any:
+        """A fresh block of the same kind."""
+        return type(self)()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *exception: object) -> None:
+        raise NotImplementedError
+
+    def __call__(self, function: F) -> F:
+        clone = self.clone
+        if inspect.isgeneratorfunction(function):
+            return _wrap_generator(function, clone)
+
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            with clone():
+                return function(*args, **kwargs)
+
+        return wrapped  # type: ignore[return-value]
+
+
+class _Recording(Modal):
+    """Sets `modes.recording` for a `with` block, or around every call of a decorated function."""
+
+    def __init__(self, recording: bool) -> None:
+        self._recording = recording
+        self._before: list[int] = []                # a stack: one object may be entered again inside itself
+
+    def clone(self) -> _Recording:
+        """Another block that sets the same."""
+        return _Recording(self._recording)
+
+    def __enter__(self) -> None:
+        self._before.append(modes.recording)
+        keep = modes.recording & ~GRAD              # forward mode goes on, as in PyTorch
+        modes.recording = keep | (self._recording and not modes.inference)
+
+    def __exit__(self, *exception: object) -> None:
+        modes.recording = self._before.pop()
+
+
+def _wrap_generator(function: Callable[..., Any], block: Callable[[], Any]) -> Any:
+    """Run each stretch of a generator in a block, and what happens between two stretches in the caller's modes."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        generator = function(*args, **kwargs)
+        step, value = generator.send, None
+        while True:
+            try:
+                with block():
+                    item = step(value)
+            except StopIteration as stop:
+                return stop.value
+            try:
+                value = yield item
+                step = generator.send
+            except GeneratorExit:
+                with block():
+                    generator.close()
+                raise
+            except BaseException as error:          # handed into the generator, as `throw` asks
+                step, value = generator.throw, error
+
+    return wrapped
+
+
+class no_grad(_Recording):
+    """Context manager and decorator: operations inside are not recorded.
+
+    >>> with no_grad():
+    ...     y = x * 2          # y.requires_grad is False
+    """
+
+    def __init__(self) -> None:
+        super().__init__(False)
+
+    def __new__(cls, function: Any = None) -> Any:
+        """`@no_grad` without parentheses decorates too."""
+        return super().__new__(cls) if function is None else no_grad()(function)
+
+
+class enable_grad(_Recording):
+    """Context manager and decorator: operations inside are recorded, even within `no_grad`."""
+
+    def __init__(self) -> None:
+        super().__init__(True)
+
+    def __new__(cls, function: Any = None) -> Any:
+        """`@enable_grad` without parentheses decorates too."""
+        return super().__new__(cls) if function is None else enable_grad()(function)
+
+
+class set_grad_enabled(_Recording):
+    """Switch recording on or off, at once; as a `with` block also back at its end."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(bool(mode))
+        self._before.append(modes.recording)
+        modes.recording = (modes.recording & ~GRAD) | (self._recording and not modes.inference)
+
+    def __enter__(self) -> None:
+        """The switch was made by the constructor."""
+        if not self._before:                        # entered a second time
+            super().__enter__()
+
+    def __call__(self, function: F) -> F:
+        """As a decorator the switch counts inside the calls only."""
+        modes.recording = self._before.pop()
+        return super().__call__(function)
+
+
+def is_multithreading_enabled() -> bool:
+    """Whether backward passes of this thread run lanes in threads."""
+    return modes.multithreading
+
+
+class set_multithreading_enabled(Modal):
+    """Let backward passes of this thread run lanes in threads or not, at once; as a `with` block back at its end."""
+
+    def __init__(self, mode: bool) -> None:
+        self._mode, self._before = bool(mode), modes.multithreading
+        modes.multithreading = self._mode
+
+    def clone(self) -> set_multithreading_enabled:
+        """Another block that sets the same."""
+        return set_multithreading_enabled(self._mode)
+
+    def __enter__(self) -> None:
+        """The switch was made by the constructor."""
+
+    def __exit__(self, *exception: object) -> None:
+        modes.multithreading = self._before
+
+    def __call__(self, function: F) -> F:
+        """As a decorator the switch counts inside the calls only."""
+        modes.multithreading = self._before
+        return super().__call__(function)

@@ -1,0 +1,359 @@
+# cython: annotation_typing=True
+"""Operation: a built-in Function. Its forward is handed arrays, and its backward whatever flows: arrays in an ordinary
+pass, Tensors when a graph of the backward pass is wanted. And the three operations that the machinery itself needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..base import arrays as of_arrays
+from ..base.dtypes import category, float32
+from ..base.errors import explain
+from ..kernels.halves import converted
+from ..kernels.sums import total
+from .graph import Node, join_views, next_number, shared_counter
+from .modes import GRAD, modes
+from .recorded import finish
+from .saved_tensors import pack, standing, unpack
+from .tensor import Tensor, edge_of, result
+from .traced import here, tracers
+
+
+class OperationNode(Node):
+    """The node of a built-in operation, and the `ctx` of its forward and backward."""
+
+    __slots__ = ("given",)
+
+    operation: Any = None                            # the Operation, in its node class
+    given: tuple[Any, ...]                           # what a declared operation was called with
+    values: Any = None                               # what was saved, while backward runs
+
+    def save(self, *arrays: Any) -> None:
+        """Keep inputs or outputs of forward for backward, where they come back (as `saved`) joined to the graph.
+
+        Integer and boolean arrays made on the way may be kept too: they have no derivative.
+        """
+        self.saved = arrays
+
+    def unpacked(self, create: bool) -> list[Any]:
+        """The saved values for backward."""
+        return unpack(self, create)
+
+    def run(self, g: Any, create: bool) -> Any:
+        """Hand the gradients to the operation's backward, as arrays or Tensors."""
+        ctx = self
+        if self.saved is not None:
+            values = unpack(self, create)
+            # setdefault is one step: of threads that go through one graph, a single one gets the node itself
+            if vars(self).setdefault("values", values) is not values:
+                ctx = twin(self)
+                ctx.values = values
+        try:
+            grads = self.operation.backward(ctx, *g) if self.outputs > 1 else self.operation.backward(ctx, g)
+        finally:
+            if self.saved is not None:
+                del ctx.values
+        if type(grads) is not tuple and type(grads) is not list:
+            grads = (grads,)
+        if self.meta is not None:
+            grads = [x if x is None or m is None or edge is None else fit(x, *m)
+                     for x, m, edge in zip(grads, self.meta, self.edges, strict=True)]
+        return grads
+
+    def joined(self, grads: Sequence[Any]) -> list[Any]:
+        """The gradients of the inputs, Tensors, as functions of the inputs that `joins` names."""
+        out = list(grads)
+        if modes.recording & GRAD:
+            for place, inputs in enumerate(self.joins):
+                sources = [standing(np.broadcast_to(np.zeros((), g.dtype), g.shape), edge) for g, edge in
+                           [(grads[i], self.edges[i]) for i in inputs] if edge is not None and g is not None]
+                if sources and (g := grads[place]) is not None:
+                    out[place] = Join.apply(g, *sources, zeros=self.operation is None or self.operation.joins_zeros)
+                    out[place].counter = shared_counter(g)
+        return out
+
+    def apply(self, *grads: Any) -> Any:
+        """Run this node's backward on Tensors: one gradient (or None) per input, alone if there is one input."""
+        return call_node(self, grads)
+
+    def __call__(self, *grads: Any) -> Any:
+        return call_node(self, grads)
+
+    def needs(self, number: int) -> bool:
+        """Whether input `number` needs a gradient."""
+        return self.edges[number] is not None
+
+
+def twin(node: OperationNode) -> OperationNode:
+    """A node with the same content, to run at the same time."""
+    other = type(node)()
+    other.edges, other.saved, other.meta, other.hooks = node.edges, node.saved, node.meta, None
+    other.seq, other.lane, other.outputs = node.seq, node.lane, node.outputs
+    content = vars(node).copy()                      # one step too: the other thread takes `values` away when it is done
+    content.pop("values", None)
+    vars(other).update(content)
+    return other
+
+
+def call_node(node: Node, grads: tuple[Any, ...]) -> Any:
+    """Run a built-in node for a user, on Tensors, recorded if recording is on. TypeError unless there is a Tensor (or, of
+    several, None) for each output of the call."""
+    if len(grads) != node.outputs:
+        raise TypeError(f"{node.name()}: expected {node.outputs} arguments, got {len(grads)} instead")
+    for number, g in enumerate(grads):
+        if not isinstance(g, Tensor) and (g is not None or node.outputs == 1):
+            raise TypeError(f"{node.name()}: argument {number} is not a Tensor but {type(g).__name__}")
+    out = node.run(list(grads) if node.outputs > 1 else grads[0], True)
+    if node.joins is not None:
+        out = node.joined(out)
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+class Operation:
+    """A built-in Function: `forward(ctx, *arrays, **settings)` computes on arrays; `backward(ctx, *gs)` is written in
+    operators and operations that take arrays and Tensors alike. apply() on arrays alone gives arrays.
+
+    `mixes`: inputs may differ in dtype and shape, and gradients are brought back to each input's.
+    """
+
+    node: Any = OperationNode
+    mixes = False
+    view = False                      # the output shares memory with the first input
+    any_float = False                 # forward takes bfloat16 as it is, as a view's does; else in_float32() stands between
+    like_first = False                # the result has the first input's dtype, whatever the others'
+    real = False                      # it is for real numbers only: complex ones are refused
+    # For each input, the inputs that its gradient is a function of under create_graph although the derivative is zero, since
+    # PyTorch's backward operation is handed them: a second pass goes on there, with zeros (or with None).
+    joins: tuple[tuple[int, ...], ...] | None = None
+    joins_zeros = True
+
+    @staticmethod
+    def forward(ctx: Any, *arrays: Any, **settings: Any) -> Any:
+        """Compute on arrays."""
+        raise NotImplementedError
+
+    @staticmethod
+    def backward(ctx: Any, *gs: Any) -> Any:
+        """Gradients of the outputs -> gradients of the inputs, on arrays or Tensors."""
+        raise NotImplementedError
+
+    def __init_subclass__(cls, name: str = "", **kwargs: Any) -> None:
+        cls.node = type(f"{name or cls.__name__}Backward0", (OperationNode,),
+                        {"operation": cls, "joins": cls.joins, "__doc__": f"Node of {name or cls.__name__}."})
+
+    @classmethod
+    def apply(cls, *args: Any, **settings: Any) -> Any:
+        """Run forward on the arrays of the arguments; record if recording is on and one is tracked."""
+        kind = 0
+        seen = half = False
+        arrays = []
+        for a in args:
+            if isinstance(a, Tensor):
+                array = a.array
+                seen = True
+                kind |= a.tracked
+            else:
+                array = a
+            arrays.append(array)
+            if of_arrays.is_bfloat16(array):
+                half = True
+        if half and not cls.view and not cls.any_float:
+            return in_float32(cls.apply, args, settings, cls.like_first)
+        node: OperationNode = cls.node()
+        node.saved = None
+        if cls.real:
+            demand_real(node, arrays)
+        try:
+            output = cls.forward(node, *arrays, **settings)
+        except ValueError as error:
+            if cls.mixes:
+                explain(error, *arrays)
+            raise
+        if not seen:
+            return output
+        if not kind or not kind & (on := modes.recording):
+            out: Any = tuple([result(z) for z in output]) if type(output) is tuple else result(output)
+            if cls.view:
+                join_views(out, args[0])
+            if tracers and here.tracer is not None:
+                here.tracer.operated(cls, node, args, arrays, settings, out)
+            return out
+        out = cls.record(node, args, arrays, output)
+        if on > 1:
+            finish(node, args, out if type(out) is tuple else (out,))
+        if tracers and here.tracer is not None:
+            here.tracer.operated(cls, node, args, arrays, settings, out)
+        return out
+
+    @classmethod
+    def record(cls, node: OperationNode, args: tuple[Any, ...], arrays: list[Any], output: Any) -> Any:
+        """Make `node` the origin of the outputs."""
+        node.seq = next_number()
+        node.lane = modes.lane
+        node.hooks = None
+        node.edges = tuple([edge_of(a) if isinstance(a, Tensor) else None for a in args])
+        node.meta = [(a.shape, a.dtype) if isinstance(a, np.ndarray) else None for a in arrays] if cls.mixes else None
+        if type(output) is tuple:
+            node.outputs = len(output)
+            outs = tuple([result(z) for z in output])
+        else:
+            node.outputs = 1
+            outs = (result(output),)
+        for number, out in enumerate(outs):
+            if out.array.dtype.kind in "fcV":
+                out.edge, out.tracked = (node, number), True
+        if cls.view:
+            join_views(outs[0], args[0])
+        if node.saved is not None:
+            keep(node, args, arrays, outs)
+        return outs if type(output) is tuple else outs[0]
+
+
+def demand_real(node: OperationNode, arrays: list[Any]) -> None:
+    """NotImplementedError if one of the arrays holds complex numbers."""
+    for a in arrays:
+        if isinstance(a, np.ndarray) and a.dtype.kind == "c":
+            raise NotImplementedError(f'"{node.name().removesuffix("Backward0")}" not implemented for {a.dtype}; compute it '
+                                      "from the real and imaginary parts")
+
+
+def keep(node: OperationNode, args: tuple[Any, ...], arrays: list[Any], outs: tuple[Any, ...]) -> None:
+    """Turn the arrays that forward saved into the tensors that they belong to."""
+    values: list[Any] = []
+    for saved in node.saved:
+        owner = next((a for a, array in zip(args, arrays, strict=True) if array is saved), None)
+        if owner is None:
+            owner = next((o for o in outs if o.array is saved), None)
+        if owner is None and isinstance(saved, np.ndarray) and saved.dtype.kind in "fcV":
+            raise TypeError(f"{node.name()}: ctx.save() takes inputs and outputs of forward only; a {saved.dtype} array "
+                            f"of shape {saved.shape} is neither, and its derivative would be lost")
+        values.append(saved if owner is None else owner)
+    pack(node, tuple(values), outs)
+
+
+# --- bringing gradients to an input's shape and dtype ----------------------------------------------------------------
+
+def fit(g: Any, shape: Sequence[int], dtype: Any) -> Any:
+    """Sum g over the dimensions that broadcasting added to `shape`, and cast it to `dtype`; arrays and Tensors alike."""
+    if g.shape != shape:
+        g = SumTo.apply(g, shape=shape)
+    if g.dtype != dtype:
+        g = Cast.apply(g, dtype=dtype)
+    return g
+
+
+class SumTo(Operation, name="Sum"):
+    """The sum over the dimensions along which an array of `shape` was repeated; the adjoint of Expand."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, *, shape: Sequence[int]) -> Any:
+        """Sum over added leading dimensions, and over those of size 1 in `shape`."""
+        ctx.shape = g.shape
+        extra = g.ndim - len(shape)
+        repeated = tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
+        return total(g, (*range(extra), *repeated)).reshape(shape)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Repeat it again."""
+        return Expand.apply(g, shape=ctx.shape)
+
+
+class Expand(Operation):
+    """x repeated to `shape` by broadcasting, as a view; what may be written to it, views.py decides."""
+
+    view = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, shape: Sequence[int]) -> Any:
+        """NumPy's broadcast_to."""
+        ctx.shape = x.shape
+        if type(x) is np.ndarray and x.flags.c_contiguous and x.dtype.kind != "V" and x.size:
+            strides = [0] * (len(shape) - x.ndim)
+            for have, step, want in zip(x.shape, x.strides, shape[len(strides):], strict=True):
+                strides.append(step if have == want else 0 if have == 1 else -1)
+            if -1 not in strides:
+                return np.ndarray(shape, x.dtype, x, 0, tuple(strides))        # 0.5 us, below it is 5
+        out = np.broadcast_to(x, shape)
+        if type(x) is np.ndarray and x.flags.writeable:
+            out.flags.writeable = True
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Sum what was repeated."""
+        return SumTo.apply(g, shape=ctx.shape)
+
+
+class Cast(Operation, name="ToCopy"):
+    """x in another dtype."""
+
+    any_float = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dtype: Any) -> Any:
+        """NumPy's astype, always a copy. Floats too large for float16 become infinite without a warning."""
+        ctx.dtype = x.dtype
+        x = np.asarray(x)
+        return converted(x.real if x.dtype.kind == "c" and np.dtype(dtype).kind not in "cb" else x, dtype)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Cast back."""
+        return Cast.apply(g, dtype=ctx.dtype)
+
+
+def in_float32(call: Any, args: Sequence[Any], settings: dict[str, Any], like_first: bool = False) -> Any:
+    """call(*args, **settings) of bfloat16 operands as PyTorch has it: in float32, and rounded once. So are its gradients,
+    of any order, for which nobody else has to know this dtype. A wider float among the operands makes the result wider,
+    unless it is `like_first`.
+    """
+    given = [a for a in args if isinstance(a, (Tensor, np.ndarray)) and category(a.dtype) > 1]
+    bfloat16 = next(a.dtype for a in given if a.dtype.kind == "V")
+    narrow = all(a.dtype.kind == "V" for a in (given[:1] if like_first else [a for a in given if a.ndim] or given))
+    out = call(*[Cast.apply(a, dtype=float32) if isinstance(a, (Tensor, np.ndarray)) and a.dtype.kind == "V" else a
+                 for a in args], **settings)
+
+    def rounded(z: Any) -> Any:
+        if z is not None and z.dtype.kind == "c" and all(a.dtype.kind == "V" for a in given):
+            raise NotImplementedError(f"{getattr(call, '__self__', call).__name__} of bfloat16: no complex dtype has such "
+                                      "parts; convert the tensor first, as in x.float()")
+        return Cast.apply(z, dtype=bfloat16) if narrow and z is not None and z.dtype is float32 else z
+
+    return tuple([rounded(z) for z in out]) if type(out) is tuple else rounded(out)
+
+
+class Join(Operation):
+    """g itself, as a function of further tensors too, whose gradients are zeros or, without `zeros`, None."""
+
+    any_float = True
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, *sources: Any, zeros: bool) -> Any:
+        """The same array."""
+        ctx.given = [(x.shape, x.dtype) for x in sources] if zeros else [None] * len(sources)
+        return g
+
+    @staticmethod
+    def backward(ctx: Any, u: Any) -> Any:
+        """All of it for g."""
+        zeros = [None if like is None else np.zeros(*like) for like in ctx.given]
+        return (u, *zeros) if u.__class__ is np.ndarray else (u, *[None if z is None else result(z) for z in zeros])
+
+
+class Conj(Operation):
+    """The complex conjugate."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        """np.conj."""
+        return np.conj(x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Conjugate again."""
+        return Conj.apply(g)

@@ -1,0 +1,225 @@
+"""What a node keeps for backward: packed with the versions that it was at, unpacked with a check that nobody wrote to it.
+
+Users may put a pair of functions between (saved_tensors_hooks): what `pack` makes of a tensor is kept in its place,
+and `unpack` turns that into a tensor again when backward asks.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .graph import FREED, MSG_FREED, Node, raise_changed
+from .modes import DUAL, GRAD, modes, watch
+from .tensor import Tensor, edge_of, result
+
+ndarray = np.ndarray
+
+MSG_PACK_WRITES = ("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can "
+                   "not be modified by in-place operations as this can lead to unexpected side-effects; change a clone().")
+
+
+class Output:
+    """Stands among a node's saved values for one of its own outputs: holding the tensor would make a cycle.
+
+    With PACKED as its number it stands for a value that a user's hook took, and `array` is a Packed.
+    """
+
+    __slots__ = ("array", "number")
+
+    def __init__(self, array: Any, number: int) -> None:
+        self.array = array
+        self.number = number
+
+
+PACKED = -1
+
+
+def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    """Keep `values` (Tensors or anything else) in node.saved, with the versions that they are at."""
+    written = own = False
+    for value in values:
+        if isinstance(value, Tensor):
+            for number, out in enumerate(outputs):
+                if value is out:
+                    own = True
+                    if value.counter is not None:    # it had aliases before it became an output
+                        node.output_counters = {**(node.output_counters or {}), number: value.counter}
+            if value.counter is not None and value.counter.saved():
+                written = True
+    if own:
+        numbers = {id(out): number for number, out in enumerate(outputs) if isinstance(out, Tensor)}
+        node.saved = tuple([Output(v.array, numbers[id(v)]) if id(v) in numbers else v for v in values])
+    else:
+        node.saved = values
+    if written:
+        node.versions = tuple([v.counter.saved() if isinstance(v, Tensor) and v.counter is not None else 0 for v in values])
+
+
+def unpack(node: Node, create: bool) -> list[Any]:
+    """The saved values, checked: as arrays, or, when `create`, as Tensors joined to the graph."""
+    if node.saved is FREED:
+        raise RuntimeError(MSG_FREED)
+    values = []
+    for position, value in enumerate(node.saved):
+        if isinstance(value, Tensor):
+            if value.counter is not None:
+                then = 0 if node.versions is None else node.versions[position]
+                if value.counter.saved() != then:
+                    raise_changed(node, f"a tensor of shape {list(value.shape)}", value.counter.saved(), then)
+            values.append(value if create else value.array)
+        elif type(value) is Output:
+            values.append(output_value(node, value, create, position))
+        else:
+            values.append(value)
+    return values
+
+
+def output_value(node: Node, value: Output, create: bool, position: int) -> Any:
+    """A saved output, at `position` in node.saved: its array, or, when `create`, a Tensor that stands where it stood."""
+    if value.number == PACKED:
+        return value.array.unpack(node, create)
+    if node.output_counters and value.number in node.output_counters:
+        counter = node.output_counters[value.number]
+        then = 0 if node.versions is None else node.versions[position]
+        if counter.saved() != then:
+            raise_changed(node, f"output {value.number} of shape {list(value.array.shape)}", counter.saved(), then)
+    if not create:
+        return value.array
+    tensor = result(value.array)
+    if value.array.dtype.kind not in "fcV":
+        return tensor
+    tensor.edge, tensor.tracked = (node, value.number), True
+    if node.output_duals is not None:                # forward over reverse
+        tensor.dual, tensor.tracked = node.output_duals[value.number], GRAD | DUAL
+    if node.output_counters:
+        tensor.counter = node.output_counters.get(value.number)
+    return tensor
+
+
+# --- users' hooks -----------------------------------------------------------------------------------------------------
+
+class Packed:
+    """What a pack hook made of a saved value, and what is needed to put its tensor back into the graph."""
+
+    __slots__ = ("edge", "number", "payload", "plain", "unpack_hook")
+
+    edge: Any                                        # of a saved input
+    number: int | None                               # of a saved output
+    plain: bool                                      # it was an array
+    payload: Any                                     # what the pack hook returned
+    unpack_hook: Callable[[Any], Any]
+
+    def unpack(self, node: Node, create: bool) -> Any:
+        """The value again: an array, or, when `create`, a Tensor that stands where the packed one stood."""
+        tensor = self.unpack_hook(self.payload)
+        if not isinstance(tensor, Tensor):
+            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                            f"{type(tensor).__name__}")
+        if self.plain or not create:
+            return tensor.array
+        edge = self.edge if self.number is None else (node, self.number)
+        return standing(tensor.array, edge)
+
+
+def standing(array: Any, edge: Any) -> Tensor:
+    """A Tensor of this array with this place in the graph: a leaf's place makes it a leaf."""
+    tensor = result(array)
+    if edge is not None:
+        tensor.tracked = GRAD
+        if edge[0].is_leaf:
+            tensor.accumulator = weakref.ref(edge[0])
+        else:
+            tensor.edge = edge
+    return tensor
+
+
+def taken(node: Node, value: Any) -> Any:
+    """What is kept of one saved value: what this thread's innermost pack hook makes of it, in an Output."""
+    hooks = modes.saving[-1]
+    packed = Packed()
+    packed.edge = packed.number = None
+    packed.plain = False
+    if type(value) is Output:
+        if value.number == PACKED:
+            return value
+        packed.number = value.number
+        tensor = standing(value.array, (node, value.number))
+    elif isinstance(value, Tensor):
+        packed.edge = edge_of(value)
+        tensor = value
+    elif isinstance(value, ndarray):
+        packed.plain = True
+        tensor = result(value)
+    else:
+        return value
+    counter = tensor.counter
+    version = 0 if counter is None else counter.value
+    recording, modes.recording = modes.recording, 0
+    try:
+        packed.payload = hooks[0](tensor)
+    finally:
+        modes.recording = recording
+    if tensor.counter is not None and tensor.counter.value != version:
+        raise RuntimeError(MSG_PACK_WRITES)
+    packed.unpack_hook = hooks[1]
+    return Output(packed, PACKED)
+
+
+class saved_tensors_hooks:
+    """In the block, keep pack_hook(tensor) for each tensor saved for backward, which gets unpack_hook(that) back.
+
+    Both should agree on value, shape and dtype. Of nested pairs the innermost counts. The hooks must not write to what
+    they are handed, and what pack_hook returns should not hold its argument itself (return `x.detach()`, not `x`): a
+    saved output holds the graph that holds it. Saved tensors that go through hooks are not checked for later writes.
+
+    >>> with graph.saved_tensors_hooks(lambda x: x.numpy(force=True).astype("f2"), lambda a: tensor(a).float()):
+    ...     y = model(x)
+    """
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        for hook in (pack_hook, unpack_hook):
+            if not callable(hook):
+                raise TypeError(f"saved_tensors_hooks takes two functions, not {type(hook).__name__}")
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self) -> None:
+        if modes.saving_refused is not None:
+            raise RuntimeError(modes.saving_refused)
+        modes.saving = (*modes.saving, (self.pack_hook, self.unpack_hook))
+        watch()
+
+    def __exit__(self, *exception: object) -> None:
+        modes.saving = modes.saving[:-1]
+        watch()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Keep saved tensors in the CPU's memory, where all tensors live already: copied with `pin_memory`, else as they are."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda tensor: result(tensor.array.copy() if pin_memory else tensor.array), lambda tensor: tensor)
+
+
+class disable_saved_tensors_hooks:
+    """In the block (or decorated function), whoever uses saved_tensors_hooks gets a RuntimeError with this message."""
+
+    def __init__(self, error_message: str) -> None:
+        self._message = error_message
+        self._before: list[str | None] = []
+
+    def __enter__(self) -> None:
+        if modes.saving:
+            raise RuntimeError(self._message)
+        self._before.append(modes.saving_refused)
+        modes.saving_refused = self._message
+
+    def __exit__(self, *exception: object) -> None:
+        modes.saving_refused = self._before.pop()
+
+
+__all__ = ["Output", "disable_saved_tensors_hooks", "output_value", "pack", "save_on_cpu", "saved_tensors_hooks",
+           "standing", "unpack"]

@@ -1,0 +1,438 @@
+"""Tensor: a NumPy array, its gradient, and the edge to the node that made it. Operators are bound in binding.py."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ..base import dtypes
+from ..base.errors import warn_user
+from ..base.size import Size
+from .graph import AccumulateGrad, Edge, Node, NodeHooks, RemovableHandle, demand_fresh, once, shared_counter
+from .modes import DUAL, GRAD, modes
+from .traced import refuse_read, regraded, tracers
+from .versions import InferenceCounter, fresh_counter, inferring
+
+ndarray = np.ndarray
+T = TypeVar("T", bound="TensorBase")
+
+MSG_NUMPY = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+MSG_NON_LEAF_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+    "populated during backward(). Call .retain_grad() on the tensor first if you want it."
+)
+MSG_FLAG_NON_LEAF = (
+    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph "
+    "that doesn't require differentiation use var_no_grad = var.detach()."
+)
+MSG_DEEPCOPY = (
+    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
+    "Copy tensor.detach() instead."
+)
+
+
+class TensorBase:
+    """What a Tensor holds, and the methods that are no operations; in a compiled core a C struct, see tensor.pxd.
+
+    `array` is the NumPy array itself. `tracked` says that gradients (bit GRAD) or tangents (bit DUAL, inside a dual
+    level only) flow to or through this tensor; `edge` is
+    (node, output number) of the call that made it, None for a leaf. `counter` counts writes to memory that this
+    tensor shares with aliases (None while there are none), `base` is the tensor that this one is a view of.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "array", "counter", "edge", "tracked")
+
+    array: Any
+    edge: Edge | None
+    tracked: int
+    counter: Any
+    hooks: NodeHooks | None = None    # from here on what few tensors have: kept in __dict__ where it is not None
+    accumulator: Any = None
+    base: Any = None
+    dual: Any = None                  # (level, tangent): see forward_mode.py
+    view_from: str = ""               # a view that must not be written to: what it came from, see views.VIEWS_FROM
+    made_at: Any = None               # of a view made in inference mode: the version of its memory then
+    collects: bool = False            # of such a view: whether it was told itself to require a gradient, which it then gets
+    _grad: Any = None
+
+    # --- what it is ---------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        """Sizes of the dimensions, a tuple."""
+        return Size(self.array.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type, a numpy dtype."""
+        return self.array.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return self.array.ndim
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded operation made this tensor."""
+        if self.made_at is not None:
+            demand_fresh(self)
+        return self.edge is None
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor; None for a leaf."""
+        if self.made_at is not None:
+            demand_fresh(self)
+        return None if self.edge is None else self.edge[0]
+
+    @property
+    def output_nr(self) -> int:
+        """Which output of grad_fn this tensor is."""
+        return 0 if self.edge is None else self.edge[1]
+
+    @property
+    def _version(self) -> int:
+        return 0 if self.counter is None else self.counter.version()
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients flow to or through this tensor. May be set on leaves of floating dtype."""
+        return bool(self.tracked & GRAD)
+
+    @requires_grad.setter
+    def requires_grad(self, flag: bool) -> None:
+        if self.edge is not None:
+            if not flag:
+                raise RuntimeError(MSG_FLAG_NON_LEAF)
+            return
+        if flag and self.array.dtype.kind not in "fcV":
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients, "
+                               f"this one is {self.array.dtype}")
+        if self.made_at is not None:                 # a view made in inference mode: its base says so too
+            self.collects = bool(flag)
+            flag = flag or bool(self.base.tracked & GRAD)
+        self.tracked = (self.tracked & DUAL) | bool(flag)
+        if self.counter is not None:
+            for reference in self.counter.views:
+                view = reference()
+                if view is not None and view.made_at is not None and view.base is self:
+                    view.tracked = (view.tracked & DUAL) | (bool(flag) or view.collects)
+
+    def requires_grad_(self: T, requires_grad: bool = True) -> T:
+        """Set requires_grad, return self."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient collected by backward() so far: same shape and dtype; None before the first."""
+        if self.edge is not None and self._grad is None and not self.retains_grad:
+            warn_user(MSG_NON_LEAF_GRAD)
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None:
+            if not isinstance(value, Tensor):
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type "
+                                f"{type(value).__name__}")
+            if value is self:
+                raise RuntimeError("can't assign a Tensor as its own grad")
+            if value.array.shape != self.array.shape:
+                raise RuntimeError(f"attempting to assign a gradient of size {list(value.shape)} to a tensor of size "
+                                   f"{list(self.shape)}. Please ensure that the gradient and the tensor are the same "
+                                   "size")
+            if value.array.dtype != self.array.dtype:
+                raise RuntimeError(f"attempting to assign a gradient with dtype {value.dtype} to a tensor with dtype "
+                                   f"{self.dtype}. Please ensure that the gradient and the tensor have the same dtype")
+        self._grad = value
+        if tracers:
+            regraded(self, value)
+
+    @grad.deleter
+    def grad(self) -> None:
+        """`del x.grad` is `x.grad = None`."""
+        self.grad = None
+
+    def accumulate_grad(self, g: Any, create: bool) -> None:
+        """Add g (an array; a Tensor when `create`) to .grad: in place, or as a new Tensor when it must keep a graph."""
+        held = self._grad
+        if create:
+            self._grad = g if held is None else held + g
+        elif held is None and self.hooks is not None and self.hooks.home is not None:
+            if g is not self.hooks.home:             # a rule may have written there, see walk.home_for
+                if g.dtype is self.hooks.home.dtype:
+                    self.hooks.home[...] = g         # which costs less than copyto
+                else:
+                    np.copyto(self.hooks.home, g, casting="same_kind")
+            self._grad = result(self.hooks.home)
+        elif held is None:
+            self._grad = result(g if type(g) is ndarray and g.base is None and sys.getrefcount(g) <= unshared[0]
+                                and g.dtype is self.array.dtype else np.array(g, self.array.dtype))
+        else:
+            np.add(held.array, g, out=held.array)
+            if held.counter is not None or held.edge is not None:
+                shared_counter(held).value += 1
+
+    # --- out of the graph, into NumPy ------------------------------------------------------------------------------
+
+    def detach(self) -> Tensor:
+        """The same memory as a leaf that needs no gradient; writes to either are seen by both."""
+        alias = result(self.array)
+        alias.counter = shared_counter(self)
+        return alias
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory as a leaf, whose writes are not counted. Assigning replaces the memory."""
+        alias = result(self.array)
+        alias.counter = self.counter if isinstance(self.counter, InferenceCounter) else None
+        return alias
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if not isinstance(value, TensorBase):
+            raise TypeError(f"data must be a Tensor, not {type(value).__name__}")
+        if self.tracked & GRAD and value.array.dtype.kind not in "fcV":
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype, not "
+                               f"{value.array.dtype}")
+        shared_counter(self).value += 1             # what was saved of the old memory is no longer this tensor
+        self.array = value.array
+
+    def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
+        """The array itself, memory shared. Refused when a gradient would be lost: the tensor requires grad, and recording is
+        on; unless `force`."""
+        if tracers:
+            refuse_read("numpy()")
+        if not force and self.tracked & modes.recording & GRAD:
+            raise RuntimeError(MSG_NUMPY)
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self.numpy(), dtype, copy=copy)
+
+    def item(self) -> Any:
+        """The one element, as a Python number."""
+        if tracers:
+            refuse_read("item() or float()")
+        if self.array.size != 1:
+            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists."""
+        if tracers:
+            refuse_read("tolist()")
+        return self.array.tolist()
+
+    def size(self, dim: Any = None) -> Any:
+        """The shape, or one dimension of it."""
+        return Size(self.array.shape) if dim is None else self.array.shape[dim]
+
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return self.array.ndim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.array.size
+
+    def __len__(self) -> int:
+        if self.array.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return len(self.array)
+
+    def __bool__(self) -> bool:
+        if tracers:
+            refuse_read("a branch (bool())")
+        if self.array.size != 1:
+            raise RuntimeError(f"Boolean value of Tensor with {self.array.size} values is ambiguous")
+        return bool(self.array.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if tracers:
+            refuse_read("index()")
+        if self.array.dtype.kind not in "iub" or self.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.array.item())
+
+    def __contains__(self, value: Any) -> bool:
+        if tracers:
+            refuse_read("`in`")
+        return bool(np.any(self.array == (value.array if isinstance(value, Tensor) else value)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self.edge is not None:
+            raise RuntimeError(MSG_DEEPCOPY)
+        if id(self) not in memo:
+            copied = memo[id(self)] = TensorBase.__new__(type(self))
+            start(copied, self.array.copy())
+            copied.tracked = self.tracked & GRAD
+            if self._grad is not None:
+                copied._grad = self._grad.__deepcopy__(memo)
+        return memo[id(self)]
+
+    def __reduce__(self) -> Any:
+        if self.edge is not None:
+            raise RuntimeError("cannot pickle a tensor with a graph; pickle tensor.detach() instead")
+        return restore, (type(self), self.array, self.requires_grad)
+
+    def __repr__(self) -> str:
+        text = np.array2string(self.array, separator=", ", precision=4, prefix="tensor(")
+        if self.array.dtype not in (np.float32, np.int64, np.bool_):
+            text += f", dtype={self.array.dtype}"
+        if self.edge is not None:
+            text += f", grad_fn=<{self.edge[0].name()}>"
+        elif self.requires_grad:
+            text += ", requires_grad=True"
+        return f"tensor({text})"
+
+    # --- hooks -------------------------------------------------------------------------------------------------------
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call hook(grad) each time the gradient of this tensor is computed; a returned Tensor replaces it."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        hooks, number = (ensure_hooks(self), 0) if self.edge is None else (self.edge[0].ensure_hooks(), self.edge[1])
+        return RemovableHandle(hooks.tensor.setdefault(number, {}), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call hook(leaf) after backward() has added to the leaf's .grad."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.edge is not None:
+            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+        return RemovableHandle(ensure_hooks(self).post, hook)
+
+    def retain_grad(self) -> None:
+        """Let backward() set .grad on this non-leaf tensor too."""
+        if not self.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.edge is not None:
+            node, number = self.edge
+            node.ensure_hooks().retain[number] = weakref.ref(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether retain_grad() was called on this non-leaf tensor."""
+        if self.edge is None or self.edge[0].hooks is None:
+            return False
+        kept = self.edge[0].hooks.retain.get(self.edge[1])
+        return kept is not None and kept() is self
+
+
+class Tensor(TensorBase):
+    """An n-dimensional array that remembers how it was computed."""
+
+    __array_ufunc__ = None            # ndarray * tensor comes to Tensor.__rmul__
+    __hash__ = object.__hash__        # by identity, although == compares elements
+
+    if TYPE_CHECKING:                 # operators, methods and the constructor are bound from one table, in binding.py
+        def __init__(self, *data: Any, device: Any = None) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __getitem__(self, index: Any) -> Tensor: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+
+
+class Parameter(Tensor):
+    """A leaf that a Module counts among its parameters: requires grad unless told otherwise. Without data it is empty.
+
+    >>> w = Parameter(randn(3, 4))
+    """
+
+    __slots__ = ()
+
+    def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
+        if data is None:
+            data = np.zeros(0, dtypes.default)
+        start(self, data.array if isinstance(data, Tensor) else np.asarray(data))
+        if requires_grad:
+            self.requires_grad = True
+
+    def __repr__(self) -> str:
+        return f"Parameter containing:\n{super().__repr__()}"
+
+
+def edge_of(tensor: Any) -> Edge | None:
+    """The edge that leads to where `tensor` came from; None for one that needs no gradient."""
+    if tensor.edge is not None or not tensor.tracked & GRAD:
+        return tensor.edge
+    accumulator = tensor.accumulator
+    if accumulator is not None:
+        accumulator = accumulator()
+    if accumulator is None:
+        if tensor.made_at is not None:               # as in PyTorch: it requires a gradient, which nobody gets
+            demand_fresh(tensor)
+            if not tensor.collects:
+                return None
+        with once:
+            accumulator = tensor.accumulator() if tensor.accumulator is not None else None
+            if accumulator is None:
+                accumulator = AccumulateGrad(tensor)
+                tensor.accumulator = weakref.ref(accumulator)     # weak: the node owns the leaf, not the leaf the node
+    return accumulator, 0
+
+
+_made = Tensor                    # in a compiled core a C variable of type `type`
+
+
+def start(tensor: TensorBase, array: Any) -> None:
+    """Fill the slots of a new leaf."""
+    tensor.array = array
+    tensor.edge = None
+    tensor.counter = fresh_counter() if inferring else None
+    tensor.tracked = False
+
+
+def result(array: Any) -> Tensor:
+    """A new untracked Tensor around what an operation computed; NumPy's scalars become 0-d arrays."""
+    tensor: Tensor = _made.__new__(_made)
+    tensor.array = array if type(array) is ndarray else np.asarray(array)
+    tensor.edge = None
+    tensor.counter = fresh_counter() if inferring else None
+    tensor.tracked = False
+    return tensor
+
+
+def restore(cls: Any, array: Any, tracked: bool) -> Tensor:
+    """A leaf from its pickled parts."""
+    tensor: Tensor = TensorBase.__new__(cls)
+    start(tensor, array)
+    tensor.tracked = tracked
+    return tensor
+
+
+def ensure_hooks(leaf: TensorBase) -> NodeHooks:
+    """A leaf's hooks, made on first use; `post` holds the post-accumulate hooks."""
+    if leaf.hooks is None:
+        leaf.hooks = NodeHooks()
+    return leaf.hooks
+
+
+# How many references an array has in accumulate_grad() when nobody but the running backward holds it. It depends on
+# the interpreter, so the engine measures it when it is imported; 0 (never adopt, always copy) until then.
+unshared = [0]
+
+__all__ = ["Parameter", "Tensor", "TensorBase", "edge_of", "restore", "result", "start", "unshared"]

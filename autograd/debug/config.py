@@ -1,0 +1,54 @@
+"""show_config(): what this installation computes with."""
+
+from __future__ import annotations
+
+import os
+import platform
+from typing import Any
+
+import numpy as np
+
+from ..base.extensions import in_use
+from ..kernels.lapack import lapack
+from ..kernels.memory import freed_memory_is_kept
+from ..kernels.numba import compiled
+from ..kernels.onednn import onednn
+from ..kernels.threads import available, number
+from ..base.version import __version__
+
+
+class Config(dict[str, Any]):
+    """A dict that prints as lines `name: value`."""
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {value}" for name, value in self.items())
+
+
+def show_config() -> Config:
+    """What is in use, by name: versions, NumPy's BLAS, threads, and the accelerators, each loaded when first wanted.
+
+    >>> print(autograd.show_config())
+    """
+    return Config({
+        "autograd": __version__,
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+        "numpy": np.__version__,
+        "blas": _blas(),
+        "compiled core": in_use,
+        "threads": f"{number()}, of {available()} cores that this process may use",
+        "numba": compiled.state(),
+        "onednn": onednn.state(),
+        "lapack": lapack.state(),
+        "freed memory": "kept for the next step" if freed_memory_is_kept else "left to the C library",
+    })
+
+
+def _blas() -> str:
+    """NumPy's library of matrix products."""
+    shown: Any = np.show_config(mode="dicts")
+    blas = shown["Build Dependencies"]["blas"]
+    return f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()
+
+
+__all__ = ["Config", "show_config"]

@@ -1,0 +1,141 @@
+"""A graph to look at: as indented text, or as Graphviz' dot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..core.graph import Node
+from ..core.saved_tensors import Output
+from ..core.tensor import Tensor
+
+Place = tuple[Node, int]                             # a node and one of its outputs
+REDUCTIONS = ("Sum", "Mean", "Extreme")              # operations whose ctx.shape is their input's
+
+
+def draw(y: Any, params: Any = None, format: str = "text") -> str:
+    """The graph behind y (a Tensor or several), from y down to the leaves.
+
+    params: names of leaves, as a dict, pairs (name, tensor), or a Module. format="text": a node's one input stands below
+    it, several as a list with dashes; "(above, #1)" is the node marked #1. Shapes are shown where nodes tell them.
+    format="dot": for Graphviz.
+
+    >>> print(draw(loss, model))
+    """
+    outputs = [y] if isinstance(y, Tensor) else list(y)
+    if format not in ("text", "dot"):
+        raise ValueError(f"format must be 'text' or 'dot', not {format!r}")
+    for out in outputs:
+        if not isinstance(out, Tensor):
+            raise TypeError(f"draw() takes Tensors, not {type(out).__name__}")
+    roots = [out.edge for out in outputs if out.edge is not None]
+    nodes = visited(roots)
+    shapes = known_shapes(nodes, {out.edge: out.shape for out in outputs if out.edge is not None})
+    labels = {id(node): label(node, shapes, leaf_names(params)) for node in nodes}
+    return (as_text if format == "text" else as_dot)(outputs, nodes, labels)
+
+
+def leaf_names(params: Any) -> dict[int, str]:
+    """id of a leaf -> its name."""
+    if params is None:
+        return {}
+    pairs: Iterable[Any] = (params.named_parameters() if hasattr(params, "named_parameters")
+                            else params.items() if isinstance(params, Mapping) else params)
+    return {id(tensor): name for name, tensor in pairs}
+
+
+def visited(roots: list[Place]) -> list[Node]:
+    """All nodes, each once, in the order in which the text shows them: depth first, first inputs first."""
+    nodes: list[Node] = []
+    seen: set[int] = set()
+    stack = [node for node, _ in reversed(roots)]
+    while stack:
+        node = stack.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            nodes.append(node)
+            stack += [edge[0] for edge in reversed(node.edges) if edge is not None]
+    return nodes
+
+
+def known_shapes(nodes: list[Node], known: dict[Any, tuple[int, ...]]) -> dict[tuple[int, int], tuple[int, ...]]:
+    """(id of node, output number) -> shape, as far as nodes tell: by what they saved, by what their inputs were."""
+    shapes = {(id(node), number): shape for (node, number), shape in known.items()}
+    for node in sorted(nodes, key=lambda node: -node.seq):           # outputs before inputs
+        saved = node.saved if isinstance(node.saved, tuple) else ()
+        for value in saved:
+            if isinstance(value, Output):
+                shapes[id(node), value.number] = value.array.shape
+            elif isinstance(value, Tensor) and value.edge is not None:
+                shapes[id(value.edge[0]), value.edge[1]] = value.shape
+        for edge, shape in zip(node.edges, input_shapes(node, shapes), strict=False):
+            if edge is not None and shape is not None:
+                shapes.setdefault((id(edge[0]), edge[1]), shape)
+    return shapes
+
+
+def input_shapes(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]]) -> list[Any]:
+    """The shapes of a node's inputs, None where it does not tell."""
+    declared = type(node).__mro__[1].__name__        # see ops/_declare.py
+    if isinstance(node.meta, list):
+        return [None if meta is None else meta[0] for meta in node.meta]
+    if declared == "LinearNode":
+        return [node.given[0]]                       # type: ignore[attr-defined]
+    operation: Any = getattr(node, "operation", None)
+    if operation is not None and operation.__name__ in REDUCTIONS:
+        return [node.shape]                          # type: ignore[attr-defined]
+    if declared in ("UnaryNode", "BinaryNode"):      # elementwise, without broadcasting
+        return [shapes.get((id(node), 0))] * len(node.edges)
+    return []
+
+
+def label(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]], names: dict[int, str]) -> str:
+    """The name of a node, or of its leaf, and the shapes of what it gives."""
+    if node.is_leaf:
+        variable = node.variable                     # type: ignore[attr-defined]
+        return f"{names.get(id(variable), 'leaf')} {list(variable.shape)}"
+    found = [shapes.get((id(node), number)) for number in range(node.outputs)]
+    text = ", ".join("?" if shape is None else str(list(shape)) for shape in found)
+    return node.name() if all(shape is None for shape in found) else f"{node.name()} {text}"
+
+
+def as_text(outputs: list[Tensor], nodes: list[Node], labels: dict[int, str]) -> str:
+    """One line for each node; a node that several use is shown where it is first met."""
+    several = {id(node): 0 for node in nodes}
+    for node in nodes:
+        for edge in node.edges:
+            if edge is not None:
+                several[id(edge[0])] += 1
+    numbers: dict[int, int] = {}
+    lines = [f"(no graph) {list(out.shape)}" for out in outputs if out.edge is None]
+    stack: list[tuple[Node, int, str]] = [(out.edge[0], 0, "") for out in reversed(outputs) if out.edge is not None]
+    while stack:
+        node, column, mark = stack.pop()
+        text = " " * min(column - len(mark), 100) + mark + labels[id(node)]      # limited, or deep graphs fill the memory
+        if id(node) in numbers:
+            lines.append(text + f" (above, #{numbers[id(node)]})")
+            continue
+        if several[id(node)] > 1:
+            numbers[id(node)] = len(numbers) + 1
+            text += f" #{numbers[id(node)]}"
+        lines.append(text)
+        inputs = [edge[0] for edge in reversed(node.edges) if edge is not None]
+        stack += [(inputs[0], column, "")] if len(inputs) == 1 else [(source, column + 2, "- ") for source in inputs]
+    return "\n".join(lines)
+
+
+def as_dot(outputs: list[Tensor], nodes: list[Node], labels: dict[int, str]) -> str:
+    """Boxes joined by arrows from inputs to results; leaves and results filled."""
+    numbers = {id(node): number for number, node in enumerate(nodes)}
+    lines = ["digraph {", "  node [shape=box, fontname=monospace];"]
+    for node in nodes:
+        text = labels[id(node)].replace("\\", "\\\\").replace('"', '\\"').replace(" [", "\\n[", 1)
+        fill = ", style=filled, fillcolor=lightblue" if node.is_leaf else ""
+        lines.append(f'  n{numbers[id(node)]} [label="{text}"{fill}];')
+    for number, out in enumerate(outputs):
+        lines.append(f'  y{number} [label="{list(out.shape)}", style=filled, fillcolor=lightgreen];')
+        if out.edge is not None:
+            lines.append(f"  n{numbers[id(out.edge[0])]} -> y{number};")
+    for node in nodes:
+        lines += [f"  n{numbers[id(edge[0])]} -> n{numbers[id(node)]};" for edge in node.edges if edge is not None]
+    return "\n".join([*lines, "}"])

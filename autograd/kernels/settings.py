@@ -1,0 +1,90 @@
+"""Process-wide settings that scripts make first: threads, precision, determinism."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from . import threads
+
+_interop: list[int] = []
+_precision = ["highest"]
+_deterministic = [False]
+
+
+def get_num_threads() -> int:
+    """At most how many threads one operation uses: what was set, else OMP_NUM_THREADS, else the cores of this process.
+
+    Those are the cores of its affinity mask when autograd was imported, no more than the CPU quota of its control groups
+    (rounded up), divided by the number of ranks that a launcher has started on this host. A forked child process has 1.
+    """
+    return threads.number()
+
+
+def set_num_threads(int: int, /) -> None:
+    """Let one operation use up to so many threads: large matrix products and convolutions, also in backward, and NumPy's
+    BLAS. For the whole process and all its threads, from the next operation on. Compiled kernels (optimisers, activations,
+    norms, recurrent layers) use one thread, whatever the number. A replay of trace() keeps its convolutions' number.
+
+    The last bits of a product may depend on the number, never on how busy the cores are: ranks that are to compute the same
+    bits need the same number. RuntimeError unless it is positive.
+
+    >>> autograd.set_num_threads(1)
+    """
+    threads.set_number(_positive("set_num_threads", int))
+
+
+def _positive(name: str, number: Any) -> int:
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise RuntimeError(f"{name} expects an int, but got {type(number).__name__}")
+    count = index(number)
+    if count < 1:
+        raise RuntimeError(f"{name} expects a positive integer, not {count}")
+    return count
+
+
+def get_num_interop_threads() -> int:
+    """How many operations run at a time where the library itself starts several: what was set, else 1. Operations of one
+    thread run one after another; local devices, data loaders' workers and the user's threads are not counted."""
+    return _interop[0] if _interop else 1
+
+
+def set_num_interop_threads(int: int, /) -> None:
+    """Accepted once, as in PyTorch, where it sizes the pool of torch.jit's fork(), which does not exist here: nothing else
+    depends on it. RuntimeError unless it is positive, and when it is set again."""
+    number = _positive("set_num_interop_threads", int)
+    if _interop:
+        raise RuntimeError(f"set_num_interop_threads: it was set already, to {_interop[0]}, and can be set only once")
+    _interop.append(number)
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Remembered only: products of float32 are always computed in float32, which is "highest"."""
+    if precision not in ("highest", "high", "medium"):
+        raise ValueError(f"{precision} is not one of 'highest', 'high', and 'medium'")
+    _precision[0] = precision
+
+
+def get_float32_matmul_precision() -> str:
+    """What was set."""
+    return _precision[0]
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Remembered only: every operation is deterministic."""
+    _deterministic[0] = bool(mode)
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What was set."""
+    return _deterministic[0]
+
+
+def set_flush_denormal(mode: bool, /) -> bool:
+    """False: NumPy keeps denormal numbers."""
+    return False
+
+
+__all__ = ["are_deterministic_algorithms_enabled", "get_float32_matmul_precision", "get_num_interop_threads",
+           "get_num_threads", "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads",
+           "set_num_threads", "use_deterministic_algorithms"]

@@ -1,0 +1,1 @@
+"""Functions that make tensors, and questions about their types."""

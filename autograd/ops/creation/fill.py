@@ -1,0 +1,174 @@
+"""Tensors of one value: zeros, ones, full, empty, like another, or in given strides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base import dtypes
+from ...base.devices import check, check_format, in_format, preserve_format
+from ...core.tensor import Tensor
+from ...core.traced import tracers
+from .arguments import extent, fitting, kind, made, number, shape_of
+
+
+def zeros(*sizes: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+          pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Zeros."""
+    dtype = kind(dtype, layout, device, pin_memory, out)
+    return made(np.zeros(extent("zeros", sizes, size), dtype), requires_grad, out)
+
+
+def ones(*sizes: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+         pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Ones."""
+    dtype = kind(dtype, layout, device, pin_memory, out)
+    return made(np.ones(extent("ones", sizes, size), dtype), requires_grad, out)
+
+
+def empty(*sizes: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+          pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+    """Memory as it is found."""
+    dtype = kind(dtype, layout, device, pin_memory, out)
+    shape = extent("empty", sizes, size)
+    if memory_format is not None:
+        check_format(memory_format)
+        return made(_found(in_format(shape, dtype, memory_format)), requires_grad, out)
+    return made(_found(np.empty(shape, dtype)), requires_grad, out)
+
+
+def _found(array: Any) -> Any:
+    """Memory as it is found; while a trace records, zeros: it records twice, and compares."""
+    if tracers:
+        array.fill(0)
+    return array
+
+
+def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+         pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """fill_value everywhere; the dtype is that of tensor(fill_value)."""
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
+    value = number("full", "fill_value", fill_value)
+    if dtype is None and out is None:
+        dtype = fill_value.dtype if hasattr(fill_value, "dtype") else dtypes.for_number(dtypes.bool_, value)
+    dtype = kind(dtype, layout, device, pin_memory, out)
+    return made(np.full(shape_of("full", size), fitting(value, dtype), dtype), requires_grad, out)
+
+
+def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                  pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Memory as it is found, where one step along dimension i is stride[i] elements."""
+    dtype = kind(dtype, layout, device, pin_memory)
+    shape, strides = shape_of("empty_strided", size), tuple(stride)
+    if len(shape) != len(strides):
+        raise RuntimeError(f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(strides)})")
+    if any(s < 0 for s in strides):
+        raise RuntimeError(f"empty_strided: strides must not be negative, got {list(strides)}")
+    length = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    step = tuple(s * dtype.itemsize for s in strides)
+    return made(np.ndarray(shape, dtype, np.empty(length, dtype), 0, step), requires_grad)
+
+
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                   pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Memory as it is found, with the dimensions in the order physical_layout, the outermost first."""
+    dtype = kind(dtype, layout, device, pin_memory)
+    shape, order = shape_of("empty_permuted", size), list(physical_layout)
+    if len(order) != len(shape):
+        raise RuntimeError(f"Number of dimensions in size does not match the length of the physical_layout; "
+                           f"i.e. len(size) = {len(shape)} is not equal to len(physical_layout) = {len(order)}")
+    if any(not 0 <= d < len(shape) for d in order):
+        raise RuntimeError(f"Dimension out of range (expected to be between 0 and {len(shape) - 1}, but got {order})")
+    if len(set(order)) != len(order):
+        raise RuntimeError(f"Duplicate dim not allowed: physical_layout = {order}")
+    array = np.empty([shape[d] for d in order], dtype)
+    return made(np.transpose(array, np.argsort(order)) if order else array, requires_grad)
+
+
+# --- like another ----------------------------------------------------------------------------------------------------
+
+def like(input: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: bool, memory_format: Any) -> Any:
+    """An empty array of input's shape, and of its dtype and strides unless others are asked for."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    dtype = input.array.dtype if dtype is None else dtypes.known(dtype)
+    if layout is not None or device is not None or pin_memory:
+        check(device, layout, pin_memory)
+    if memory_format is None or memory_format is preserve_format:
+        return _found(np.empty_like(input.array, dtype, "K"))
+    check_format(memory_format)
+    return _found(in_format(input.array.shape, dtype, memory_format))
+
+
+def zeros_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+               requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+    """Zeros of input's shape and dtype."""
+    array = like(input, dtype, layout, device, pin_memory, memory_format)
+    array.fill(0)
+    return made(array, requires_grad)
+
+
+def ones_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+              requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+    """Ones of input's shape and dtype."""
+    array = like(input, dtype, layout, device, pin_memory, memory_format)
+    array.fill(1)
+    return made(array, requires_grad)
+
+
+def empty_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+               requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+    """Memory as it is found, of input's shape and dtype."""
+    return made(like(input, dtype, layout, device, pin_memory, memory_format), requires_grad)
+
+
+def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+              pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+    """fill_value in input's shape and dtype."""
+    array = like(input, dtype, layout, device, pin_memory, memory_format)
+    array.fill(fitting(number("full_like", "fill_value", fill_value), array.dtype))
+    return made(array, requires_grad)
+
+
+# --- methods of a tensor: new ones of its dtype ----------------------------------------------------------------------
+
+def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+              pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Zeros of this tensor's dtype."""
+    return zeros(extent("new_zeros", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout,
+                 device=device, pin_memory=pin_memory, requires_grad=requires_grad)
+
+
+def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+             pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Ones of this tensor's dtype."""
+    return ones(extent("new_ones", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
+                pin_memory=pin_memory, requires_grad=requires_grad)
+
+
+def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+              pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Memory as it is found, of this tensor's dtype."""
+    return empty(extent("new_empty", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout,
+                 device=device, pin_memory=pin_memory, requires_grad=requires_grad)
+
+
+def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+             pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """fill_value in this tensor's dtype."""
+    return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
+                pin_memory=pin_memory, requires_grad=requires_grad)
+
+
+def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
+                      pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Memory as it is found, of this tensor's dtype, in these strides."""
+    return empty_strided(size, stride, dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
+                         pin_memory=pin_memory, requires_grad=requires_grad)
+
+
+__all__ = ["empty", "empty_like", "empty_permuted", "empty_strided", "full", "full_like", "ones", "ones_like", "zeros",
+           "zeros_like"]
+METHODS = ["new_empty", "new_empty_strided", "new_full", "new_ones", "new_zeros"]

@@ -1,0 +1,106 @@
+"""Tensors of numbers in sequence: arange, linspace, logspace, eye."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...base import dtypes
+from ...core.tensor import Tensor
+from .arguments import fitting, kind, made, number, whole
+
+
+def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
+           device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """start, start + step, ... below end; arange(end) starts at 0. Integers give int64."""
+    if end is None:
+        start, end = 0, start
+    elif start is None:
+        start = 0
+    parts = [number("arange", name, value) for name, value in (("start", start), ("end", end), ("step", step))]
+    if dtype is None and out is None and all(isinstance(v, int) for v in parts):
+        dtype = dtypes.int64
+    dtype = kind(dtype, layout, device, pin_memory, out)
+    if dtype.kind == "b":
+        raise NotImplementedError("\"arange_cpu\" not implemented for 'Bool'")
+    start, end, step = parts
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}")
+    if (end > start) != (step > 0) and end != start:
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: arange({start}, {end}, {step})")
+    if dtype == dtypes.int64:
+        start, end, step = int(start), int(end), int(step)
+        if step == 0:
+            raise RuntimeError("step must be nonzero, as an integer too")
+        count = max(0, -(-(end - start) // step))
+    else:
+        count = math.ceil((end - start) / step)      # before rounding to integers of other dtypes, as in PyTorch
+    if dtype.kind in "iu":
+        numbers = np.arange(count)
+        if step != 1 or start != 0:                  # else they are what is wanted
+            numbers = numbers * int(step) + int(start)
+        return made(numbers.astype(dtype, copy=False), requires_grad, out)
+    return made((start + np.arange(count, dtype=dtypes.float64) * step).astype(dtype, copy=False), requires_grad, out)
+
+
+def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
+    for side, value in (("start", start), ("end", end)):
+        if isinstance(value, Tensor) and value.ndim:
+            raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {side} with {value.ndim} "
+                               "dimension(s).")
+    steps = whole(name, "steps", steps)
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    return number(name, "start", start), number(name, "end", end), steps
+
+
+def linspace(start: Any, end: Any, steps: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+             pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """`steps` numbers from start to end, both included."""
+    a, b, n = _ends("linspace", start, end, steps)
+    if dtype is None and out is None and (isinstance(a, complex) or isinstance(b, complex)):
+        dtype = dtypes.to_complex(dtypes.default)
+    dtype = kind(dtype, layout, device, pin_memory, out)
+    if dtype.kind in "iu":
+        a, b = fitting(a, dtype), fitting(b, dtype)
+    return made(even(a, b, n).astype(dtype, copy=False), requires_grad, out)
+
+
+def even(start: Any, end: Any, steps: int) -> Any:
+    """Even steps, counted from the nearer end, so that the sequence is as exact at its end as at its start."""
+    if steps < 2:
+        return np.full(steps, start, np.result_type(type(start), dtypes.float64))
+    step = (end - start) / (steps - 1)
+    number, half = np.arange(steps), steps // 2
+    out: Any = start + step * number
+    out[half:] = end - step * (steps - 1 - number[half:])
+    return out
+
+
+def logspace(start: Any, end: Any, steps: Any, base: float = 10.0, *, out: Any = None, dtype: Any = None, layout: Any = None,
+             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """base to the power of `steps` numbers from start to end, both included."""
+    a, b, n = _ends("logspace", start, end, steps)
+    dtype = kind(dtype, layout, device, pin_memory, out)
+    if dtype.kind in "iu":
+        a, b = fitting(a, dtype), fitting(b, dtype)
+    return made(np.power(float(base), even(a, b, n)).astype(dtype), requires_grad, out)
+
+
+def eye(n: Any, m: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
+        pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Ones on the diagonal of an (n, m) matrix, zeros elsewhere."""
+    n = whole("eye", "n", n)
+    m = n if m is None else whole("eye", "m", m)
+    for name, size in (("n", n), ("m", m)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
+    return made(np.eye(n, m, dtype=kind(dtype, layout, device, pin_memory, out)), requires_grad, out)
+
+
+__all__ = ["arange", "eye", "linspace", "logspace"]
+METHODS: list[str] = []

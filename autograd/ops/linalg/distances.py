@@ -1,0 +1,91 @@
+"""Distances between all pairs of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import promote
+from ...core.casting import casts_float32
+from ...kernels.order import in_rows
+from .._declare import Operation
+from ..index import getitem
+from ..pointwise.cast import cast
+from ..pointwise.choice import where
+from ..reductions.reduce import sum
+from ..shape import mT, unsqueeze
+from .linalg_norms import vector_norm
+from .matmul import matrices
+
+MANY = 25                                            # rows from which on PyTorch too computes Euclid's by a product
+MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+
+
+class Euclid(Operation, name="EuclideanDist"):
+    """Distances by |x|^2 + |y|^2 - 2 x.y: as much memory as the result, not as all differences."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        """Rounding may go below 0."""
+        square = (x * x).sum(-1)[..., :, None] + (y * y).sum(-1)[..., None, :] - 2 * (x @ np.swapaxes(y, -1, -2))
+        out = in_rows(np.sqrt(np.maximum(square, 0)))
+        ctx.save(x, y, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Along the line between the two; 0 at distance 0."""
+        x, y, z = ctx.values
+        ratio = where(z == 0, 0.0, g / z)
+        gx = x * sum(ratio, -1, keepdim=True) - matrices(ratio, y) if ctx.needs(0) else None
+        ratio = mT(ratio)
+        return gx, y * sum(ratio, -1, keepdim=True) - matrices(ratio, x) if ctx.needs(1) else None
+
+
+@casts_float32
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = MODES[0]) -> Any:
+    """The p-norm distance of each row of x1 (..., n, d) from each row of x2 (..., m, d): (..., n, m)."""
+    if compute_mode not in MODES:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode; it is one of {', '.join(MODES)}")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.dtype.kind not in "fV":
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {x.dtype}")
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
+    if p < 0:
+        raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
+    if x1.dtype != x2.dtype:
+        dtype = promote(x1.dtype, x2.dtype)
+        x1, x2 = cast(x1, dtype), cast(x2, dtype)
+    many = compute_mode != MODES[2] and (compute_mode == MODES[1] or max(x1.shape[-2], x2.shape[-2]) > MANY)
+    if p == 2 and many and x1.array.size and x2.array.size:
+        return Euclid.apply(x1, x2)
+    return _norm_of_last(unsqueeze(x1, -2) - unsqueeze(x2, -3), p)
+
+
+def _norm_of_last(difference: Any, p: float) -> Any:
+    """The p-norm over the last dimension; 0 where that has no elements."""
+    if difference.shape[-1] == 0:
+        return sum(difference, -1)
+    return vector_norm(difference, p, -1)
+
+
+def pdist(input: Any, p: float = 2.0) -> Any:
+    """The p-norm distances of all pairs of rows of a matrix, (0, 1), (0, 2), ..., (1, 2), ...: a vector."""
+    if input.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if input.dtype.kind not in "fV":
+        raise RuntimeError(f"pdist only supports floating-point dtypes, got {input.dtype}")
+    if p < 0:
+        raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
+    i, j = np.triu_indices(len(input), 1)
+    return _norm_of_last(getitem(input, i) - getitem(input, j), p)
+
+
+__all__ = ["cdist", "pdist"]
+METHODS: list[str] = []

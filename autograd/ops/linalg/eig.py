@@ -1,0 +1,132 @@
+"""Eigenvalues and eigenvectors, of Hermitian matrices and of any."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.casting import casts_float32
+from ...core.tensor import Tensor, result
+from .._declare import Operation
+from .._out import takes_out
+from ..pointwise.cast import cast
+from ..pointwise.complex import as_complex, conj, real
+from ..shape import mH, unsqueeze
+from .matmul import matrices
+from .matrices import attempt, demand_square
+from .solve import solve_matrices
+from .triangle import diagonal_of, on_diagonal
+
+
+class Eigh(NamedTuple):
+    """What eigh returns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class Eig(NamedTuple):
+    """What eig returns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class EigenHermitian(Operation, name="LinalgEigh"):
+    """L, V with A V = V diag(L) for Hermitian A, L in increasing order."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, triangle: str) -> Any:
+        """NumPy's eigh."""
+        values, vectors = attempt("linalg.eigh", np.linalg.eigh, x, UPLO=triangle)
+        ctx.save(values, vectors)
+        return values, vectors
+
+    @staticmethod
+    def backward(ctx: Any, gl: Any, gv: Any) -> Any:
+        """V (diag(gL) + V^H gV / (l_j - l_i)) V^H (M. Giles, Collected matrix derivative results, 2008, 3.1)."""
+        values, v = ctx.values
+        if gv is None:
+            return matrices(v * unsqueeze(cast(gl, v.dtype), -2), mH(v))
+        gaps = unsqueeze(values, -2) - unsqueeze(values, -1) + np.eye(v.shape[-1], dtype=values.dtype)
+        turn = matrices(mH(v), gv)
+        core = (turn - mH(turn)) / (2 * gaps)
+        core = core - on_diagonal(diagonal_of(core))
+        if gl is not None:
+            core = core + on_diagonal(cast(gl, v.dtype))
+        return matrices(matrices(v, core), mH(v))
+
+
+class EigenGeneral(Operation, name="LinalgEig"):
+    """L, V with A V = V diag(L), both complex; the vectors have length 1."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        """NumPy's eig."""
+        values, vectors = attempt("linalg.eig", np.linalg.eig, x)
+        values, vectors = (as_complex(np.asarray(v)) for v in (values, vectors))
+        ctx.save(values, vectors)
+        ctx.real = x.dtype.kind != "c"
+        return values, vectors
+
+    @staticmethod
+    def backward(ctx: Any, gl: Any, gv: Any) -> Any:
+        """V^-H (diag(gL) + (V^H gV - V^H V diag(Re V^H gV)) / conj(l_j - l_i)) V^H."""
+        values, v = ctx.values
+        vh = mH(v)
+        core: Any = 0
+        if gv is not None:
+            turn = matrices(vh, gv)
+            along = as_complex(real(diagonal_of(turn)))
+            turn = turn - matrices(vh, v * unsqueeze(along, -2))
+            gaps = conj(unsqueeze(values, -2) - unsqueeze(values, -1)) + np.eye(v.shape[-1], dtype=values.dtype)
+            core = turn / gaps
+            core = core - on_diagonal(diagonal_of(core))
+        if gl is not None:
+            core = core + on_diagonal(gl)
+        out = solve_matrices(vh, matrices(core, vh))
+        return real(out) if ctx.real else out
+
+
+def _triangle(UPLO: str) -> str:
+    if not isinstance(UPLO, str) or UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    return UPLO.upper()
+
+
+@casts_float32
+@takes_out
+def eigh(A: Any, UPLO: str = "L") -> Any:
+    """(eigenvalues, eigenvectors) of each Hermitian matrix, of which one triangle is read; values in increasing order."""
+    demand_square("linalg.eigh", A)
+    return Eigh(*EigenHermitian.apply(A, triangle=_triangle(UPLO)))
+
+
+@casts_float32
+@takes_out
+def eigvalsh(A: Any, UPLO: str = "L") -> Any:
+    """The eigenvalues of each Hermitian matrix, in increasing order."""
+    demand_square("linalg.eigvalsh", A)
+    if isinstance(A, Tensor) and not A.tracked:
+        return result(attempt("linalg.eigvalsh", np.linalg.eigvalsh, A.array, UPLO=_triangle(UPLO)))
+    return EigenHermitian.apply(A, triangle=_triangle(UPLO))[0]
+
+
+@casts_float32
+@takes_out
+def eig(A: Any) -> Any:
+    """(eigenvalues, eigenvectors) of each square matrix, complex."""
+    demand_square("linalg.eig", A)
+    return Eig(*EigenGeneral.apply(A))
+
+
+@casts_float32
+@takes_out
+def eigvals(A: Any) -> Any:
+    """The eigenvalues of each square matrix, complex."""
+    demand_square("linalg.eigvals", A)
+    return EigenGeneral.apply(A)[0]
+
+
+__all__: list[str] = []

@@ -1,0 +1,198 @@
+"""einsum: sums of products of tensors, by the letters of their dimensions. Each pair is one Contract."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.casting import casting, lower
+from ...core.tensor import Tensor
+from ..pointwise.cast import alike
+from ..reductions.reduce import sum
+from ..shape import permute, reshape
+from .contract import Contract, Labels
+from .matmul import one_dtype
+from .triangle import diagonal_of
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+DOTS = -1                                            # stands for ... until the number of its dimensions is known
+Term = tuple[int, ...]
+
+
+def einsum(*args: Any) -> Any:
+    """The sum of the product of the operands over all labels that the output does not have.
+
+    einsum("ij,jk->ik", x, y); without "->" the output has the labels that stand once, in alphabetical order. "..."
+    stands for any dimensions, which broadcast; a label twice in one operand takes its diagonal. Or with lists of
+    numbers in 0..51: einsum(x, [0, 1], y, [1, 2], [0, 2]).
+    """
+    if not args:
+        raise ValueError("einsum(): must specify the equation string and at least one operand, or at least one operand "
+                         "and its subscripts list")
+    if isinstance(args[0], str):
+        operands = list(args[1]) if len(args) == 2 and isinstance(args[1], (list, tuple)) else list(args[1:])
+        terms, output = _equation(args[0])
+    else:
+        operands = list(args[0:len(args) - len(args) % 2:2])
+        terms = tuple(_sublist(t) for t in args[1::2])
+        output = _sublist(args[-1]) if len(args) % 2 else None
+    if not operands or not all(isinstance(x, Tensor) for x in operands):
+        raise RuntimeError("einsum(): must provide at least one operand, and every operand as a Tensor")
+    labels, out = _resolved(terms, output, tuple(x.ndim for x in operands))
+    pairs = _fitted([_diagonal(x, term, i) for i, (x, term) in enumerate(zip(operands, labels, strict=True))], operands)
+    if len(pairs) == 1:
+        return _single(*pairs[0], out)
+    sizes = {n: size for x, term in pairs for n, size in zip(term, x.shape, strict=True)}
+    while len(pairs) > 1:
+        i, j = _cheapest([set(term) for _, term in pairs], set(out), sizes) if len(pairs) > 2 else (0, 1)
+        second, first = pairs.pop(j), pairs.pop(i)
+        pairs.append(_pair(first, second, out, {n for _, term in pairs for n in term}))
+    return _single(*pairs[0], out)
+
+
+@functools.lru_cache(maxsize=512)
+def _equation(equation: str) -> tuple[tuple[Term, ...], Term | None]:
+    """The terms of an equation as numbers of letters, and of its output, None if it has no arrow."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    return tuple(_letters(t) for t in left.split(",")), _letters(right) if arrow else None
+
+
+def _letters(term: str) -> Term:
+    before, dots, after = term.partition("...")
+    for c in before + after:
+        if c not in LETTERS:
+            raise RuntimeError(f"einsum(): invalid subscript '{c}' given in the term '{term}', subscripts must be in "
+                               "[a-zA-Z], with at most one ellipsis '...' a term")
+    return (*map(LETTERS.index, before), *((DOTS,) if dots else ()), *map(LETTERS.index, after))
+
+
+def _sublist(values: Any) -> Term:
+    if not isinstance(values, (list, tuple)):
+        raise RuntimeError("einsum(): in the sublist format every operand is followed by the list of its subscripts, "
+                           f"not by {type(values).__name__}")
+    for n in values:
+        if n is not Ellipsis and not (isinstance(n, int) and 0 <= n < len(LETTERS)):
+            raise RuntimeError(f"einsum(): subscript {n} in the subscript list is not within the valid range [0, 52)")
+    return tuple(DOTS if n is Ellipsis else n for n in values)
+
+
+@functools.lru_cache(maxsize=512)
+def _resolved(terms: tuple[Term, ...], output: Term | None, ndims: tuple[int, ...]) -> tuple[list[Labels], Labels]:
+    """The labels of each dimension of the operands, and of the output: "..." spelled out, from 52 on."""
+    if len(terms) != len(ndims):
+        raise RuntimeError(f"einsum(): {'more' if len(ndims) > len(terms) else 'fewer'} operands were provided "
+                           f"({len(ndims)}) than specified in the equation ({len(terms)})")
+    hidden = 0
+    for i, (term, ndim) in enumerate(zip(terms, ndims, strict=True)):
+        named = len(term) - (DOTS in term)
+        if (named > ndim) if DOTS in term else (named != ndim):
+            raise RuntimeError(f"einsum(): the number of subscripts in the equation ({named}) does not match the number of "
+                               f"dimensions ({ndim}) for operand {i}" + " and no ellipsis was given" * (DOTS not in term))
+        hidden = max(hidden, ndim - named if DOTS in term else 0)
+    dots = tuple(range(52, 52 + hidden))
+    labels = [_spelled(term, dots[hidden - (ndim - len(term) + 1):]) for term, ndim in zip(terms, ndims, strict=True)]
+    every = [n for term in labels for n in term]
+    if output is None:
+        return labels, (*dots, *sorted(n for n in set(every) if n < 52 and every.count(n) == 1))
+    out = _spelled(output, dots)
+    for n in out:
+        if out.count(n) > 1:
+            raise RuntimeError(f"einsum(): output subscript {LETTERS[n % 52]} appears more than once in the output")
+        if n not in every:
+            raise RuntimeError(f"einsum(): output subscript {LETTERS[n % 52]} does not appear in the equation for any input "
+                               "operand")
+    return labels, out
+
+
+def _spelled(term: Term, dots: Labels) -> Labels:
+    if DOTS not in term:
+        return term
+    place = term.index(DOTS)
+    return (*term[:place], *dots, *term[place + 1:])
+
+
+def _diagonal(x: Any, labels: Labels, operand: int) -> tuple[Any, Labels]:
+    """x with one dimension for each label."""
+    while len(set(labels)) < len(labels):
+        n = next(n for n in labels if labels.count(n) > 1)
+        i = labels.index(n)
+        j = labels.index(n, i + 1)
+        if x.shape[i] != x.shape[j]:
+            raise RuntimeError(f"einsum(): subscript {LETTERS[n % 52]} is repeated for operand {operand} but the sizes "
+                               f"don't match, {x.shape[j]} != {x.shape[i]}")
+        x = diagonal_of(x, 0, i, j)
+        labels = (*(m for place, m in enumerate(labels) if place not in (i, j)), n)
+    return x, labels
+
+
+def _fitted(pairs: list[tuple[Any, Labels]], operands: Sequence[Any]) -> list[tuple[Any, Labels]]:
+    """The operands without dimensions of size 1 that broadcast: those factors do not depend on the label."""
+    sizes: dict[int, int] = {}
+    for x, labels in pairs:
+        for n, size in zip(labels, x.shape, strict=True):
+            if sizes.setdefault(n, size) == 1:
+                sizes[n] = size
+            elif size not in (1, sizes[n]):
+                shapes = ", ".join(f"{list(x.shape)}" for x in operands)
+                name = LETTERS[n] if n < 52 else "..."
+                raise RuntimeError(f"einsum(): operands do not broadcast with remapped shapes: {shapes} disagree "
+                                   f"about {name}")
+    out = []
+    for x, labels in pairs:
+        alike = [sizes[n] == size for n, size in zip(labels, x.shape, strict=True)]
+        if not all(alike):
+            x = reshape(x, tuple(itertools.compress(x.shape, alike)))
+            labels = tuple(itertools.compress(labels, alike))
+        out.append((x, labels))
+    return out
+
+
+def _without(x: Any, labels: Labels, wanted: Any) -> tuple[Any, Labels]:
+    """x summed over the labels that nobody wants."""
+    places = tuple(i for i, n in enumerate(labels) if n not in wanted)
+    if not places:
+        return x, labels
+    return sum(x, places, dtype=x.dtype), tuple(n for n in labels if n in wanted)
+
+
+def _single(x: Any, labels: Labels, out: Labels) -> Any:
+    """One operand that is left, summed and in the output's order."""
+    x, labels = _without(x, labels, out)
+    return permute(x, tuple(labels.index(n) for n in out)) if labels != out else x
+
+
+def _pair(first: tuple[Any, Labels], second: tuple[Any, Labels], out: Labels, others: set[int]) -> tuple[Any, Labels]:
+    """The product of two operands, summed over what only they have."""
+    wanted = others.union(out)
+    x, left = _without(*first, wanted.union(second[1]))
+    y, right = _without(*second, wanted.union(left))
+    summed = not wanted.issuperset((*left, *right))
+    if casting and summed:                           # a product of matrices then, which autocast lowers
+        x, y = lower(x, y)
+    if x.dtype != y.dtype:                           # where nothing is summed it is a product by element, which promotes
+        x, y = one_dtype(x, y) if summed else alike(x, y)
+    either = {n for n in (*left, *right) if n in wanted}
+    kept = out if either == set(out) else tuple(dict.fromkeys(n for n in (*left, *right) if n in wanted))
+    return Contract.apply(x, y, left=left, right=right, kept=kept), kept
+
+
+def _cheapest(terms: list[set[int]], out: set[int], sizes: dict[int, int]) -> tuple[int, int]:
+    """Which two operands to multiply next: those whose product is smallest, compared with what it replaces."""
+    def volume(labels: set[int]) -> int:
+        n = 1
+        for label in labels:
+            n *= sizes[label]
+        return n
+
+    def cost(pair: tuple[int, int]) -> tuple[int, int]:
+        i, j = pair
+        others = out.union(*(t for k, t in enumerate(terms) if k not in pair))
+        both = terms[i] | terms[j]
+        return volume(both & others) - volume(terms[i]) - volume(terms[j]), volume(both)
+
+    return min(itertools.combinations(range(len(terms)), 2), key=cost)
+
+
+__all__ = ["einsum"]

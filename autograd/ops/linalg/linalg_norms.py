@@ -1,0 +1,235 @@
+"""Norms of vectors and matrices, and the condition number."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.casting import casts_float32
+from ...core.tensor import Tensor, result
+from ...kernels.order import in_rows
+from .._declare import Operation
+from .._out import takes_out
+from ..creation.arguments import number
+from ..pointwise.arithmetic import div, mul
+from ..pointwise.cast import cast
+from ..pointwise.choice import where
+from ..pointwise.powers import pow
+from ..pointwise.sign import abs, sign
+from ..reductions.dims import Dims, count, dims_of, kept
+from ..reductions.extremes import amax, amin
+from ..reductions.reduce import sum
+from ..shape import permute, reshape, wrap_dim
+from .matrices import LinAlgError, array_of, demand_square
+from .solve import inv
+from .svd import singular_values
+
+accumulate: Any = np.add.reduce                      # half the overhead of np.sum()
+
+
+class VectorNorm(Operation, name="LinalgVectorNorm"):
+    """The p-norm over dims."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, ord: float, dims: tuple[int, ...], keepdim: bool) -> Any:
+        """By NumPy's reductions."""
+        size = x if ord == 2 and x.dtype.kind == "f" else np.abs(x)
+        out = in_rows(np.asarray(_norm_of(size, ord, dims, keepdim)).astype(size.dtype, copy=False))
+        ctx.save(x, out)
+        ctx.ord, ctx.dims = ord, dims
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """g x |x|^(p-2) / norm^(p-1), 0 where the norm is 0; equal extremes share the gradient of the infinite norms."""
+        x, z = ctx.values
+        shape = kept(x.shape, ctx.dims)
+        return norm_gradient(x, reshape(z, shape), reshape(g, shape), ctx.ord, ctx.dims)
+
+
+def _norm_of(size: Any, ord: float, dims: tuple[int, ...], keepdim: bool) -> Any:
+    settings: dict[str, Any] = {"axis": dims, "keepdims": keepdim}
+    if ord == math.inf:
+        return np.max(size, initial=0, **settings)
+    if ord == -math.inf:
+        return np.min(size, **settings)
+    if ord == 0:
+        return np.sum(size != 0, dtype=size.dtype, **settings)
+    wide = np.float32 if size.dtype == np.float16 else size.dtype.type
+    if ord == 1:
+        return np.sum(size, dtype=wide, **settings)
+    if ord == 2:
+        return np.sqrt(accumulate(np.square(size, dtype=wide), dtype=wide, **settings))
+    with np.errstate(all="ignore"):
+        return np.sum(np.power(size, ord, dtype=wide), **settings) ** wide(1 / ord)
+
+
+def norm_gradient(x: Any, z: Any, g: Any, ord: float, dims: tuple[int, ...]) -> Any:
+    """The gradient of the p-norm z of x; z and g broadcast against x."""
+    if ord == 0:
+        return 0 * x
+    if ord == 1:
+        return g * direction(x)
+    if ord == 2:
+        return g * safe_ratio(x, z)
+    size = abs(x)
+    if math.isinf(ord):
+        chosen = cast(array_of(size) == array_of(z), z.dtype)
+        return direction(x) * (chosen * (g / np.sum(array_of(chosen), axis=dims, keepdims=True)))
+    if ord < 1:
+        return direction(x) * where(size == 0, 0.0, pow(size, ord - 1)) * g * pow(z, 1 - ord)
+    share = g * where(z == 0, 0.0, pow(where(z == 0, 1.0, z), 1 - ord))
+    if ord < 2:
+        return direction(x) * pow(size, ord - 1) * share
+    return x * pow(size, ord - 2) * share
+
+
+def safe_ratio(x: Any, z: Any) -> Any:
+    """x / z, 0 where z is 0; its own derivative is nan there, as PyTorch's."""
+    return x / z if type(z) is np.ndarray and z.all() else where(z == 0, 0.0, x / z)
+
+
+def direction(x: Any) -> Any:
+    """x / |x|, 0 at 0; the sign of real numbers."""
+    if x.dtype.kind != "c":
+        return sign(x)
+    size = abs(x)
+    return where(size == 0, 0.0, x / where(size == 0, 1.0, size))
+
+
+def _norm_dtype(name: str, x: Any, dtype: Any) -> Any:
+    """x in `dtype`, checked."""
+    if x.dtype.kind not in "fcV":
+        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype}")
+    if dtype is None:
+        return x
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "fcV" or (dtype.kind != x.dtype.kind):
+        raise RuntimeError(f"{name}: dtype should be {'complex' if x.dtype.kind == 'c' else 'floating point'} for an "
+                           "input of "
+                           f"{x.dtype}, but got {dtype}")
+    if not np.can_cast(x.dtype, dtype):
+        raise RuntimeError(f"{name}: the dtype of the input ({x.dtype}) should be convertible without narrowing to the "
+                           f"specified dtype ({dtype})")
+    return cast(x, dtype)
+
+
+@takes_out
+def vector_norm(x: Any, ord: Any = 2, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """(sum of |x|^ord)^(1/ord) over `dim`, or over all; for ord 0 the number of elements that are not 0, for inf and -inf
+    the largest and smallest |x|."""
+    x = _norm_dtype("linalg.vector_norm", x, dtype)
+    ord = number("linalg.vector_norm", "ord", ord) if isinstance(ord, Tensor) else ord
+    if isinstance(ord, complex) or not isinstance(ord, (int, float)):
+        raise RuntimeError(f"linalg.vector_norm: Expected a non-complex scalar as the order of norm, not {ord!r}")
+    dims = dims_of(dim, x.ndim)
+    if (ord < 0 or ord == math.inf) and count(x.shape, dims) == 0:
+        raise RuntimeError(f"linalg.vector_norm cannot compute the {ord} norm on an empty dimension because the "
+                           "operation does "
+                           f"not have an identity; the shape is {list(x.shape)}, dim {dim}")
+    return VectorNorm.apply(x, ord=float(ord), dims=dims, keepdim=keepdim)
+
+
+def _matrix_dims(x: Any, dim: Any) -> tuple[int, int]:
+    if x.ndim < 2:
+        raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions, its shape is "
+                           f"{list(x.shape)}.")
+    if not isinstance(dim, (tuple, list)) or len(dim) != 2:
+        raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {dim}")
+    first, second = (wrap_dim(d, x.ndim) for d in dim)
+    if first == second:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got {tuple(dim)}")
+    return first, second
+
+
+@takes_out
+def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The norm of each matrix: "fro" (of all elements as one vector), "nuc" (the sum of the singular values), 2 and -2 (the
+    largest and smallest), 1 and -1 (the largest and smallest sum of a column), inf and -inf (of a row)."""
+    first, second = _matrix_dims(A, dim)
+    A = _norm_dtype("linalg.matrix_norm", A, dtype)
+    if ord == "fro":
+        return vector_norm(A, 2, (first, second), keepdim)
+    if ord in ("nuc", 2, -2):
+        if A.dtype == np.float16:
+            raise RuntimeError(f"linalg.svd: Low precision dtypes not supported. Got {A.dtype}")
+        others = [d for d in range(A.ndim) if d not in (first, second)]
+        values = singular_values(permute(A, *others, first, second))
+        if ord == "nuc":
+            out = sum(values, -1)
+        else:
+            out = _extreme_of(values, -1, ord)
+        return reshape(out, kept(A.shape, (first, second))) if keepdim else out
+    if isinstance(ord, str):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported; use 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2")
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    if math.isinf(ord):
+        first, second = second, first
+    sums = vector_norm(A, 1, first, True)
+    out = _extreme_of(sums, second, ord, keepdim=True)
+    return out if keepdim else reshape(out, tuple(n for d, n in enumerate(A.shape) if d not in (first, second)))
+
+
+def _extreme_of(values: Any, dim: int, ord: Any, keepdim: bool = False) -> Any:
+    if values.shape[dim] == 0:
+        raise RuntimeError(f"linalg.matrix_norm: the norm of order {ord} of matrices without elements is not defined")
+    return (amax if ord > 0 else amin)(values, dim, keepdim)
+
+
+@takes_out
+def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """vector_norm, or matrix_norm where `dim` names two dimensions, or A is a matrix and ord is given."""
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype)
+    dims = (dim,) if isinstance(dim, int) else dim
+    if dims is not None and len(dims) not in (1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
+    if dims is None and A.ndim not in (1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {A.ndim}D.")
+    if isinstance(ord, str) and dims is not None and len(dims) != 2:
+        raise RuntimeError(f"linalg.norm: the order {ord!r} is one of matrices; dim must name two dimensions, not "
+                           f"{list(dims)}")
+    if (len(dims) if dims is not None else A.ndim) == 2:
+        return matrix_norm(A, ord, (0, 1) if dims is None else dims, keepdim, dtype=dtype)
+    if isinstance(ord, str):
+        raise RuntimeError(f"linalg.norm: The input tensor A must have at least 2 dimensions for ord={ord!r}, not {A.ndim}")
+    return vector_norm(A, ord, dims, keepdim, dtype=dtype)
+
+
+@casts_float32
+@takes_out
+def cond(A: Any, p: Any = None) -> Any:
+    """The norm of each matrix times that of its inverse; for p None, 2 and -2 the ratio of its extreme singular values.
+    inf for singular ones."""
+    if A.ndim < 2:
+        raise RuntimeError(f"linalg.cond: The input tensor must have at least 2 dimensions, its shape is {list(A.shape)}.")
+    if p in (None, 2, -2):
+        _norm_dtype("linalg.cond", A, None)
+        if 0 in A.shape[-2:]:
+            return result(np.zeros(A.shape[:-2], np.abs(A.array[:0]).dtype))
+        values = singular_values(A)
+        large, small = values[..., 0], values[..., -1]
+        return div(small, large) if p == -2 else div(large, small)
+    if p not in ("fro", "nuc", 1, -1, math.inf, -math.inf):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    demand_square("linalg.cond", A)
+    if 0 in A.shape[-2:]:
+        return result(np.zeros(A.shape[:-2], np.abs(A.array[:0]).dtype))
+    try:
+        inverse = inv(A)
+    except LinAlgError:
+        return _cond_of_some(A, p)
+    return mul(matrix_norm(A, p), matrix_norm(inverse, p))
+
+
+def _cond_of_some(A: Any, p: Any) -> Any:
+    """inf for the singular matrices of a stack, the condition of the others."""
+    singular = np.linalg.matrix_rank(array_of(A)) < A.shape[-1]
+    safe = where(singular[..., None, None], np.eye(A.shape[-1], dtype=A.dtype), A)
+    return where(singular, math.inf, mul(matrix_norm(safe, p), matrix_norm(inv(safe), p)))
+
+
+__all__: list[str] = []

@@ -1,0 +1,337 @@
+"""Products of matrices and vectors, and the linear layers built of them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import promote
+from ...base.errors import check_broadcast, unsupported
+from ...core.casting import casting, lower
+from ...core.operation import fit
+from ...core.tensor import Tensor
+from ...core.walk import home_for
+from ...kernels.products import WORTH, affine, column_sums, product
+from ...kernels.threads import alone
+from .._declare import Operation
+from .._out import detached, into, takes_out
+from ..pointwise.arithmetic import mul
+from ..pointwise.cast import cast
+from ..pointwise.complex import conj
+from ..reductions.reduce import sum
+from ..shape import mH, mT, reshape, unsqueeze
+
+
+class MatMul(Operation, name="Mm"):
+    """x @ y with at least two dimensions each, leading ones broadcast: (..., n, k) @ (..., k, m) -> (..., n, m)."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        """The kernel."""
+        ctx.save(x, y)
+        return rows_product(x, y)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """g @ y^H and x^H @ g, summed over broadcast dimensions."""
+        x, y = ctx.values
+        return product_gradients(g, x, y, ctx.needs(0), ctx.needs(1))
+
+
+matrices = MatMul.apply
+
+
+def rows_product(x: Any, y: Any) -> Any:
+    """x @ y of arrays; many matrices times one are one matrix, stacked."""
+    if x.ndim > 2 and y.ndim == 2:
+        return product(x.reshape(_rows(x), x.shape[-1]), y).reshape(*x.shape[:-1], y.shape[1])
+    return product(x, y)
+
+
+def product_gradients(g: Any, x: Any, y: Any, first: bool, second: bool) -> tuple[Any, Any]:
+    """The gradients of x @ y, as far as they are needed."""
+    was_x, was_y = x.shape, y.shape
+    if (type(g) is np.ndarray and len(was_x) == len(was_y) and was_x[:-2] == was_y[:-2]
+            and x.dtype is y.dtype is g.dtype and g.dtype.kind == "f"):
+        return product(g, y.swapaxes(-1, -2)) if first else None, product(x.swapaxes(-1, -2), g) if second else None
+    gx = fit(matrices(g, mH(y)), was_x, x.dtype) if first else None
+    if not second:
+        return gx, None
+    if len(was_y) == 2 and len(was_x) > 2:
+        x, g = reshape(x, _rows(x), was_x[-1]), reshape(g, _rows(g), was_y[1])
+    return gx, fit(matrices(mH(x), g), was_y, y.dtype)
+
+
+def _rows(x: Any) -> int:
+    n = 1
+    for size in x.shape[:-1]:
+        n *= size
+    return n
+
+
+class MatVec(Operation, name="Mv"):
+    """x @ v for x (n, k), v (k,)."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, v: Any) -> Any:
+        """np.matmul."""
+        ctx.save(x, v)
+        with alone():
+            return np.matmul(x, v)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """The outer product of g and v, and x^H @ g."""
+        x, v = ctx.values
+        return (mul(unsqueeze(g, 1), conj(v)) if ctx.needs(0) else None,
+                MatVec.apply(mH(x), g) if ctx.needs(1) else None)
+
+
+class Dot(Operation):
+    """The sum of x * y, for vectors."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        """np.matmul."""
+        ctx.save(x, y)
+        with alone():
+            return np.matmul(x, y)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """g * y and g * x."""
+        x, y = ctx.values
+        return mul(conj(y), g) if ctx.needs(0) else None, mul(conj(x), g) if ctx.needs(1) else None
+
+
+def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
+    """The matrix product as Python's @: vectors are rows on the left, columns on the right; leading sizes broadcast."""
+    x, y = input, other
+    if casting and out is None:
+        x, y = lower(x, y)
+    if out is None and isinstance(x, Tensor) and isinstance(y, Tensor):
+        one, two = x.array, y.array
+        if one.ndim == two.ndim == 2 and one.shape[1] == two.shape[0] and one.dtype is two.dtype and one.dtype.kind == "f":
+            return matrices(x, y)                    # most are of this kind
+    if not isinstance(x, (Tensor, np.ndarray)) or not isinstance(y, (Tensor, np.ndarray)):
+        return unsupported("matmul", x, y, numbers=False)
+    if out is not None:
+        return into(out, multiplied(detached(x), detached(y)), x, y)
+    return multiplied(x, y)
+
+
+def multiplied(x: Any, y: Any) -> Any:
+    """matmul() without autocast."""
+    a, b = x.array.shape if isinstance(x, Tensor) else x.shape, y.array.shape if isinstance(y, Tensor) else y.shape
+    nx, ny = len(a), len(b)
+    if nx == 0 or ny == 0:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {nx}D and {ny}D")
+    if a[-1] != (b[-2] if ny > 1 else b[0]):
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({size_text(x)} and {size_text(y)})")
+    dtype = x.dtype
+    if dtype != y.dtype:
+        x, y = one_dtype(x, y)
+    if dtype.kind == "b":
+        raise NotImplementedError("matmul of Bool tensors is not implemented: cast them to integers first")
+    if nx > 1 and ny > 1:
+        if nx > 2 and ny > 2 and a[:-2] != b[:-2]:
+            check_broadcast(a[:-2], b[:-2])
+        return matrices(x, y)
+    if nx == 1:
+        if ny == 1:
+            return Dot.apply(x, y)
+        if ny == 2:
+            return MatVec.apply(mT(y), x)
+        z = matrices(unsqueeze(x, 0), y)
+        return reshape(z, (*z.shape[:-2], z.shape[-1]))
+    if nx == 2:
+        return MatVec.apply(x, y)
+    z = matrices(x, unsqueeze(y, 1))
+    return reshape(z, z.shape[:-1])
+
+
+def one_dtype(x: Any, y: Any) -> Any:
+    """Operands of different dtypes: Tensors don't mix, as in PyTorch; arrays come from rules, and do."""
+    if isinstance(x, Tensor) and isinstance(y, Tensor):
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x.dtype} != {y.dtype}. "
+                           "Bring one to the other's with .to(dtype)")
+    dtype = promote(x.dtype, y.dtype)
+    return cast(x, dtype), cast(y, dtype)
+
+
+def size_text(x: Any) -> str:
+    """A shape as in 2x3."""
+    return "x".join(map(str, x.shape))
+
+
+def demand_ndim(name: str, argument: str, x: Any, ndim: int) -> None:
+    """RuntimeError unless x has `ndim` dimensions."""
+    if x.ndim != ndim:
+        kind = {1: "a vector", 2: "a matrix", 3: "a 3D tensor"}[ndim]
+        raise RuntimeError(f"{name}: {argument} must be {kind}, not a tensor of shape {list(x.shape)}")
+
+
+@takes_out
+def mm(input: Any, mat2: Any) -> Any:
+    """The product of two matrices: no broadcasting."""
+    demand_ndim("mm", "self", input, 2)
+    demand_ndim("mm", "mat2", mat2, 2)
+    return matmul(input, mat2)
+
+
+@takes_out
+def bmm(input: Any, mat2: Any) -> Any:
+    """The products of two stacks of matrices, (b, n, k) and (b, k, m)."""
+    demand_ndim("bmm", "batch1", input, 3)
+    demand_ndim("bmm", "batch2", mat2, 3)
+    b, _, k = input.shape
+    if mat2.shape[:2] != (b, k):
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {k}] but got: "
+                           f"[{mat2.shape[0]}, {mat2.shape[1]}].")
+    return matmul(input, mat2)
+
+
+@takes_out
+def mv(input: Any, vec: Any) -> Any:
+    """The product of a matrix and a vector."""
+    demand_ndim("mv", "self", input, 2)
+    demand_ndim("mv", "vec", vec, 1)
+    if input.shape[1] != vec.shape[0]:
+        raise RuntimeError(f"size mismatch, got input ({input.shape[0]}), mat ({size_text(input)}), vec ({vec.shape[0]})")
+    return multiplied(input, vec)                    # which autocast leaves as it is
+
+
+def _vectors(name: str, x: Any, y: Any) -> None:
+    if x.ndim != 1 or y.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {x.ndim}D and {y.ndim}D tensors")
+    if x.dtype != y.dtype:
+        raise RuntimeError(f"{name} : expected both vectors to have same dtype, but found {x.dtype} and {y.dtype}")
+    if x.shape != y.shape:
+        raise RuntimeError(f"inconsistent tensor size, expected tensor {list(x.shape)} and src {list(y.shape)} to have the "
+                           f"same number of elements, but got {x.shape[0]} and {y.shape[0]} elements respectively")
+
+
+@takes_out
+def dot(input: Any, tensor: Any) -> Any:
+    """The sum of input * tensor, for two vectors."""
+    _vectors("dot", input, tensor)
+    return Dot.apply(input, tensor)
+
+
+@takes_out
+def vdot(input: Any, other: Any) -> Any:
+    """The sum of conj(input) * other, for two vectors."""
+    _vectors("vdot", input, other)
+    return Dot.apply(conj(input), other)
+
+
+@takes_out
+def inner(input: Any, other: Any) -> Any:
+    """Products of all vectors along the last dimensions: shape input.shape[:-1] + other.shape[:-1]."""
+    if input.ndim == 0 or other.ndim == 0:
+        return mul(input, other)
+    if input.dtype != other.dtype:
+        input, other = one_dtype(input, other)
+    if input.shape[-1] != other.shape[-1]:
+        raise RuntimeError(f"inner() the last dimension must match on both input tensors but got shapes {list(input.shape)} "
+                           f"and {list(other.shape)}")
+    if other.ndim == 1:
+        return Dot.apply(input, other) if input.ndim == 1 else matmul(input, other)
+    flat = reshape(other, _rows(other), other.shape[-1])
+    return reshape(matmul(input, mT(flat)), (*input.shape[:-1], *other.shape[:-1]))
+
+
+@takes_out
+def outer(input: Any, vec2: Any) -> Any:
+    """All products of elements of two vectors, as a matrix."""
+    for argument, x in (("self", input), ("vec2", vec2)):
+        if x.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {argument}, but got {x.ndim}-D")
+    return mul(unsqueeze(input, 1), vec2)
+
+
+ger = outer
+
+
+def product_at_home(ctx: Any, place: int, x: Any, y: Any) -> Any:
+    """x @ y, arrays of one dtype, as the gradient of input `place`: at once where it shall live, if that is known."""
+    home = home_for(ctx, place)
+    quick = (home is not None and x.dtype == y.dtype == home.dtype and home.dtype.char in "fd"
+             and not np.may_share_memory(home, x) and not np.may_share_memory(home, y))
+    return product(x, y, home if quick else None)
+
+
+class Linear(Operation, name="Addmm"):
+    """x @ weight^T + bias for x (..., k), weight (m, k), bias (m,) or None: one node for the three."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, weight: Any, bias: Any) -> Any:
+        """The product of the rows, into memory that is filled with the bias where that pays."""
+        ctx.save(x, weight)
+        if bias is None:
+            return np.matmul(weight, x) if x.ndim == 1 else rows_product(x, weight.T)
+        if x.ndim == 2:
+            return affine(x, weight, bias)
+        if x.ndim == 1:
+            return np.matmul(weight, x) + bias
+        return affine(x.reshape(_rows(x), x.shape[-1]), weight, bias).reshape(*x.shape[:-1], weight.shape[0])
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """g @ conj(weight), g^T @ conj(x), and g summed over the rows."""
+        x, weight = ctx.values
+        gx = gw = None
+        shape = x.shape
+        if len(shape) == 1:
+            return (MatVec.apply(conj(mT(weight)), g) if ctx.needs(0) else None,
+                    mul(unsqueeze(g, 1), conj(x)) if ctx.needs(1) else None, g if ctx.needs(2) else None)
+        if len(shape) != 2:
+            n = _rows(x)
+            x, g = reshape(x, n, shape[-1]), reshape(g, n, weight.shape[0])
+        plain = type(g) is np.ndarray and x.dtype == weight.dtype == g.dtype and g.dtype.kind == "f"
+        if ctx.needs(0):
+            gx = product(g, weight) if plain else matrices(g, conj(weight))
+            gx = gx if len(shape) == 2 else reshape(gx, shape)
+        if ctx.needs(1):
+            gw = product_at_home(ctx, 1, g.T, x) if plain else matrices(mT(g), conj(x))
+        if not ctx.needs(2):
+            return gx, gw, None
+        return gx, gw, sum(g, 0) if isinstance(g, Tensor) or g.shape[1] == 1 else column_sums(g)
+
+
+class Unbiased(Linear, name="Mm"):
+    """Linear whose bias is None."""
+
+
+def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
+    """input @ weight^T + bias: input (..., k), weight (m, k), bias (m,) -> (..., m)."""
+    if out is not None:
+        return into(out, linear(detached(input), detached(weight), detached(bias)), input, weight, bias)
+    if casting:
+        input, weight, bias = lower(input, weight, bias)
+    x = input
+    shape = x.array.shape if isinstance(x, Tensor) else x.shape
+    matrix = weight.array.shape if isinstance(weight, Tensor) else weight.shape
+    if len(matrix) > 2:
+        raise RuntimeError(f"linear: weight must be a matrix (m, k), or a vector, but it is of shape {list(matrix)}")
+    if not shape or shape[-1] != matrix[-1]:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({size_text(x)} and "
+                           f"{'x'.join(map(str, weight.shape[::-1]))})")
+    if bias is None and len(matrix) == 2 and x.dtype == weight.dtype and x.dtype.kind in "fcV":
+        return Unbiased.apply(x, weight, None)
+    if bias is None or len(matrix) == 1 or not (x.dtype == weight.dtype == bias.dtype) or bias.ndim != 1:
+        out = matmul(x, weight if weight.ndim == 1 else mT(weight))
+        return out if bias is None else out + bias
+    given = len(bias.array) if isinstance(bias, Tensor) else len(bias)
+    if given == 1 and (matrix[0] != 1 or prod(shape) >= WORTH):          # oneDNN would add the bias before the product
+        return matmul(x, mT(weight)) + bias
+    if given != matrix[0]:
+        raise RuntimeError(f"linear: bias has {given} elements, weight {matrix[0]} rows")
+    return Linear.apply(x, weight, bias)
+
+
+spmm = mm                                            # the name that graph networks use: here both matrices are dense
+__all__ = ["bmm", "dot", "ger", "inner", "matmul", "mm", "mv", "outer", "spmm", "vdot"]
+METHODS = ["bmm", "dot", "ger", "inner", "matmul", "mm", "mv", "outer", "vdot"]

@@ -1,0 +1,1 @@
+"""What layers are made of: convolutions, pooling, activations, norms, losses, attention, recurrent layers."""

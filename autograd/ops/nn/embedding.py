@@ -1,0 +1,257 @@
+"""Rows of a table looked up by number, one by one (embedding) or reduced in bags (embedding_bag)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...core.graph import shared_counter
+from ...core.tensor import Tensor
+from ...core.traced import again, refuse, tracers
+from ...kernels.scatter import inside
+from ...kernels.segments import add_rows, first_largest
+from .._declare import Operation
+from ..index.getitem import getitem
+from ..pointwise.choice import passing
+from ..shape import narrow, reshape
+
+
+class Embedding(Operation):
+    """weight[index]."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Any, index: Any, shares: Any) -> Any:
+        """np.take."""
+        ctx.save(index, shares)
+        ctx.rows = weight.shape[0]
+        return np.take(weight, index, axis=0)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Each row adds up what its uses got."""
+        index, shares = ctx.values
+        return AddRows.apply(g, index, shares, rows=ctx.rows), None, None
+
+
+class AddRows(Operation, name="EmbeddingDenseBackward"):
+    """Zeros with g added at the rows of index, divided by shares (0: left out), the adjoint of Embedding."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, index: Any, shares: Any, *, rows: int) -> Any:
+        """Sorted sums."""
+        ctx.save(index, shares)
+        if shares is not None:
+            g = divided(g, shares)
+        return add_rows(g.reshape(index.size, g.shape[-1]), index.reshape(-1), rows)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Look up again."""
+        index, shares = ctx.values
+        out = Embedding.apply(g, index, None)
+        return out if shares is None else divided(out, shares), None, None
+
+
+def divided(g: Any, shares: Any) -> Any:
+    """g / shares along the last dimension, 0 where a share is 0."""
+    factor = np.where(shares == 0, 0, 1 / np.maximum(shares, 1)).astype(g.dtype)
+    return passing(g * factor[..., None], (shares != 0)[..., None])
+
+
+def _shares(index: Any, rows: int, padding_idx: int | None, by_frequency: bool) -> Any:
+    """What to divide the gradient of each use by; 0 where it does not count. None: by nothing."""
+    if padding_idx is None and not by_frequency:
+        return None
+    counts = np.bincount(index.reshape(-1), minlength=rows)[index] if by_frequency else np.ones(index.shape, np.int64)
+    return counts if padding_idx is None else np.where(index == padding_idx, 0, counts)
+
+
+def _table(weight: Any) -> None:
+    """RuntimeError unless weight is a matrix."""
+    if weight.ndim != 2:
+        raise RuntimeError(f"'weight' must be 2-D, got {list(weight.shape)}")
+
+
+def _checked(index: Any, weight: Any, name: str) -> Any:
+    """The array of indices, in range."""
+    if not isinstance(index, Tensor) or index.dtype.kind not in "iu":
+        got = index.dtype if isinstance(index, Tensor) else type(index).__name__
+        raise RuntimeError(f"{name}: expected indices of dtype int64 or int32; but got {got} instead")
+    again(_in_range, index.array, weight.shape[0], name)
+    return index.array
+
+
+def _in_range(a: Any, rows: int, name: str) -> None:
+    """An error unless all indices name rows: IndexError from embedding, RuntimeError from embedding_bag."""
+    if a.size and not inside(a, rows):
+        if name == "embedding":
+            raise IndexError(f"index out of range in self: indices from {a.min()} to {a.max()}, {rows} rows")
+        outside = a.reshape(-1)[((a < 0) | (a >= rows)).reshape(-1)][0]
+        raise RuntimeError(f"{name}: Expected idx >= 0 && idx < num_embeddings ({rows}) but found idx to be {outside}")
+
+
+def _padding(padding_idx: int | None, rows: int, name: str) -> int | None:
+    """padding_idx counted from the front. Outside: AssertionError from embedding, RuntimeError from embedding_bag."""
+    if padding_idx is None:
+        return None
+    if not -rows <= padding_idx < rows:
+        if name == "embedding":
+            raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} with {rows} rows")
+        raise RuntimeError(f"{name}: padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but "
+                           f"got {padding_idx}")
+    return padding_idx % rows
+
+
+def renorm_rows(weight: Any, index: Any, max_norm: float, norm_type: float) -> None:
+    """Scale the rows used down to norm max_norm, in place, where theirs is larger."""
+    if tracers:
+        refuse("max_norm of an embedding can't be recorded")
+    used = np.unique(index)
+    rows = weight.array[used]
+    norms = np.linalg.norm(rows, norm_type, axis=1)
+    factors = np.where(norms > max_norm, max_norm / (norms + 1e-7), 1)
+    weight.array[used] = rows * factors[:, None].astype(rows.dtype)
+    shared_counter(weight).value += 1
+
+
+def _refuse_sparse(sparse: bool, name: str) -> None:
+    if sparse:
+        raise NotImplementedError(f"{name}(sparse=True): gradients are dense here; leave sparse=False")
+
+
+def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
+              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Any:
+    """The rows of weight (rows, d) that input (any shape, integers) names: shape (*input.shape, d).
+
+    The row padding_idx gets no gradient. max_norm scales used rows down, in place, before the look-up.
+    scale_grad_by_freq divides gradients by how often each row is used.
+    """
+    _refuse_sparse(sparse, "embedding")
+    _table(weight)
+    padding_idx = _padding(padding_idx, weight.shape[0], "embedding")
+    index = _checked(input, weight, "embedding")
+    if max_norm is not None:
+        renorm_rows(weight, index, max_norm, norm_type)
+    return Embedding.apply(weight, input, again(_shares, index, weight.shape[0], padding_idx, scale_grad_by_freq))
+
+
+# --- bags --------------------------------------------------------------------------------------------------------------
+
+class SumGroups(Operation, name="EmbeddingBag"):
+    """Rows (m, d) added up by their group numbers (m,): (n, d)."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Any, groups: Any, *, n: int) -> Any:
+        """Sorted sums."""
+        ctx.save(groups)
+        return add_rows(rows, groups, n)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Each row gets its group's gradient."""
+        (groups,) = ctx.values
+        return Embedding.apply(g, groups, None), None
+
+
+def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None, norm_type: float = 2,
+                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Any = None,
+                  include_last_offset: bool = False, padding_idx: int | None = None) -> Any:
+    """The sum, mean or maximum of rows of weight, bag by bag: (bags, d).
+
+    Bags are the rows of a matrix `input`, or the stretches of a vector that begin at `offsets`. padding_idx is left out of
+    its bag; the result for an empty bag is 0. include_last_offset: the last bag ends where offsets end, and what follows is
+    in none. per_sample_weights (as input) weigh the rows of a sum.
+    """
+    _refuse_sparse(sparse, "embedding_bag")
+    if weight.dtype.kind in "iu" and input.dtype.kind in "fV":
+        warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` "
+                      "is deprecated, and should now be `embedding_bag(input, weight, ...)`.", UserWarning, stacklevel=2)
+        input, weight = weight, input
+    _check_bag_arguments(input, per_sample_weights, mode, scale_grad_by_freq)
+    if tracers:
+        refuse("embedding_bag() can't be recorded")
+    lengths = _lengths(input, offsets, include_last_offset)
+    if include_last_offset and input.ndim == 1 and input.shape[0] > offsets.array[-1]:      # the last bag ends there
+        input = narrow(input, 0, 0, int(offsets.array[-1]))
+        per_sample_weights = None if per_sample_weights is None else narrow(per_sample_weights, 0, 0, input.shape[0])
+    _table(weight)
+    if per_sample_weights is not None and per_sample_weights.dtype != weight.dtype:
+        raise RuntimeError(f"embedding_bag: expected per_sample_weights to have the same type as weight, but got "
+                           f"{per_sample_weights.dtype} and {weight.dtype}")
+    index = _checked(input, weight, "embedding_bag").reshape(-1)
+    padding_idx = _padding(padding_idx, weight.shape[0], "embedding_bag")
+    if max_norm is not None:
+        renorm_rows(weight, index, max_norm, norm_type)
+    groups = np.repeat(np.arange(len(lengths)), lengths)
+    weights = None if per_sample_weights is None else reshape(per_sample_weights, (index.size,))
+    if padding_idx is not None:
+        keep = np.flatnonzero(index != padding_idx)
+        index, groups = index[keep], groups[keep]
+        weights = None if weights is None else getitem(weights, keep)
+    used = reshape(input, (index.size,)) if padding_idx is None else index         # a Tensor: writes to it are noticed
+    rows = Embedding.apply(weight, used, again(_shares, index, weight.shape[0], None, scale_grad_by_freq))
+    if weights is not None:
+        rows = rows * reshape(weights, (index.size, 1))
+    if mode == "max":
+        return _largest(rows, groups, len(lengths))
+    out = SumGroups.apply(rows, groups, n=len(lengths))
+    if mode == "sum":
+        return out
+    counts = np.maximum(np.bincount(groups, minlength=len(lengths)), 1).astype(weight.dtype)
+    return out / counts[:, None]
+
+
+def _largest(rows: Any, groups: Any, n: int) -> Any:
+    """The largest of each group and column."""
+    present, numbers = first_largest(rows.array, groups)
+    picked = getitem(rows, (numbers, np.arange(rows.shape[1])))
+    return SumGroups.apply(picked, present, n=n)
+
+
+def _check_bag_arguments(input: Any, per_sample_weights: Any, mode: str, scale_grad_by_freq: bool) -> None:
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError(f"mode has to be one of sum, mean or max, not {mode!r}")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if per_sample_weights is None:
+        return
+    if mode != "sum":
+        raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
+                                  f"mode='sum' (got mode='{mode}').")
+    if per_sample_weights.shape != input.shape:
+        raise ValueError(f"embedding_bag: If per_sample_weights ({list(per_sample_weights.shape)}) is not None, then it "
+                         f"must have the same shape as the input ({list(input.shape)})")
+
+
+def _lengths(input: Any, offsets: Any, include_last_offset: bool) -> Any:
+    """How many indices each bag has."""
+    if input.ndim == 2:
+        if offsets is not None:
+            raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
+                             f"length sequences. However, found offsets of type {type(offsets).__name__}")
+        return np.full(input.shape[0], input.shape[1])
+    if input.ndim != 1:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+    if offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    if offsets.ndim != 1:
+        raise ValueError(f"offsets has to be a 1D Tensor, but got {list(offsets.shape)}")
+    starts = offsets.array
+    if include_last_offset and not len(starts):
+        raise RuntimeError("include_last_offset: number of offsets should be at least 1")
+    if len(starts) and starts[0] != 0:
+        raise RuntimeError("offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position "
+                           f"0. However, got {starts[0]}")
+    if len(starts) and starts[-1] > input.shape[0]:
+        raise RuntimeError(f"offsets[-1] can not be greater than input's length({input.shape[0]}) but got offsets[-1] of "
+                           f"{starts[-1]}")
+    lengths = np.diff(starts) if include_last_offset else np.diff(np.append(starts, input.shape[0]))
+    if (lengths < 0).any():
+        raise RuntimeError(f"embedding_bag: offsets must not decrease, got {starts.tolist()}")
+    return lengths
+
+
+__all__: list[str] = []
+METHODS: list[str] = []

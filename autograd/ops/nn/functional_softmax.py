@@ -1,0 +1,63 @@
+"""softmax and its relatives as torch.nn.functional has them: with a dimension chosen for you, if you do not say one."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...core.random import default_generator
+from ...core.traced import again
+from ..shape import wrap_dim
+from .softmax import log_softmax as log_softmax_of
+from .softmax import softmax as softmax_of
+
+
+def _chosen(name: str, dim: int | None, ndim: int, _stacklevel: int) -> int:
+    if dim is not None:
+        return dim
+    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+                  "argument.", UserWarning, stacklevel=_stacklevel + 1)
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """exp(input) over its sum along `dim`."""
+    return softmax_of(input, dim if dim is not None else _chosen("softmax", dim, input.ndim, _stacklevel), dtype=dtype)
+
+
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """softmax(-input)."""
+    return softmax_of(-input, dim if dim is not None else _chosen("softmin", dim, input.ndim, _stacklevel), dtype=dtype)
+
+
+def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """log(softmax(input)), computed without losing small ones."""
+    dim = dim if dim is not None else _chosen("log_softmax", dim, input.ndim, _stacklevel)
+    return log_softmax_of(input, dim, dtype=dtype)
+
+
+def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
+    """A soft sample of a category: softmax((logits + Gumbel noise) / tau).
+
+    hard: the sample itself, as 0 and 1, with the gradient of the soft one.
+    """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", UserWarning, stacklevel=2)
+    soft = softmax_of((logits + again(_noise, logits.shape, logits.dtype)) / tau, dim)
+    return (again(_picked, soft.array, wrap_dim(dim, soft.ndim)) - soft.detach()) + soft if hard else soft
+
+
+def _noise(shape: Any, dtype: Any) -> Any:
+    return np.asarray(-np.log(default_generator().numpy.standard_exponential(shape))).astype(dtype)
+
+
+def _picked(soft: Any, dim: int) -> Any:
+    """1 at the largest, else 0."""
+    picked = np.zeros_like(soft)
+    np.put_along_axis(picked, np.expand_dims(np.argmax(soft, axis=dim), dim), 1, axis=dim)
+    return picked
+
+
+__all__: list[str] = []

@@ -1,0 +1,219 @@
+"""Losses of numbers against numbers: squared, absolute and in between; Gaussian and Poisson likelihoods; kl_div."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...core.casting import casts_float32
+from ...core.tensor import Tensor, result
+from ...core.traced import again, tracers
+from ...kernels.threads import alone
+from .._declare import Operation
+from .._pointwise import pointwise
+from ..pointwise.arithmetic import mul
+from ..pointwise.choice import clamp, where
+from ..pointwise.exponential import exp, log
+from ..pointwise.sign import abs as absolute
+from ..reductions.reduce import sum
+from .loss_reduction import alike, chosen, reduced
+
+
+class MseLoss(Operation):
+    """The sum of (x - y)^2 times scale, for x and y of one shape and dtype."""
+
+    real = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any, *, scale: float) -> Any:
+        """One pass for the difference and one for its squares."""
+        ctx.save(x, y)
+        ctx.scale = scale
+        difference = (x - y).reshape(-1)
+        with alone():
+            return np.asarray(np.vdot(difference, difference) * scale, x.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """2 scale (x - y) g, and minus that."""
+        x, y = ctx.values
+        if isinstance(g, Tensor):
+            gx = (x - y) * (g * (2 * ctx.scale))
+        else:
+            gx = x - y
+            gx *= np.asarray(g * (2 * ctx.scale), x.dtype)
+        return gx if ctx.needs(0) else None, -gx if ctx.needs(1) else None
+
+
+@casts_float32
+def mse_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+             weight: Any = None) -> Any:
+    """(input - target)^2; weight multiplies each element, and the mean is over the weights."""
+    reduction = chosen(reduction, size_average, reduce)
+    input, target = alike(input, target)
+    size = math.prod(input.shape)
+    if weight is None and reduction != "none" and size and input.dtype != np.float16 and isinstance(input, Tensor):
+        _floating("mse_loss", input)
+        return MseLoss.apply(input, target, scale=1.0 if reduction == "sum" else 1 / size)
+    _floating("mse_loss", input)
+    difference = input - target
+    return _weighted(difference * difference, weight, reduction)
+
+
+def _floating(name: str, x: Any) -> None:
+    if x.dtype.kind not in "fcV":
+        raise NotImplementedError(f'"{name}" not implemented for {x.dtype}; cast to floating point first')
+
+
+def _weighted(losses: Any, weight: Any, reduction: str) -> Any:
+    """Losses times weights of their shape, reduced; the mean is over the sum of the weights."""
+    if weight is None:
+        return reduced(losses, reduction)
+    if weight.shape != losses.shape:
+        raise ValueError(f"Inputs and weight must have the same size: {list(losses.shape)} and {list(weight.shape)}")
+    losses = losses * weight
+    return sum(losses) / sum(weight) if reduction == "mean" else reduced(losses, reduction)
+
+
+@casts_float32
+def l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+            weight: Any = None) -> Any:
+    """|input - target|; weight multiplies each element, and the mean is over the weights."""
+    reduction = chosen(reduction, size_average, reduce)
+    input, target = alike(input, target)
+    return _weighted(absolute(input - target), weight, reduction)
+
+
+def _within(d: Any, delta: float) -> Any:
+    return d.clip(-delta, delta) if isinstance(d, (np.ndarray, np.generic)) else clamp(d, -delta, delta)
+
+
+def _huber_forward(d: Any, delta: float) -> Any:
+    inner = d.clip(-delta, delta)                    # d within, delta with d's sign beyond: the derivative, too
+    return inner * (d - 0.5 * inner)
+
+
+_huber = pointwise("HuberLoss", _huber_forward, lambda g, d, delta: g * _within(d, delta))
+_smooth = pointwise("SmoothL1Loss", lambda d, beta: _huber_forward(d, beta) / beta,
+                    lambda g, d, beta: g * (_within(d, beta) / beta))
+
+
+@casts_float32
+def smooth_l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+                   beta: float = 1.0) -> Any:
+    """d^2 / (2 beta) where d = |input - target| < beta, d - beta / 2 elsewhere."""
+    reduction = chosen(reduction, size_average, reduce)
+    input, target = alike(input, target)
+    if beta == 0:
+        return reduced(absolute(input - target), reduction)
+    if beta < 0:
+        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}.")
+    return reduced(_smooth(input - target, float(beta)), reduction)
+
+
+@casts_float32
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
+    """d^2 / 2 where d = |input - target| < delta, delta (d - delta / 2) elsewhere."""
+    reduction = chosen(reduction)
+    input, target = alike(input, target)
+    if delta <= 0:
+        raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}.")
+    return _weighted(_huber(input - target, float(delta)), weight, reduction)
+
+
+# --- likelihoods -------------------------------------------------------------------------------------------------------
+
+@casts_float32
+def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: Any = None,
+                     eps: float = 1e-8, reduce: Any = None, reduction: str = "mean") -> Any:
+    """exp(input) - target input, or input - target log(input + eps) if not log_input.
+
+    full adds Stirling's approximation of log(target!), where target > 1.
+    """
+    reduction = chosen(reduction, size_average, reduce)
+    loss = exp(input) - target * input if log_input else input - target * log(input + eps)
+    if full:
+        many = target > 1
+        safe = where(many, target, 1.0)
+        stirling = safe * log(safe) - safe + 0.5 * log(2 * math.pi * safe)
+        loss = loss + where(many, stirling, 0.0)
+    return reduced(loss, reduction)
+
+
+def _not_negative(var: Any) -> None:
+    if (var < 0).any():
+        raise ValueError("var has negative entry/entries")
+
+
+def _up_to(eps: float, x: Any) -> Any:
+    """What is missing up to eps."""
+    return np.maximum(eps - x, 0).astype(x.dtype)
+
+
+def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
+                      reduction: str = "mean") -> Any:
+    """(log(var) + (input - target)^2 / var) / 2, var at least eps; full adds log(2 pi) / 2."""
+    if not isinstance(var, Tensor):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = var * result(np.ones(input.shape, input.dtype))
+    else:
+        again(_not_negative, var.array)
+    if var.shape != input.shape:
+        if input.shape[:-1] == var.shape:            # one variance for each row
+            var = var[..., None]
+        elif not (input.ndim == var.ndim and any(
+                var.shape == (*input.shape[:i], 1, *input.shape[i + 1:]) for i in range(input.ndim))):
+            raise ValueError(f"var is of incorrect size: {list(var.shape)} for input {list(input.shape)}")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    lift = again(_up_to, eps, var.array)             # no gradient goes into the limit
+    var = var + lift if tracers or lift.any() else var
+    difference = input - target
+    loss = 0.5 * (log(var) + difference * difference / var)
+    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+
+
+class XLogX(Operation, name="Xlogy"):
+    """t log(t), 0 at 0."""
+
+    @staticmethod
+    def forward(ctx: Any, t: Any) -> Any:
+        """Without nan at 0."""
+        ctx.save(t)
+        return np.asarray(np.where(t == 0, 0, t * np.log(t)), t.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """log(t) + 1; PyTorch's nan at 0 included."""
+        (t,) = ctx.values
+        return g * where(t == 0, math.nan, log(t) + 1)
+
+
+@casts_float32
+def kl_div(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+           log_target: bool = False) -> Any:
+    """target (log(target) - input), input being log probabilities, target too if log_target.
+
+    reduction "batchmean" divides the sum by input.shape[0]: the divergence itself.
+    """
+    batch = reduction == "batchmean" and size_average is None and reduce is None
+    if batch:
+        reduction = "sum"
+    elif reduction == "mean":
+        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' "
+                      "divides only by the batch size, and aligns with the KL div math definition.", UserWarning,
+                      stacklevel=2)
+    reduction = chosen(reduction, size_average, reduce)
+    if log_target:
+        losses = exp(target) * (target - input)
+    else:
+        losses = XLogX.apply(target) - mul(target, input)
+    out = reduced(losses, reduction)
+    return out / input.shape[0] if batch and input.ndim else out
+
+
+__all__: list[str] = []

@@ -1,0 +1,367 @@
+"""Maxima under windows: sliding, adaptive and fractional ones, and the way back, unpooling.
+
+Where a maximum stands is an integer; the gradient goes there. Adding at places and taking from them are each other's
+adjoint, so all derivatives follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import int64
+from ...core.casting import casting, casts_float32, raised
+from ...core.random import default_generator
+from ...core.tensor import Tensor
+from ...core.traced import refuse, tracers
+from ...kernels import onednn_pooling
+from ...kernels import pooling as kernels
+from ...kernels.layouts import kept
+from ...kernels.windows import Slide
+from .._declare import Operation
+from ..shape import reshape, unsqueeze
+from .geometry import Sizes, by, check_pool_input, full_sizes, ints, pool_ints
+
+
+class MaxPool(Operation, name="MaxPoolWithIndices"):
+    """The largest elements under windows, and their places in the flat plane, both found by `find`.
+
+    places: found before, and given to the user, who may write into them; the largest elements are taken from there.
+    """
+
+    joins = ((0,),)
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, places: Any = None, *, find: Any, how: tuple[Any, ...], indices: bool) -> Any:
+        """One of the kernels max_windows, max_spans, max_scattered; or oneDNN's, whose codes tell the places when asked."""
+        ctx.plane, ctx.codes = x.shape[2:], None
+        if places is not None:
+            ctx.save(places)
+            return kernels.take_places(x, places)
+        quick = onednn_pooling.max_windows(x, *how) if find is kernels.max_windows else None
+        if quick is None:
+            values, ctx.places = find(x, *how)
+            values = kept(values, x)
+            return (values, ctx.places) if indices else values
+        (values, ctx.codes), (ctx.slide,) = quick, how
+        return (values, kernels.decoded(ctx.codes, ctx.slide, ctx.plane)) if indices else values
+
+    @staticmethod
+    def backward(ctx: Any, g: Any, _: Any = None) -> Any:
+        """To the places where they came from."""
+        if ctx.saved is not None:
+            (places,) = ctx.values
+            return AddPlaces.apply(g, places=getattr(places, "array", places), plane=ctx.plane), None
+        if ctx.codes is None:
+            return AddPlaces.apply(g, places=ctx.places, plane=ctx.plane)
+        made = None if isinstance(g, Tensor) else onednn_pooling.max_windows_back(g, ctx.codes, ctx.plane, ctx.slide)
+        if made is not None:
+            return made
+        return AddPlaces.apply(g, places=kernels.decoded(ctx.codes, ctx.slide, ctx.plane), plane=ctx.plane)
+
+
+class MaxPool1d(MaxPool, name="MaxPool1DWithIndices"):
+    """Named as in PyTorch."""
+
+
+class MaxPool2d(MaxPool, name="MaxPool2DWithIndices"):
+    """Named as in PyTorch."""
+
+
+class MaxPool3d(MaxPool, name="MaxPool3DWithIndices"):
+    """Named as in PyTorch."""
+
+
+POOLS = (MaxPool1d, MaxPool2d, MaxPool3d)
+
+
+class AddPlaces(Operation, name="MaxPoolWithIndicesBackward"):
+    """Zeros (n, c, *plane) with g added at places in each flat plane; the adjoint of TakePlaces."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, *, places: Any, plane: Sizes) -> Any:
+        """The kernel add_places."""
+        ctx.places = places
+        return kernels.add_places(g, places, plane)
+
+    @staticmethod
+    def backward(ctx: Any, u: Any) -> Any:
+        """Take them again."""
+        return TakePlaces.apply(u, places=ctx.places)
+
+
+class TakePlaces(Operation, name="Gather"):
+    """The elements of x (n, c, *plane) at places in each flat plane."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, places: Any) -> Any:
+        """The kernel take_places."""
+        ctx.places, ctx.plane = places, x.shape[2:]
+        return kernels.take_places(x, places)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Add them back."""
+        return AddPlaces.apply(g, places=ctx.places, plane=ctx.plane)
+
+
+class MaxUnpool(Operation):
+    """Zeros (n, c, *plane) with x put at places in each flat plane."""
+
+    real = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, places: Any, *, plane: Sizes) -> Any:
+        """The kernel put_places."""
+        ctx.save(places)
+        return kernels.put_places(x, places, plane)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Take from the places."""
+        (places,) = ctx.values
+        return TakePlaces.apply(g, places=getattr(places, "array", places)), None
+
+
+def found(x: Any, dims: int, find: Any, how: tuple[Any, ...], indices: bool) -> Any:
+    """Maxima and, with `indices`, places of x (n, c, *plane), or of one sample (c, *plane)."""
+    if x.ndim == dims + 1:
+        out = found(unsqueeze(x, 0), dims, find, how, indices)
+        return tuple([reshape(part, part.shape[1:]) for part in out]) if indices else reshape(out, out.shape[1:])
+    pool = POOLS[dims - 1]
+    if not indices or not isinstance(x, Tensor) or not x.tracked:
+        return pool.apply(x, find=find, how=how, indices=indices)
+    places = pool.apply(x.detach(), find=find, how=how, indices=True)[1]
+    return pool.apply(x, places, find=find, how=how, indices=False), places
+
+
+# --- sliding windows -------------------------------------------------------------------------------------------------
+
+def max_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
+             ceil_mode: bool, indices: bool) -> Any:
+    """max_pool1d, 2d, 3d, with their places or without: they differ in `dims`."""
+    kernel = pool_ints(name, "kernel_size", kernel_size, dims)
+    stride = kernel if stride is None or stride in ([], ()) else pool_ints(name, "stride", stride, dims)
+    padding, dilation = pool_ints(name, "padding", padding, dims), pool_ints(name, "dilation", dilation, dims)
+    check_pool_input(name, input, dims)
+    if input.dtype.kind in "bc":
+        raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
+    if min(kernel) < 1 or min(stride) < 1 or min(dilation) < 1:
+        raise RuntimeError(f"{name}: kernel_size, stride and dilation must be greater than zero, but got kernel_size="
+                           f"{list(kernel)}, stride={list(stride)}, dilation={list(dilation)}")
+    if min(padding) < 0:
+        raise RuntimeError(f"{name}: pad must be non-negative, but got pad={list(padding)}")
+    if any(p > k // 2 for p, k in zip(padding, kernel, strict=True)):
+        raise RuntimeError(f"{name}: pad should be at most half of kernel size, but got pad={list(padding)} and kernel_size="
+                           f"{list(kernel)}")
+    plane = input.shape[-dims:]
+    outs = tuple([kernels.pooled_size(n, k, s, p, d, ceil_mode)
+                  for n, k, s, p, d in zip(plane, kernel, stride, padding, dilation, strict=True)])
+    if min(outs) < 1:
+        channels = input.shape[-dims - 1]
+        raise RuntimeError(f"{name}: Given input size: ({by((channels, *plane))}). Calculated output size: "
+                           f"({by((channels, *outs))}). Output size is too small")
+    return found(input, dims, kernels.max_windows, (Slide(kernel, stride, padding, dilation, outs),), indices)
+
+
+def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+               ceil_mode: bool = False, return_indices: bool = False) -> Any:
+    """The largest element under each window of input (n, c, l) or (c, l); stride defaults to the window.
+
+    With return_indices also where it stands. Of equal ones the first is taken.
+    """
+    return max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+               ceil_mode: bool = False, return_indices: bool = False) -> Any:
+    """The largest element under each window of input (n, c, h, w) or (c, h, w); stride defaults to the window.
+
+    With return_indices also where it stands in its plane, counted row by row. Of equal ones the first is taken.
+    """
+    return max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+               ceil_mode: bool = False, return_indices: bool = False) -> Any:
+    """The largest element under each window of input (n, c, d, h, w) or (c, d, h, w); stride defaults to the window.
+
+    With return_indices also where it stands in its volume, counted in memory's order. Of equal ones the first is taken.
+    """
+    if casting and not return_indices:
+        (input,) = raised(input)
+    return max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+# --- adaptive windows ------------------------------------------------------------------------------------------------
+
+def adaptive_max_pool(name: str, dims: int, input: Any, output_size: Any, indices: bool) -> Any:
+    """adaptive_max_pool1d, 2d, 3d, with their places or without: they differ in `dims`."""
+    outs = full_sizes(name, input, output_size, dims)
+    if input.shape[-dims - 1] == 0:
+        raise RuntimeError(f"{name}: Expected input to have non-zero size for non-batch dimensions, but input has sizes "
+                           f"{list(input.shape)}")
+    if input.dtype.kind not in "fV":
+        raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
+    return found(input, dims, kernels.max_spans, (kernels.adaptive_tables(input.shape[-dims:], outs),), indices)
+
+
+def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The maxima over output_size windows that cover input (n, c, l) or (c, l) evenly."""
+    return adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, return_indices)
+
+
+def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The maxima over output_size (h', w') windows that cover input (n, c, h, w) or (c, h, w) evenly; None: as input."""
+    return adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size, return_indices)
+
+
+@casts_float32
+def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+    """The maxima over output_size (d', h', w') windows that cover input (n, c, d, h, w) evenly; None: as input."""
+    return adaptive_max_pool("adaptive_max_pool3d", 3, input, output_size, return_indices)
+
+
+# --- fractional windows ----------------------------------------------------------------------------------------------
+
+def fractional_outs(name: str, dims: int, plane: Sizes, output_size: Any, output_ratio: Any) -> Sizes:
+    """The output's sizes, as they are given or as a share of the input's."""
+    if output_size is not None:
+        return ints(output_size, dims, "output_size")
+    if output_ratio is None:
+        raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+    ratios = tuple(output_ratio) if isinstance(output_ratio, Sequence) else (output_ratio,) * dims
+    if len(ratios) != dims:
+        raise ValueError(f"{name} requires output_ratio to be a single number or {dims}, got {output_ratio}")
+    return tuple([int(n * r) for n, r in zip(plane, ratios, strict=True)])
+
+
+def fractional_max_pool(name: str, dims: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any,
+                        samples: Any, indices: bool) -> Any:
+    """fractional_max_pool2d, 3d, with their places or without: they differ in `dims`."""
+    plane = input.shape[-dims:]
+    outs = fractional_outs(name, dims, plane, output_size, output_ratio)
+    check_pool_input(name, input, dims)
+    kernel = ints(kernel_size, dims, "kernel_size")
+    if input.dtype.kind not in "fV":
+        raise NotImplementedError(f"{name}: not implemented for {input.dtype}")
+    if min(kernel) < 1 or min(outs) < 1:
+        raise RuntimeError(f"{name}: kernel_size and output_size must be greater than zero, but got kernel_size="
+                           f"{list(kernel)} and output_size={list(outs)}")
+    spare = 1 if dims == 3 else 0                                    # as in PyTorch
+    if any(o + k - 1 + spare > n for o, k, n in zip(outs, kernel, plane, strict=True)):
+        raise RuntimeError(f"{name}(): pool size {list(kernel)} too large relative to input size {list(plane)} and output "
+                           f"size {list(outs)}: output + pool - 1 must be at most the input's{' - 1' * spare}")
+    if tracers:
+        refuse(f"{name}() can't be recorded")
+    n = 1 if input.ndim == dims + 1 else input.shape[0]
+    shape = (n, input.shape[-dims - 1], dims)
+    if samples is None:
+        drawn = default_generator().numpy.random(shape).astype(input.dtype)
+    else:
+        if samples.dtype != input.dtype:
+            raise RuntimeError(f"{name}: expected _random_samples to have the same dtype as input, {input.dtype}, but got "
+                               f"{samples.dtype}")
+        if samples.ndim != 3 or samples.shape[0] < n or samples.shape[1] < shape[1] or samples.shape[2] != dims:
+            raise RuntimeError(f"{name}: expected _random_samples of shape {list(shape)}, got {list(samples.shape)}")
+        drawn = np.asarray(samples.array)[:n, :shape[1]]
+    order = range(dims) if dims == 3 else reversed(range(dims))      # in 2-d PyTorch's first sample is for the width
+    starts = [kernels.fractional_starts(drawn[..., s], plane[d], outs[d], kernel[d])
+              for d, s in enumerate(order)]
+    return found(input, dims, kernels.max_scattered, (starts, kernel), indices)
+
+
+@casts_float32
+def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+                          return_indices: bool = False, _random_samples: Any = None) -> Any:
+    """The maxima under windows set out in steps of random lengths: input (n, c, h, w) or (c, h, w) to output_size.
+
+    _random_samples (n, c, 2) in [0, 1) place the windows of every plane; left out, they are drawn.
+    """
+    return fractional_max_pool("fractional_max_pool2d", 2, input, kernel_size, output_size, output_ratio, _random_samples,
+                               return_indices)
+
+
+@casts_float32
+def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
+                          return_indices: bool = False, _random_samples: Any = None) -> Any:
+    """The maxima under windows set out in steps of random lengths: input (n, c, d, h, w) or (c, d, h, w) to output_size.
+
+    _random_samples (n, c, 3) in [0, 1) place the windows of every volume; left out, they are drawn.
+    """
+    return fractional_max_pool("fractional_max_pool3d", 3, input, kernel_size, output_size, output_ratio, _random_samples,
+                               return_indices)
+
+
+# --- unpooling -------------------------------------------------------------------------------------------------------
+
+def unpooled(plane: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, output_size: Any) -> Sizes:
+    """The sizes that pooling came from: output_size, if it is near enough to what the window implies."""
+    dims = len(kernel)
+    usual = tuple([(n - 1) * s + k - 2 * p for n, s, k, p in zip(plane, stride, kernel, padding, strict=True)])
+    if output_size is None:
+        return usual
+    sizes = tuple(output_size)
+    if len(sizes) == dims + 2:
+        sizes = sizes[2:]
+    if len(sizes) != dims:
+        raise ValueError(f"output_size should be a sequence containing {dims} or {dims + 2} elements, but it has a length "
+                         f"of '{len(sizes)}'")
+    for d, (size, middle, step) in enumerate(zip(sizes, usual, stride, strict=True)):
+        if not middle - step < size < middle + step:
+            raise ValueError(f"invalid output_size {list(sizes)} (dim {d} must be between {middle - step} and "
+                             f"{middle + step})")
+    return sizes
+
+
+def max_unpool(name: str, dims: int, input: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any,
+               output_size: Any) -> Any:
+    """max_unpool1d, 2d, 3d: they differ in `dims`."""
+    kernel = ints(kernel_size, dims, "kernel_size")
+    stride = kernel if stride is None or stride in ([], ()) else ints(stride, dims, "stride")
+    padding = ints(padding, dims, "padding")
+    check_pool_input(name, input, dims)
+    plane = unpooled(input.shape[-dims:], kernel, stride, padding, output_size)
+    if min(stride) < 1:
+        raise RuntimeError(f"{name}: strides should be greater than zero, but got stride: {list(stride)}")
+    if indices.dtype != int64:
+        raise RuntimeError(f"{name}: elements in indices should be type int64 but got: {indices.dtype}")
+    if tuple(indices.shape) != tuple(input.shape):
+        raise RuntimeError(f"{name}: Expected shape of indices to be same as that of the input tensor "
+                           f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}")
+    places = indices.array if isinstance(indices, Tensor) else indices
+    size = int(np.prod(plane, dtype=int))
+    wrong = (places < 0) | (places >= size)
+    if wrong.any():
+        raise RuntimeError(f"{name}: Found an invalid max index: {places[wrong][0]} (output volumes are of size "
+                           f"{by(plane)})")
+    if input.ndim == dims + 1:
+        out = MaxUnpool.apply(unsqueeze(input, 0), unsqueeze(indices, 0), plane=plane)
+        return reshape(out, out.shape[1:])
+    return MaxUnpool.apply(input, indices, plane=plane)
+
+
+@casts_float32
+def max_unpool1d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                 output_size: Any = None) -> Any:
+    """Zeros with input (n, c, l) or (c, l) put where max_pool1d says it found it."""
+    return max_unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
+
+
+@casts_float32
+def max_unpool2d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                 output_size: Any = None) -> Any:
+    """Zeros with input (n, c, h, w) or (c, h, w) put where max_pool2d says it found it."""
+    return max_unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
+
+
+@casts_float32
+def max_unpool3d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
+                 output_size: Any = None) -> Any:
+    """Zeros with input (n, c, d, h, w) or (c, d, h, w) put where max_pool3d says it found it."""
+    return max_unpool("max_unpool3d", 3, input, indices, kernel_size, stride, padding, output_size)
+
+
+__all__ = ["max_pool1d", "max_pool2d", "max_pool3d"]

@@ -1,0 +1,130 @@
+"""A recurrent layer over a whole sequence, in one direction, as one node of the graph."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import float32, promote
+from ...core.casting import cast_to, casting, eligible, lower
+from ...core.modes import modes
+from ...core.tensor import Tensor
+from ...kernels import recurrent as kernels
+from ...kernels.products import affine, column_sums, product
+from .._declare import Operation
+from ..linalg.matmul import matrices, product_at_home
+from ..reductions.reduce import sum
+from ..shape import mT, reshape
+from .recurrent_steps import gradients
+
+
+class Recurrent(Operation):
+    """(outputs, final h[, final c]) of a layer: x (t, b, k), or packed (rows, k) with the batch size of each step.
+
+    Weights as PyTorch names them: w_ih (gates n, k), w_hh (gates n, p), b_ih, b_hh (gates n,) or None, w_hr (p, n) or None;
+    h (b, p) and, for an LSTM, c (b, n): the first states, zeros if None. One product makes the inputs' part of all gates.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, w_hr: Any, h: Any, c: Any, *, cell: str,
+                sizes: tuple[int, ...] | None, reverse: bool) -> Any:
+        """The kernel of the cell; what it keeps goes along in a tuple: numbers to the graph."""
+        ctx.cell = cell
+        ctx.steps = kernels.steps_of((x.shape[1],) * x.shape[0] if sizes is None else sizes, reverse)
+        batch, n, p = (x.shape[1] if sizes is None else max(sizes, default=0)), w_ih.shape[0], w_hh.shape[1]
+        rows = x if sizes is not None else np.reshape(x, (x.shape[0] * batch, x.shape[2]))
+        final = np.zeros((batch, p), x.dtype) if h is None else h.copy()
+        if b_ih is None:
+            gates = product(rows, w_ih.T)
+        else:                                        # GRU's third gate keeps its recurrent bias apart
+            bias = b_ih + b_hh if cell != "GRU" else np.concatenate([b_ih[:2 * p] + b_hh[:2 * p], b_ih[2 * p:]])
+            gates = affine(rows, w_ih, bias)
+        states: tuple[Any, ...] = (final,)
+        if cell == "LSTM":
+            states = final, np.zeros((batch, n // 4), x.dtype) if c is None else c.copy()
+            y, kept = kernels.lstm_forward(gates, *states, w_hh, w_hr, ctx.steps)
+        elif cell == "GRU":
+            y, kept = kernels.gru_forward(gates, final, w_hh, None if b_hh is None else b_hh[2 * p:], ctx.steps)
+        else:
+            y, kept = kernels.plain_forward(gates, final, w_hh, ctx.steps, cell == "RNN_RELU")
+        ctx.save(x, w_ih, w_hh, b_ih, b_hh, w_hr, h, c, kept)
+        return y if sizes is not None else y.reshape(*x.shape[:2], p), *states
+
+    @staticmethod
+    def backward(ctx: Any, gy: Any, gh: Any, gc: Any = None) -> Any:
+        """Back through the steps, in kernels or recorded; then one product for each weight and for x."""
+        x, w_ih, w_hh, _, _, w_hr, *given, kept = ctx.values
+        rows = x if x.ndim == 2 else reshape(x, (x.shape[0] * x.shape[1], x.shape[2]))
+        gy = gy if gy is None or gy.ndim == 2 else reshape(gy, (rows.shape[0], gy.shape[2]))
+        batch = max((stop - start for start, stop in ctx.steps), default=0)
+        sizes = (batch, w_hh.shape[1]), (batch, w_ih.shape[0] // 4)
+        count = 2 if ctx.cell == "LSTM" else 1
+        recorded = any(isinstance(g, Tensor) for g in (gy, gh, gc))
+        gs = _filled((gh, gc)[:count], sizes, w_hh.dtype, copy=not recorded)
+        if recorded:
+            d, inner, gs, before, projected, full = gradients(
+                ctx.cell, rows, ctx.values[1:6], _filled(given[:count], sizes, w_hh.dtype), gy, gs, ctx.steps)
+        else:
+            d, inner, before, projected, full = _by_kernel(ctx, gy, gs, kept, w_hh, w_hr)
+        gx = matrices(d, w_ih) if ctx.needs(0) else None
+        add_up = (lambda rows: sum(rows, 0)) if recorded else column_sums
+        gb: Any = add_up(d) if ctx.needs(3) else None
+        same = gb is not None and inner is d and not recorded      # a copy: both become gradients, which are written to
+        return (gx if gx is None or x.ndim == 2 else reshape(gx, x.shape),
+                _of_weight(ctx, 1, d, rows), _of_weight(ctx, 2, inner, before),
+                gb, None if not ctx.needs(4) else gb.copy() if same else add_up(inner),
+                _of_weight(ctx, 5, projected, full),
+                gs[0] if ctx.needs(6) else None,
+                gs[1] if ctx.needs(7) else None)
+
+
+def _of_weight(ctx: Any, place: int, g: Any, x: Any) -> Any:
+    """The gradient g^T x of the weight that is input `place`; None where it is not needed."""
+    if not ctx.needs(place):
+        return None
+    return matrices(mT(g), x) if isinstance(g, Tensor) else product_at_home(ctx, place, g.T, x)
+
+
+def _filled(values: Any, shapes: Any, dtype: Any, copy: bool = False) -> tuple[Any, ...]:
+    """The values, zeros for those that are None."""
+    return tuple(np.zeros(shape, dtype) if v is None else v.copy() if copy else v
+                 for v, shape in zip(values, shapes, strict=False))
+
+
+def _by_kernel(ctx: Any, gy: Any, gs: tuple[Any, ...], kept: Any, w_hh: Any, w_hr: Any) -> Any:
+    """Back through the steps on arrays: gs become the gradients of the initial states."""
+    projected = full = None
+    if ctx.cell == "LSTM":
+        d, inner, projected = kernels.lstm_backward(gy, gs[0], gs[1], kept, w_hh, w_hr, ctx.steps)
+        if w_hr is not None:
+            gates, tanhs = kept[2:]
+            full = gates[:, 3 * tanhs.shape[1]:] * tanhs
+    elif ctx.cell == "GRU":
+        d, inner = kernels.gru_backward(gy, gs[0], kept, w_hh, ctx.steps)
+    else:
+        d, inner = kernels.plain_backward(gy, gs[0], kept, w_hh, ctx.steps, ctx.cell == "RNN_RELU")
+    return d, inner, kept[0], projected, full
+
+
+def recurrent(*operands: Any, cell: str, sizes: tuple[int, ...] | None, reverse: bool) -> Any:
+    """Recurrent of (x, w_ih, w_hh, b_ih, b_hh, w_hr, h, c); under autocast input and weights are rounded to its dtype, and
+    the rest is computed in float32.
+
+    What comes out has the dtypes of PyTorch's composition: a state that is only products and activations is of the lower
+    precision, one that is carried over by sums has the dtype that the states came with. An LSTM that is not packed and has
+    no projection is one operation in bfloat16, all of whose results are.
+    """
+    if not casting or (dtype := modes.autocast) is None or not eligible(operands[0]):
+        return Recurrent.apply(*operands, cell=cell, sizes=sizes, reverse=reverse)
+    x, *weights, h, c = operands
+    carried = functools.reduce(promote, [s.dtype for s in (h, c) if s is not None] or [x.dtype], dtype)
+    whole = cell == "LSTM" and sizes is None and weights[-1] is None and dtype.name == "bfloat16"
+    outer = dtype if cell.startswith("RNN") or whole or weights[-1] is not None else carried
+    y, *states = Recurrent.apply(*cast_to([*lower(x, *weights), h, c], float32), cell=cell, sizes=sizes, reverse=reverse)
+    dtypes = (outer, outer, dtype if whole else carried)
+    return tuple([cast_to(z, kind) for z, kind in zip((y, *states), dtypes, strict=False)])
+
+__all__: list[str] = []
+METHODS: list[str] = []

@@ -1,0 +1,28 @@
+"""The one operation behind pooling by means and interpolation: a sparse linear map along each dimension of a plane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...kernels import onednn_resampling
+from ...kernels import resampling as kernels
+from ...kernels.layouts import kept
+from .._declare import Operation
+
+
+class Resample(Operation, name="Upsample"):
+    """A sparse linear map along each dimension of the planes of x (n, c, *plane)."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, maps: Any, lines: bool = False) -> Any:
+        """The kernel resample. lines: the maps are what oneDNN knows as linear interpolation."""
+        ctx.maps, ctx.plane, ctx.lines = maps, x.shape[2:], lines
+        quick = onednn_resampling.linear(x, tuple([m.rows for m in maps])) if lines else None
+        return kept(kernels.resample(x, maps) if quick is None else quick, x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """The transposed maps."""
+        quick = onednn_resampling.linear_back(g, ctx.plane) if ctx.lines and not isinstance(g, Tensor) else None
+        return Resample.apply(g, maps=tuple([m.transpose for m in ctx.maps])) if quick is None else quick

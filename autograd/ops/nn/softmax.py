@@ -1,0 +1,162 @@
+"""Exponentials over their sum, and logarithms of sums of exponentials, without overflow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import default, float16, float32
+from ...core.tensor import Tensor
+from ...kernels import softmax as kernel
+from ...kernels.halves import converted
+from ...kernels.order import in_rows
+from .._declare import Operation
+from .._names import also
+from .._out import into
+from ..pointwise.arithmetic import conjugates, mul
+from ..pointwise.cast import cast
+from ..pointwise.choice import where
+from ..pointwise.exponential import exp
+from ..reductions.dims import Dims, dims_of, kept, one_dim, reduction
+from ..reductions.reduce import accumulate, add_up, sum
+from ..shape import reshape
+
+
+def _wide(x: Any) -> Any:
+    """Half precision is computed with in single."""
+    return converted(x, float32) if x.dtype is float16 else x
+
+
+class LogSumExp(Operation, name="Logsumexp"):
+    """log(sum(exp(x))) over dims."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
+        """Shifted by the largest element first, unless that is infinite."""
+        ctx.shape, ctx.dims = x.shape, dims
+        made = kernel.logsumexp(x, dims)
+        if made is not None:
+            out = made.reshape(kept(x.shape, dims)) if keepdim else made
+            ctx.save(x, out)
+            return out
+        a = _wide(x)
+        top = np.maximum.reduce(a.real if a.dtype.kind == "c" else a, axis=dims, keepdims=True, initial=-np.inf)
+        top = np.where(np.isfinite(top), top, np.zeros((), top.dtype))
+        total = np.log(accumulate(np.exp(a - top), axis=dims, keepdims=True)) + top
+        out = in_rows(np.asarray(total if keepdim else np.squeeze(total, dims), x.dtype))
+        ctx.save(x, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """g * exp(x - z)."""
+        x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
+        shape = kept(ctx.shape, ctx.dims)
+        if g.dtype.kind == "c":
+            return reshape(g, shape) * exp(x - reshape(z, shape))
+        if isinstance(g, Tensor):
+            z = reshape(z, shape)
+            return reshape(g, shape) * exp(x - where(z == -np.inf, 0.0, z))
+        z = np.where(z == -np.inf, np.zeros((), z.dtype), z)
+        made = kernel.logsumexp_backward(x, z, g, ctx.dims)
+        return g.reshape(shape) * np.exp(x - z.reshape(shape)) if made is None else made
+
+
+@reduction
+def logsumexp(input: Any, dim: Dims, keepdim: bool = False) -> Any:
+    """log of the sum of exp(input) over `dim`, without overflow."""
+    if input.dtype.kind in "iub":
+        input = cast(input, default)
+    return LogSumExp.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim)
+
+
+class LogSoftmax(Operation):
+    """x - logsumexp(x) along dim."""
+
+    real = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+        """Shifted by the largest element first."""
+        ctx.dim = dim
+        made = kernel.log_softmax(x, dim)
+        if made is not None:
+            ctx.save(made)
+            return made
+        a = _wide(x)
+        shifted = a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+        out = shifted - np.log(accumulate(np.exp(shifted), axis=dim, keepdims=True))
+        out = in_rows(out if a is x else converted(out, x.dtype))
+        ctx.save(out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """g - softmax * sum(g)."""
+        (z,) = ctx.values
+        if isinstance(g, Tensor):
+            return g - exp(z) * sum(g, ctx.dim, keepdim=True)
+        made = kernel.log_softmax_backward(z, g, ctx.dim)
+        return g - np.exp(z) * add_up(g, (ctx.dim,), True) if made is None else made
+
+
+class Softmax(Operation):
+    """exp(x) / sum(exp(x)) along dim."""
+
+    real = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+        """Shifted by the largest element first."""
+        ctx.dim = dim
+        made = kernel.softmax(x, dim)
+        if made is not None:
+            ctx.save(made)
+            return made
+        a = _wide(x)
+        out = np.exp(a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf))
+        out /= accumulate(out, axis=dim, keepdims=True)
+        out = in_rows(out if a is x else converted(out, x.dtype))
+        ctx.save(out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """z * (g - sum(g * z))."""
+        (z,) = ctx.values
+        if isinstance(g, Tensor):
+            return mul(z, g - sum(g * z, ctx.dim, keepdim=True))
+        made = kernel.softmax_backward(z, g, ctx.dim)
+        return z * (g - add_up(g * z, (ctx.dim,), True)) if made is None else made
+
+
+def _normalised(operation: Any, x: Any, dim: int, dtype: Any) -> Any:
+    if dtype is not None:
+        x = cast(x, dtype)
+    if x.dtype.kind not in "fcV":
+        raise NotImplementedError(f"\"softmax\" not implemented for '{x.dtype}'; pass dtype=, or convert with .float()")
+    if x.ndim == 0:
+        one_dim(dim, 0)
+        return reshape(operation.apply(reshape(x, 1), dim=0), ())
+    return operation.apply(x, dim=one_dim(dim, x.ndim))
+
+
+@also(axis="dim")
+def softmax(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> Any:
+    """exp(input) over its sum along `dim`: positive, adding up to 1."""
+    if out is not None:
+        return into(out, softmax(input.detach(), dim, dtype), input)
+    return _normalised(Softmax, input, dim, dtype)
+
+
+@also(axis="dim")
+def log_softmax(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> Any:
+    """log(softmax(input, dim)), computed without losing small ones."""
+    if out is not None:
+        return into(out, log_softmax(input.detach(), dim, dtype), input)
+    return _normalised(LogSoftmax, input, dim, dtype)
+
+
+__all__ = ["log_softmax", "logsumexp", "softmax"]
+METHODS = ["logsumexp", "softmax", "log_softmax"]

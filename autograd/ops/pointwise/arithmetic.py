@@ -1,0 +1,227 @@
+"""Sums, products, quotients, remainders, and their combinations of three operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import category, complex64, complex128
+from ...base.errors import MSG_MINUS
+from ...core.operation import Conj
+from ...core.tensor import Tensor
+from ...kernels import remainders
+from .._declare import Operation, elementwise
+from .._kinds import both_arrays, only, tensors, undifferentiable
+from .._out import takes_out
+from .cast import alike, common_dtype, is_number
+from .rounding import zero
+
+plus = elementwise("Add", np.add, lambda g: g, lambda g: g)
+minus = elementwise("Sub", np.subtract, lambda g: g, lambda g: -g, check=lambda x, y: _check_minus(x, y))
+mul = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x)
+# mul() for functions that are one operation in PyTorch, whose backward is handed x: under create_graph its gradient by x is
+# a function of x too, with derivative zero
+weighted = elementwise("Mul", np.multiply, lambda g, y: g * y, lambda g, x: g * x, joins=((0,), ()))
+quotient = elementwise("Div", np.divide, lambda g, y: g / y, lambda g, z, y: -g * (z / y), floats=True)
+
+
+def _check_minus(*operands: Any) -> None:
+    if any(x is True or x is False or (hasattr(x, "dtype") and x.dtype.kind == "b") for x in operands):
+        raise RuntimeError(MSG_MINUS)
+
+
+def _scaled(other: Any, alpha: Any, input: Any) -> Any:
+    """alpha * other, for a sum with input; RuntimeError where alpha's kind does not fit the sum's."""
+    dtype = common_dtype(input, other)
+    if isinstance(alpha, bool):
+        if dtype.kind != "b":
+            raise RuntimeError(f"Boolean alpha only supported for Boolean results, not for {dtype}.")
+    elif category(dtype) < 2 and isinstance(alpha, float):
+        raise RuntimeError(f"For integral input tensors, argument alpha must not be a floating point number ({alpha}).")
+    if is_number(other):
+        return other * alpha
+    return mul(other, np.asarray(alpha).astype(dtype) if category(dtype) == 1 else alpha)      # -1 wraps round in uint8
+
+
+def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """input + alpha * other."""
+    return plus(input, other if alpha.__class__ is int and alpha == 1 else _scaled(other, alpha, input), out=out)
+
+
+def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+    """input - alpha * other."""
+    if alpha.__class__ is not int or alpha != 1:
+        other = _scaled(other, alpha, input)
+    return minus(input, other, out=out)
+
+
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """other - alpha * input."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"rsub(): argument 'input' must be a Tensor, not {type(input).__name__}")
+    return sub(other, input, alpha=alpha)
+
+
+# --- division ----------------------------------------------------------------------------------------------------------
+
+def _divided(a: Any, b: Any) -> tuple[Any, Any]:
+    """Both operands as arrays. RuntimeError where integers would be divided by 0."""
+    a, b = both_arrays(a, b)
+    if a.dtype.kind in "iu" and not np.all(b):
+        raise RuntimeError("ZeroDivisionError: an integer tensor was divided by 0")
+    return a, b
+
+
+def _floor_quotient(a: Any, b: Any) -> Any:
+    return np.floor_divide(*_divided(a, b))
+
+
+def _trunc_quotient(a: Any, b: Any) -> Any:
+    a, b = _divided(a, b)
+    return (a - np.fmod(a, b)) // b if a.dtype.kind in "iu" else np.trunc(a / b)
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    return remainders.remainder(*_divided(a, b))
+
+
+def _fmod(a: Any, b: Any) -> Any:
+    return remainders.fmod(*_divided(a, b))
+
+
+floor_quotient: Any = elementwise("Div", only("fiu", "div_floor", _floor_quotient), lambda g: zero(g), lambda g: zero(g))
+trunc_quotient: Any = elementwise("Div", only("fiu", "div_trunc", _trunc_quotient), lambda g: zero(g), lambda g: zero(g))
+floor_divide = elementwise("FloorDivide", only("fiu", "div_floor", _floor_quotient), undifferentiable("floor_divide"),
+                           undifferentiable("floor_divide"))
+remainder = elementwise("Remainder", only("fiu", "remainder", _remainder), lambda g: g,
+                        lambda g, x, y: -g * floor_quotient(x, y))
+fmod = elementwise("Fmod", tensors("fmod", only("fiu", "fmod", _fmod), 1), lambda g: g,
+                   lambda g, x, y: -g * trunc_quotient(x, y))
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
+    """input / other, as it is or rounded to an integer: "trunc" towards 0, "floor" down."""
+    if rounding_mode is None:
+        return quotient(input, other, out=out)
+    if rounding_mode == "floor":
+        return floor_quotient(input, other, out=out)
+    if rounding_mode == "trunc":
+        return trunc_quotient(input, other, out=out)
+    raise RuntimeError("div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+                       f"'{rounding_mode}'")
+
+
+subtract, multiply, divide, true_divide = sub, mul, div, quotient
+gcd = elementwise("Gcd", tensors("gcd", only("iu", "gcd", np.gcd)), inputs=2)
+lcm = elementwise("Lcm", tensors("lcm", only("iu", "lcm", np.lcm)), inputs=2)
+
+# --- three operands ------------------------------------------------------------------------------------------------------
+
+def conjugates(*values: Any) -> tuple[Any, ...]:
+    """What the adjoint of a product has for its factors: the conjugates of complex ones."""
+    return tuple([v.conjugate() if v.__class__ is complex else
+                  Conj.apply(v) if getattr(v, "dtype", bool) in (complex64, complex128) else v for v in values])
+
+
+class AddCMul(Operation, name="Addcmul"):
+    """x + value * a * b."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, a: Any, b: Any, *, value: Any) -> Any:
+        """In the common dtype."""
+        ctx.save(a, b)
+        ctx.value = value
+        return x + (a * b if value == 1 else value * a * b)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Of the product, each factor gets the other."""
+        a, b = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
+        scaled = g if ctx.value == 1 else g * ctx.value
+        return g, scaled * b if ctx.needs(1) else None, scaled * a if ctx.needs(2) else None
+
+
+class AddCDiv(Operation, name="Addcdiv"):
+    """x + value * a / b."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, a: Any, b: Any, *, value: Any) -> Any:
+        """In the common dtype."""
+        ctx.save(a, b)
+        ctx.value = value
+        return x + (a / b if value == 1 else value * a / b)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """As of a quotient."""
+        a, b = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
+        scaled = (g if ctx.value == 1 else g * ctx.value) / b
+        return g, scaled if ctx.needs(1) else None, -scaled * (a / b) if ctx.needs(2) else None
+
+
+@takes_out
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """input + value * tensor1 * tensor2."""
+    operands = alike(input, tensor1, tensor2)
+    return AddCMul.apply(*operands, value=value if category(operands[0].dtype) > 1 else int(value))
+
+
+@takes_out
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """input + value * tensor1 / tensor2, for floating tensors."""
+    if tensor1.dtype.kind not in "fcV" and tensor2.dtype.kind not in "fcV":
+        raise RuntimeError("Integer division with addcdiv is no longer supported; use input + value * torch.div(tensor1, "
+                           "tensor2, rounding_mode=...), or convert the tensors to floating point.")
+    return AddCDiv.apply(*alike(input, tensor1, tensor2), value=value)
+
+
+class Lerp(Operation):
+    """x + w * (y - x)."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any, w: Any) -> Any:
+        """Counted from the nearer end, so that w = 1 gives y exactly."""
+        ctx.weight = w if w.__class__ in (int, float) else None
+        if ctx.weight is None:
+            ctx.save(x, y, w)
+        step = y - x
+        if getattr(w, "ndim", 0) == 0:
+            return x + w * step if abs(w) < 0.5 else y - step * (1 - w)
+        return np.where(np.abs(w) < 0.5, x + w * step, y - step * (1 - w))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Linear in each."""
+        if (w := ctx.weight) is not None:
+            return g * (1 - w) if ctx.needs(0) else None, g * w if ctx.needs(1) else None, None
+        x, y, w = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
+        return (g * (1 - w) if ctx.needs(0) else None, g * w if ctx.needs(1) else None,
+                g * (y - x) if ctx.needs(2) else None)
+
+
+_of_floats = only("fcV", "lerp", np.asarray)
+
+
+@takes_out
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """input + weight * (end - input); weight is a number or a tensor."""
+    if not hasattr(input, "dtype") or not hasattr(end, "dtype"):
+        raise TypeError(f"lerp() takes Tensors for input and end, not {type(input).__name__} and {type(end).__name__}")
+    for name, value in (("end", end), ("weight", weight)):
+        if isinstance(value, Tensor) and value.dtype != input.dtype and not (name == "weight" and value.ndim == 0):
+            raise RuntimeError(f"expected dtype {input.dtype} for `{name}` but got dtype {value.dtype}")
+    _of_floats(input.array if isinstance(input, Tensor) else input)
+    return Lerp.apply(input, end, weight)
+
+
+__all__ = ["add", "addcdiv", "addcmul", "div", "divide", "floor_divide", "fmod", "gcd", "lcm", "lerp", "mul", "multiply",
+           "remainder", "rsub", "sub", "subtract", "true_divide"]
+METHODS = [name for name in __all__ if name != "rsub"]
+IN_PLACE = METHODS

@@ -1,0 +1,236 @@
+"""One of two: where, the larger, the smaller, limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import for_number
+from ...core.tensor import Tensor, result
+from ...core.traced import refuse as unrecordable
+from ...core.traced import tracers
+from ...kernels import pieces
+from ...kernels.selection import chosen, masked
+from .._declare import Operation, elementwise
+from .._kinds import ordered, refuse, tensors
+from .._out import detached, into, takes_out
+from ..creation.arguments import number
+from .cast import alike, cast, common_dtype, is_number
+
+
+class Where(Operation):
+    """x where the condition holds, y elsewhere."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, condition: Any, x: Any, y: Any) -> Any:
+        """The kernel, on operands of one dtype."""
+        ctx.save(condition)
+        return chosen(condition, x, y)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Each side gets what it gave."""
+        (condition,) = ctx.values
+        if type(g) is np.ndarray:
+            none = np.zeros((), g.dtype)
+            return (None, chosen(condition, g, none) if ctx.needs(1) else None,
+                    chosen(condition, none, g) if ctx.needs(2) else None)
+        return (None, where(condition, g, 0.0) if ctx.needs(1) else None,
+                where(condition, 0.0, g) if ctx.needs(2) else None)
+
+
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+    """input where condition holds, other elsewhere; the three broadcast, input and other may be numbers.
+
+    With the condition alone: the indices where it holds, a tensor for each dimension.
+
+    >>> where(x > 0, x, 0.0)
+    """
+    if out is not None:
+        return into(out, where(condition, detached(input), detached(other)), input, other)
+    if input is None and other is None:
+        if tracers:
+            unrecordable("where(condition) alone can't be recorded: how much it gives depends on values")
+        found = np.nonzero(np.atleast_1d(condition.array))
+        return tuple(result(i) for i in found)
+    if isinstance(condition, Tensor) and condition.dtype.kind not in "b" and condition.dtype != np.uint8:
+        raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
+                           f"{condition.dtype}; compare first, as in where(x != 0, ...)")
+    if is_number(input) and hasattr(other, "dtype"):
+        input = np.array(input).astype(for_number(other.dtype, input))
+    elif is_number(other) and hasattr(input, "dtype"):
+        other = np.array(other).astype(for_number(input.dtype, other))
+    if is_number(input) or input.dtype != other.dtype:
+        input, other = alike(input, other)
+    return Where.apply(condition, input, other)
+
+
+def passing(g: Any, keep: Any) -> Any:
+    """The gradient g where keep (booleans), else 0: a product would be nan where g is infinite, as for sqrt(relu(x))."""
+    return where(keep, g, 0.0) if isinstance(g, Tensor) else masked(g, keep)
+
+
+def where_method(self: Any, condition: Any, other: Any) -> Any:
+    """This tensor where condition holds, other elsewhere."""
+    return where(condition, self, other)
+
+
+# --- the larger and the smaller ----------------------------------------------------------------------------------------
+
+def share(g: Any, tie: Any, lost: Any) -> Any:
+    """The part of the gradient g for one of two: half where they tie, none where it lost, else all."""
+    return where(tie, g / 2, where(lost, 0.0, g))
+
+
+def _first(x: Any, y: Any, larger: bool) -> Any:
+    """Where fmax (fmin) takes x: it is the larger (smaller) or equal, or y is nan."""
+    return (x >= y if larger else x <= y) | (y != y)
+
+
+def _choosing(name: str, ufunc: Any) -> Any:
+    return tensors(name, ordered(name, ufunc, RuntimeError))
+
+
+maximum = elementwise("Maximum", _choosing("maximum", np.maximum), lambda g, x, y: share(g, x == y, x < y),
+                      lambda g, x, y: share(g, x == y, y < x))
+minimum = elementwise("Minimum", _choosing("minimum", np.minimum), lambda g, x, y: share(g, x == y, x > y),
+                      lambda g, x, y: share(g, x == y, y > x))
+fmax = elementwise("Fmax", _choosing("fmax", np.fmax), lambda g, x, y: where(_first(x, y, True), g, 0.0),
+                   lambda g, x, y: where(_first(x, y, True), 0.0, g))
+fmin = elementwise("Fmin", _choosing("fmin", np.fmin), lambda g, x, y: where(_first(x, y, False), g, 0.0),
+                   lambda g, x, y: where(_first(x, y, False), 0.0, g))
+
+# --- limits --------------------------------------------------------------------------------------------------------------
+
+class Clamp(Operation):
+    """x limited to numbers [low, high]; the gradient passes where low <= x <= high."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, low: Any, high: Any) -> Any:
+        """NumPy's clip; all is nan if a limit is."""
+        ctx.save(x)
+        ctx.limits = low, high
+        if x.dtype.kind == "f" and (low is None or high is None):    # as np.clip(), which asks much before it does so
+            return np.maximum(x, low) if high is None else np.minimum(x, high)
+        return x.clip(low, high) if type(x) is np.ndarray else np.clip(x, low, high)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Nothing passes beyond the limits."""
+        (x,) = ctx.values
+        return passing(g, inside(x, *ctx.limits))
+
+
+class ClampTensor(Operation, name="Clamp"):
+    """x limited to [low, high] element by element; either may be None."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, low: Any, high: Any) -> Any:
+        """First up, then down: where low > high the result is high."""
+        ctx.save(x, low, high)
+        out = x if low is None else np.maximum(x, low)
+        return out if high is None else np.minimum(out, high)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """To x inside the limits, else to the limit that was met; at the edge to x."""
+        x, low, high = ctx.values
+        to_low = to_high = None
+        if ctx.needs(1):
+            to_low = where(x < low if high is None else (x < low) & (low < high), g, 0.0)
+        if ctx.needs(2):
+            to_high = where(x > high if low is None else (x > high) | (low > high), g, 0.0)
+        return where(inside(x, low, high), g, 0.0) if ctx.needs(0) else None, to_low, to_high
+
+
+def inside(x: Any, low: Any, high: Any) -> Any:
+    """Whether low <= x <= high, as far as there are limits."""
+    if low is None:
+        return x <= high
+    return x >= low if high is None else (x >= low) & (x <= high)
+
+
+def _check_order(x: Any, low: Any, high: Any) -> None:
+    """NotImplementedError for complex numbers, and for booleans between two limits."""
+    if x.dtype.kind == "c" or (x.dtype.kind == "b" and low is not None and high is not None):
+        refuse("clamp", x.dtype)
+
+
+def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> Any:
+    """input limited to [min, max]: numbers, or tensors that broadcast; one may be left out.
+
+    The gradient passes where min <= input <= max.
+    """
+    if out is not None:
+        return into(out, clamp(input.detach(), detached(min), detached(max)), input, min, max)
+    if not isinstance(input, (Tensor, np.ndarray, np.generic)):
+        raise TypeError(f"clamp(): argument 'input' must be a Tensor, not {type(input).__name__}")
+    if min is None and max is None:
+        raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+    tensors = [isinstance(limit, Tensor) for limit in (min, max) if limit is not None]
+    if not tensors[0] and not tensors[-1]:
+        kind = input.dtype.kind
+        if kind not in "fV":
+            input = cast(input, common_dtype(input, *(v for v in (min, max) if v is not None)))
+            _check_order(input, min, max)
+        return Clamp.apply(input, low=min, high=max)
+    if not (tensors[0] and tensors[-1]):             # a 0-d tensor beside a number counts as a number
+        limits = [v.item() if isinstance(v, Tensor) and not v.ndim and not v.tracked else v for v in (min, max)]
+        if any(isinstance(v, Tensor) for v in limits):
+            raise TypeError("clamp: min and max must both be numbers or both be tensors, not one of each")
+        return clamp(input, *limits)
+    matched = alike(input, min, max)
+    _check_order(*matched)
+    return ClampTensor.apply(*matched)
+
+
+def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
+    """input, but at least min."""
+    return clamp(input, min, out=out)
+
+
+def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
+    """input, but at most max."""
+    return clamp(input, None, max, out=out)
+
+
+clip = clamp
+
+
+class NanToNum(Operation):
+    """x with numbers in place of nan and infinities."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, nan: Any, posinf: Any, neginf: Any) -> Any:
+        """NumPy's nan_to_num, which takes the largest finite numbers where none are given."""
+        ctx.save(np.isfinite(x))
+        return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """What was replaced is constant."""
+        (finite,) = ctx.values
+        return g * finite
+
+
+@takes_out
+def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
+    """input with nan replaced by `nan` (0), infinities by `posinf` and `neginf` (the largest finite numbers)."""
+    given = {"nan": 0.0 if nan is None else nan, "posinf": posinf, "neginf": neginf}
+    return NanToNum.apply(input, **{name: None if value is None else number("nan_to_num", name, value)
+                                    for name, value in given.items()})
+
+
+relu = elementwise("Relu", pieces.relu, lambda g, z, out: (
+    pieces.relu_back(g, z, out) if g.__class__ is np.ndarray else passing(g, z != 0)), joins=((0,),))
+
+
+__all__ = ["clamp", "clamp_max", "clamp_min", "clip", "fmax", "fmin", "maximum", "minimum", "nan_to_num", "relu",
+           "where"]
+METHODS = __all__
+IN_PLACE = ["clamp", "clamp_max", "clamp_min", "clip", "nan_to_num", "relu"]

@@ -1,0 +1,61 @@
+"""Comparisons and tests: their results are booleans."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor, result
+from ...core.traced import refuse_read, rerun, tracers
+from .._declare import elementwise
+from .._kinds import ordered, tensors
+from ..creation.arguments import number
+
+eq = elementwise("Eq", tensors("eq", np.equal, 1), inputs=2)
+ne = elementwise("Ne", tensors("ne", np.not_equal, 1), inputs=2)
+lt = elementwise("Lt", ordered("lt", np.less), inputs=2)
+le = elementwise("Le", ordered("le", np.less_equal), inputs=2)
+gt = elementwise("Gt", ordered("gt", np.greater), inputs=2)
+ge = elementwise("Ge", ordered("ge", np.greater_equal), inputs=2)
+isnan = elementwise("Isnan", np.isnan)
+isinf = elementwise("Isinf", np.isinf)
+isfinite = elementwise("Isfinite", np.isfinite)
+isreal = elementwise("Isreal", np.isreal)
+isposinf = elementwise("Isposinf", lambda x: x == np.inf, real=True)
+isneginf = elementwise("Isneginf", lambda x: x == -np.inf, real=True)
+not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
+
+
+@rerun
+def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether |input - other| <= atol + rtol * |other|, or the two are equal; nan equals nan if `equal_nan`."""
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        raise TypeError(f"isclose() takes two Tensors, not {type(input).__name__} and {type(other).__name__}")
+    if input.dtype != other.dtype:
+        raise RuntimeError(f"isclose: {input.dtype} did not match {other.dtype}; convert one of them")
+    rtol, atol = (number("isclose", name, value) for name, value in (("rtol", rtol), ("atol", atol)))
+    if rtol < 0 or atol < 0:
+        raise RuntimeError(f"isclose: rtol and atol must be at least 0, not {rtol} and {atol}")
+    return result(np.isclose(input.array, other.array, rtol, atol, equal_nan))
+
+
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> builtins.bool:
+    """Whether all elements are close, see isclose."""
+    if tracers:
+        refuse_read("allclose()")
+    return builtins.bool(np.all(isclose(input, other, rtol, atol, equal_nan).array))
+
+
+def equal(input: Any, other: Any) -> builtins.bool:
+    """Whether the two have the same shape and elements."""
+    if tracers:
+        refuse_read("equal()")
+    return builtins.bool(np.array_equal(input.array, other.array))
+
+
+__all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "isclose", "isfinite", "isinf", "isnan",
+           "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "lt", "ne", "not_equal"]
+METHODS = __all__
+IN_PLACE = ["eq", "ge", "greater", "greater_equal", "gt", "le", "less", "less_equal", "lt", "ne", "not_equal"]

@@ -1,0 +1,50 @@
+"""Exponentials and logarithms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...kernels import activations
+from ...kernels.halves import converted
+from ...kernels.logarithms import logaddexp as kernel
+from .._declare import elementwise
+from .._kinds import only, tensors
+
+LN2, LN10 = float(np.log(2)), float(np.log(10))
+
+exp = elementwise("Exp", np.exp, lambda g, z: g * z, floats=True)
+exp2: Any = elementwise("Exp2", np.exp2, lambda g, z: g * z * LN2, floats=True)
+expm1 = elementwise("Expm1", np.expm1, lambda g, z: g * (z + 1), floats=True)
+log: Any = elementwise("Log", np.log, lambda g, x: g / x, floats=True)
+log2 = elementwise("Log2", np.log2, lambda g, x: g / (x * LN2), floats=True)
+log10 = elementwise("Log10", np.log10, lambda g, x: g / (x * LN10), floats=True)
+log1p = elementwise("Log1p", np.log1p, lambda g, x: g / (x + 1), floats=True)
+
+
+def logistic(x: Any) -> Any:
+    """1 / (1 + exp(-x)) of arrays: accurate for large -x too; exp may overflow to inf."""
+    x = np.asarray(x)
+    if x.dtype == np.float16:
+        return converted(logistic(converted(x, np.float32)), np.float16)
+    quick = activations.forward("sigmoid", x)
+    if quick is not None:
+        return quick
+    e = np.negative(x, out=np.empty_like(x))
+    np.exp(e, out=e)
+    e += 1
+    return np.divide(1, e, out=e)
+
+
+sigmoid: Any = elementwise("Sigmoid", logistic, lambda g, z: g * (z * (1 - z)), floats=True)
+logaddexp = elementwise("Logaddexp", tensors("logaddexp", only("f", "logaddexp", kernel)),
+                        lambda g, x, y: g * sigmoid(x - y), lambda g, x, y: g * sigmoid(y - x))
+logaddexp2 = elementwise("Logaddexp2", tensors("logaddexp2", only("f", "logaddexp2", np.logaddexp2)),
+                         lambda g, x, y: g * sigmoid((x - y) * LN2),
+                         lambda g, x, y: g * sigmoid((y - x) * LN2))
+
+
+__all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2", "sigmoid"]
+METHODS = __all__
+IN_PLACE = ["exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "sigmoid"]

@@ -1,0 +1,140 @@
+"""Powers and roots, and numbers taken apart into mantissa and power of two."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...base.dtypes import complex128, float64, int64
+from ...core.tensor import Tensor
+from .._declare import Operation, elementwise
+from .._kinds import both_arrays, only, refuse, tensors
+from .._out import takes_out
+from .arithmetic import mul
+from .cast import cast
+from .choice import where
+from .exponential import exp2, log
+
+sqrt = elementwise("Sqrt", np.sqrt, lambda g, z: g / (2 * z), floats=True)
+rsqrt: Any = elementwise("Rsqrt", lambda x: 1 / np.sqrt(x), lambda g, z: -0.5 * g * (z * z * z), floats=True)
+reciprocal = elementwise("Reciprocal", lambda x: 1 / x, lambda g, z: -g * (z * z), floats=True)
+square = elementwise("Pow", lambda x: np.square(x, dtype=int64 if x.dtype.kind == "b" else None), lambda g, x: g * (2 * x))
+hypot = elementwise("Hypot", tensors("hypot", only("f", "hypot", np.hypot)), lambda g, z, x: g * (x / z),
+                    lambda g, z, y: g * (y / z))
+
+
+def _power(a: Any, b: Any) -> Any:
+    """a ** b. Small exponents by multiplication, as NumPy's operator has it but not its ufunc."""
+    if a.__class__ is np.ndarray and (b.__class__ is int or b.__class__ is float):
+        if a.dtype.kind in "fcV":
+            if b == 2:
+                return np.square(a)
+            if b == 3:
+                return a * a * a
+            if b == 0.5:
+                return np.sqrt(a)
+            if b == 1:
+                return np.copy(a)
+            return np.power(a, b)
+        if b < 0:
+            raise RuntimeError(f"Integers to negative integer powers are not allowed, as {b}. Convert to float first.")
+    a, b = both_arrays(a, b)
+    if a.dtype.kind in "fcV":
+        return np.power(a, b)
+    if a.dtype.kind == "b":
+        refuse("pow", a.dtype)
+    below = b < 0
+    if not np.any(below):
+        return np.power(a, b)
+    # The reciprocal, rounded towards 0: not 0 only for 1 and -1.
+    inverse = np.where(a == 1, 1, np.where(a == -1, 1 - 2 * (b & 1), 0))
+    return np.where(below, inverse, np.power(a, np.where(below, 0, b))).astype(a.dtype)
+
+
+power: Any = elementwise("Pow", _power, lambda g, x, y: g * pow_base(x, y), lambda g, z, x, y: g * pow_exponent(z, x, y))
+
+
+def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
+    """input ** exponent, one of them a Tensor."""
+    return power(input, exponent, out=out)
+
+
+def pow_base(x: Any, y: Any) -> Any:
+    """d x^y / dx = y x^(y-1); 0 where y is 0, also at x = 0."""
+    if y.__class__ in (int, float, complex):
+        return 0 * x if y == 0 else y * pow(x, y - 1)
+    return where(y == 0, 0 * x, y * pow(x, where(y == 0, 1 + 0 * y, y - 1)))
+
+
+def _real_part(y: Any) -> Any:
+    """The real part as an array, or a number: to be compared."""
+    return (y.array if isinstance(y, Tensor) else y).real
+
+
+def pow_exponent(z: Any, x: Any, y: Any) -> Any:
+    """d x^y / dy = x^y log(x); 0 at x = 0 for y >= 0."""
+    if x.__class__ in (int, float, complex):
+        x = np.array(x, z.dtype)
+    elif z.dtype.kind == "c" and x.dtype.kind != "c":
+        x = cast(x, z.dtype)                         # a real base below 0 has a complex logarithm
+    flat = (x == 0) & (_real_part(y) >= 0)
+    return where(flat, 0 * z, z * log(where(flat, 1 + 0 * x, x)))
+
+
+@takes_out
+def float_power(input: Any, exponent: Any) -> Any:
+    """input ** exponent in double precision, whatever their dtypes."""
+    values = input, exponent
+    if any(isinstance(v, complex) or (hasattr(v, "dtype") and v.dtype.kind == "c") for v in values):
+        return pow(*(cast(v, complex128) if hasattr(v, "dtype") else complex(v) for v in values))
+    return pow(*(cast(v, float64) if hasattr(v, "dtype") else float(v) for v in values))
+
+
+def ldexp(input: Any, other: Any, *, out: Any = None) -> Any:
+    """input * 2**other; other may be fractional."""
+    if not isinstance(input, Tensor) or not isinstance(other, Tensor):
+        raise TypeError(f"ldexp() takes two Tensors, not {type(input).__name__} and {type(other).__name__}")
+    if other.dtype.kind == "b" and input.dtype.kind in "fV":
+        refuse("ldexp", other.dtype)
+    if other.dtype.kind in "iu" and input.dtype.kind in "fcV":       # else a 0-d input would be taken for less than 2**other
+        other = cast(other, np.abs(np.empty(0, input.dtype)).dtype)
+    return mul(input, pow(2.0, other), out=out)
+
+
+class MantissaExponent(NamedTuple):
+    """What frexp returns."""
+
+    mantissa: Any
+    exponent: Any
+
+
+class Frexp(Operation):
+    """The two parts of a floating point number."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        """NumPy's frexp."""
+        mantissa, exponent = np.frexp(x)
+        exponent = np.asarray(exponent, np.int32)
+        ctx.save(exponent)
+        return mantissa, exponent
+
+    @staticmethod
+    def backward(ctx: Any, g: Any, g_exponent: Any) -> Any:
+        """The mantissa is x over a constant power of two."""
+        (exponent,) = ctx.values
+        return None if g is None else g * exp2(cast(-exponent, g.dtype))
+
+
+@takes_out
+def frexp(input: Any) -> Any:
+    """(mantissa, exponent) with input = mantissa * 2**exponent and 0.5 <= |mantissa| < 1."""
+    if input.dtype.kind not in "fV":
+        raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, not {input.dtype}")
+    return MantissaExponent(*Frexp.apply(input))
+
+
+__all__ = ["float_power", "frexp", "hypot", "ldexp", "pow", "reciprocal", "rsqrt", "sqrt", "square"]
+METHODS = __all__
+IN_PLACE = [name for name in __all__ if name != "frexp"]

@@ -1,0 +1,88 @@
+"""Signs and magnitudes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.tensor import Tensor
+from .._declare import elementwise
+from .._kinds import both_arrays, demand_real, in_floats, only, tensors, undifferentiable
+from .._out import takes_out
+from .choice import where
+from .rounding import zero
+
+neg = elementwise("Neg", np.negative, lambda g: -g)
+abs: Any = elementwise("Abs", np.abs, lambda g, x: g * (sign(x) if x.dtype.kind != "c" else direction(x)))     # 0 at 0
+absolute, negative = abs, neg
+
+
+def _sign(x: Any) -> Any:
+    dtype = np.asarray(x).dtype
+    if dtype.kind in "fV":
+        return np.subtract(x > 0, x < 0, dtype=dtype)     # 0 for nan, where NumPy's sign is nan
+    return np.copy(x) if dtype.kind == "b" else np.sign(x)
+
+
+def _copysign(x: Any, y: Any) -> Any:
+    return np.copysign(*both_arrays(x, y))
+
+
+def _heaviside(x: Any, y: Any) -> Any:
+    x, y = both_arrays(x, y)
+    return np.where(x == 0, y, (x > 0).astype(x.dtype))
+
+
+sign: Any = elementwise("Sign", _sign, lambda g: zero(g), real=True)
+_sgn = elementwise("Sgn", _sign, lambda g: zero(g))
+signbit = elementwise("Signbit", lambda x: np.signbit(x) if np.asarray(x).dtype.kind in "fV" else np.less(x, 0),
+                      real=True, inputs=1)
+copysign: Any = elementwise("Copysign", tensors("copysign", in_floats(_copysign), 1),
+                            lambda g, z, x: where(x == 0, 0.0, g * sign(x) * sign_of(z)), lambda g: zero(g),
+                            joins=((0, 1), ()), real=True)
+step = elementwise("Heaviside", _heaviside, undifferentiable("heaviside"), undifferentiable("heaviside"), real=True)
+nextafter = elementwise("Nextafter", tensors("nextafter", only("f", "nextafter", np.nextafter)),
+                        lambda g, x, y: where(x == y, 0.0, g), lambda g: zero(g))
+
+
+def sign_of(x: Any) -> Any:
+    """1 or -1 by the sign bit, so that -0.0 counts as negative; constant."""
+    return np.copysign(1.0, x.array if isinstance(x, Tensor) else x)
+
+
+@takes_out
+def sgn(input: Any) -> Any:
+    """The sign of a real number, z / |z| of a complex one; 0 at 0."""
+    return direction(input) if input.dtype.kind == "c" else _sgn(input)
+
+
+def heaviside(input: Any, values: Any, *, out: Any = None) -> Any:
+    """0 where input is negative, 1 where it is positive, `values` where it is 0."""
+    demand_real("heaviside", *[x for x in (input, values) if isinstance(x, Tensor)])
+    for value in (input, values):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"heaviside() takes two Tensors, not {type(value).__name__}")
+    if input.dtype != values.dtype:
+        raise RuntimeError(f"heaviside is not yet implemented for tensors with different dtypes: "
+                           f"{input.dtype}, {values.dtype}")
+    return step(input, values, out=out)
+
+
+def positive(input: Any) -> Any:
+    """input itself; RuntimeError for booleans, which have no sign."""
+    if input.dtype == bool:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+def direction(x: Any) -> Any:
+    """x / |x|, 0 at 0."""
+    size = abs(x)
+    return where(size == 0, 0.0, x / where(size == 0, 1.0, size))
+
+
+__all__ = ["abs", "absolute", "copysign", "heaviside", "neg", "negative",
+           "nextafter", "positive", "sgn", "sign", "signbit"]
+METHODS = list(__all__)
+IN_PLACE = ["abs", "absolute", "copysign", "heaviside", "neg", "negative", "nextafter", "sgn", "sign"]

@@ -1,0 +1,59 @@
+"""Angles: sines, their inverses, the hyperbolic kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._declare import elementwise
+from .._kinds import in_floats, tensors
+from .choice import where
+from .powers import rsqrt
+
+sin: Any = elementwise("Sin", np.sin, lambda g, x: g * cos(x), floats=True)
+cos: Any = elementwise("Cos", np.cos, lambda g, x: -g * sin(x), floats=True)
+tan = elementwise("Tan", np.tan, lambda g, z: g * (1 + z * z), floats=True)
+asin = elementwise("Asin", np.arcsin, lambda g, x: g * rsqrt(1 - x * x), floats=True)
+acos = elementwise("Acos", np.arccos, lambda g, x: -g * rsqrt(1 - x * x), floats=True)
+atan = elementwise("Atan", np.arctan, lambda g, x: g / (x * x + 1), floats=True)
+sinh: Any = elementwise("Sinh", np.sinh, lambda g, x: g * cosh(x), floats=True)
+cosh: Any = elementwise("Cosh", np.cosh, lambda g, x: g * sinh(x), floats=True)
+tanh = elementwise("Tanh", np.tanh, lambda g, z: g * (1 - z * z), floats=True)
+asinh = elementwise("Asinh", np.arcsinh, lambda g, x: g * rsqrt(x * x + 1), floats=True)
+acosh = elementwise("Acosh", np.arccosh, lambda g, x: g * rsqrt(x * x - 1), floats=True)
+atanh = elementwise("Atanh", np.arctanh, lambda g, x: g / (1 - x * x), floats=True)
+deg2rad: Any = elementwise("Deg2Rad", np.deg2rad, lambda g: deg2rad(g), floats=True)
+rad2deg: Any = elementwise("Rad2Deg", np.rad2deg, lambda g: rad2deg(g), floats=True)
+
+
+def _over_square(x: Any, y: Any) -> Any:
+    """x / (x^2 + y^2), and 0 at the origin."""
+    total = x * x + y * y
+    origin = total == 0
+    return where(origin, 0.0, x / where(origin, 1.0, total))
+
+
+atan2 = elementwise("Atan2", tensors("atan2", in_floats(np.arctan2)), lambda g, x, y: g * _over_square(y, x),
+                    lambda g, x, y: -g * _over_square(x, y))
+
+
+def _sinc_slope(x: Any) -> Any:
+    """d sinc / dx = (cos(pi x) - sinc(x)) / x, and 0 at 0."""
+    safe = where(x == 0, 1.0, x)
+    return where(x == 0, 0.0, (cos(np.pi * safe) - sinc(safe)) / safe)
+
+
+def _sinc(x: Any) -> Any:
+    angle = np.pi * x
+    return np.where(x == 0, np.ones_like(x), np.sin(angle) / np.where(x == 0, np.ones_like(x), angle))
+
+
+sinc: Any = elementwise("Sinc", _sinc, lambda g, x: g * _sinc_slope(x), floats=True)
+
+arcsin, arccos, arctan, arcsinh, arccosh, arctanh, arctan2 = asin, acos, atan, asinh, acosh, atanh, atan2
+
+__all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin", "asinh",
+           "atan", "atan2", "atanh", "cos", "cosh", "deg2rad", "rad2deg", "sin", "sinc", "sinh", "tan", "tanh"]
+METHODS = __all__
+IN_PLACE = __all__

@@ -1,0 +1,1 @@
+"""Random tensors, and random numbers put into tensors."""

@@ -1,0 +1,286 @@
+"""Tensors of random numbers: uniform, normal, integers, permutations, and draws with given probabilities.
+
+`generator=` draws from that stream instead of the default one. A draw has no derivative with respect to its parameters:
+as in PyTorch their gradient is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...base import dtypes
+from ...core.random import Generator, drawing
+from ...core.tensor import Tensor, result
+from ...core.traced import again, redrawn
+from ...kernels.ranking import leading
+from .._declare import Operation, limits_of
+from .._out import detached, into
+from ..creation.arguments import extent, floating, kind, made, shape_of, whole
+from ..creation.fill import like
+from ..pointwise.rounding import zero
+
+
+def uniform_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Uniform on [0, 1), drawn in double precision for float64 and in single for all others."""
+    return np.asarray(rng.random(shape, np.float64 if dtype.itemsize >= 8 else np.float32)).astype(dtype, copy=False)
+
+
+def normal_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Normal with mean 0 and variance 1, drawn in double precision for float64 and in single for all others."""
+    if dtype.kind == "c":                            # both parts with variance 1/2
+        parts = rng.standard_normal((*shape, 2), np.float64 if dtype.itemsize == 16 else np.float32) * math.sqrt(0.5)
+        return (parts[..., 0] + 1j * parts[..., 1]).astype(dtype)
+    drawn = rng.standard_normal(shape, np.float64 if dtype.itemsize >= 8 else np.float32)
+    return np.asarray(drawn).astype(dtype, copy=False)
+
+
+@redrawn
+def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Any = None, dtype: Any = None,
+         layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Uniform on [0, 1)."""
+    dtype = floating("rand", kind(dtype, layout, device, pin_memory, out))
+    shape = extent("rand", sizes, size)
+    if dtype.kind == "c":
+        parts = drawing(generator).random((*shape, 2))
+        return made((parts[..., 0] + 1j * parts[..., 1]).astype(dtype), requires_grad, out)
+    return made(uniform_numbers(drawing(generator), shape, dtype), requires_grad, out)
+
+
+@redrawn
+def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Any = None, dtype: Any = None,
+          layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """Normal with mean 0 and variance 1."""
+    dtype = floating("randn", kind(dtype, layout, device, pin_memory, out))
+    return made(normal_numbers(drawing(generator), extent("randn", sizes, size), dtype), requires_grad, out)
+
+
+def integers(name: str, rng: np.random.Generator, low: Any, high: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Integers from low to high - 1 as dtype; RuntimeError for an empty range or one that dtype cannot hold."""
+    low, high = whole(name, "low", low), whole(name, "high", high)
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if dtype.kind in "biu":
+        bottom, top = (0, 1) if dtype.kind == "b" else (limits_of(dtype).min, limits_of(dtype).max)
+        for what, value in (("from", low), ("to - 1", high - 1)):
+            if not bottom <= value <= top:
+                raise RuntimeError(f"{what} is out of bounds for {dtype}: {value}")
+    return np.asarray(rng.integers(low, high, shape)).astype(dtype, copy=False)
+
+
+@redrawn
+def randint(*args: Any, low: Any = 0, high: Any = None, size: Any = None, generator: Generator | None = None,
+            out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+            requires_grad: bool = False) -> Tensor:
+    """Integers from low to high - 1; randint(high, size) starts at 0."""
+    given = list(args)
+    if given and isinstance(given[-1], (tuple, list)) and size is None:
+        size = given.pop()
+    if len(given) == 2:
+        low, high = given
+    elif len(given) == 1:
+        low, high = (0, given[0]) if high is None else (given[0], high)
+    if high is None or size is None or len(given) > 2:
+        raise TypeError(f"randint() takes (high, size) or (low, high, size), not {args}")
+    dtype = kind(dtypes.int64 if dtype is None and out is None else dtype, layout, device, pin_memory, out)
+    return made(integers("randint", drawing(generator), low, high, shape_of("randint", size), dtype), requires_grad, out)
+
+
+@redrawn
+def randperm(n: Any, *, generator: Generator | None = None, out: Any = None, dtype: Any = None, layout: Any = None,
+             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+    """The numbers 0 to n - 1 in random order."""
+    n = whole("randperm", "n", n)
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    dtype = kind(dtypes.int64 if dtype is None and out is None else dtype, layout, device, pin_memory, out)
+    if dtype.kind in "iu" and n - 1 > np.iinfo(dtype).max:
+        raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: {n - 1}")
+    return made(drawing(generator).permutation(n).astype(dtype), requires_grad, out)
+
+
+# --- like another ----------------------------------------------------------------------------------------------------
+
+@redrawn
+def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
+              device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+              memory_format: Any = None) -> Tensor:
+    """Uniform on [0, 1), of input's shape and dtype."""
+    array = like(input, dtype, layout, device, pin_memory, memory_format)
+    array[...] = rand(size=array.shape, generator=generator, dtype=array.dtype).array
+    return made(array, requires_grad)
+
+
+@redrawn
+def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
+               device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
+               memory_format: Any = None) -> Tensor:
+    """Normal with mean 0 and variance 1, of input's shape and dtype."""
+    array = like(input, dtype, layout, device, pin_memory, memory_format)
+    array[...] = normal_numbers(drawing(generator), array.shape, floating("randn_like", array.dtype))
+    return made(array, requires_grad)
+
+
+@redrawn
+def randint_like(input: Tensor, *args: Any, low: Any = 0, high: Any = None, generator: Generator | None = None,
+                 dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+                 requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+    """Integers from low to high - 1, of input's shape and dtype; randint_like(input, high) starts at 0."""
+    array = like(input, dtype, layout, device, pin_memory, memory_format)
+    array[...] = randint(*args, low=low, high=high, size=array.shape, generator=generator, dtype=array.dtype).array
+    return made(array, requires_grad)
+
+
+# --- with parameters that are tensors ----------------------------------------------------------------------------------
+
+class Draw(Operation, name="Normal"):
+    """Drawn `values`, as a result of the parameters that they were drawn with."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, *parameters: Any, values: Any) -> Any:
+        """The values."""
+        ctx.count = len(parameters)
+        return values
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Zeros, also where g is infinite."""
+        return (zero(g),) * ctx.count
+
+
+class DrawBernoulli(Draw, name="Bernoulli"):
+    """Draws with success probabilities."""
+
+
+class DrawPoisson(Draw, name="Poisson"):
+    """Draws with rates."""
+
+
+def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Any = None,
+           dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+           requires_grad: bool = False) -> Tensor:
+    """Normal numbers; mean and std are tensors (or one of them a number), or numbers, and then `size` is needed."""
+    tensors = [p for p in (mean, std) if isinstance(p, Tensor)]
+    if not tensors:
+        if size is None:
+            raise TypeError("normal() takes a Tensor as mean or std, or numbers and a size")
+        check_std("normal", std)
+        values = again(_normal_of_numbers, mean, std, shape_of("normal", size),
+                       floating("normal", kind(dtype, layout, device, pin_memory, out)), generator)
+        return made(values, requires_grad, out)
+    if size is not None or dtype is not None:
+        raise TypeError("normal(): size and dtype follow from mean and std where these are tensors")
+    values = again(_normal_of_tensors, mean, std, tensors[0].dtype, generator)
+    if out is not None:
+        return into(out, result(values), *tensors)
+    return Draw.apply(*tensors, values=values)
+
+
+def _normal_of_numbers(mean: Any, std: Any, shape: tuple[int, ...], dtype: Any, generator: Generator | None) -> Any:
+    return np.asarray(normal_numbers(drawing(generator), shape, dtype) * dtype.type(std) + dtype.type(mean))
+
+
+def _normal_of_tensors(mean: Any, std: Any, dtype: Any, generator: Generator | None) -> Any:
+    a, b = (p.array if isinstance(p, Tensor) else p for p in (mean, std))
+    if np.any(np.less(b, 0)):
+        raise RuntimeError("normal expects all elements of std >= 0.0" if isinstance(std, Tensor)
+                           else f"normal expects std >= 0.0, but found std {std}")
+    drawn = normal_numbers(drawing(generator), np.broadcast_shapes(np.shape(a), np.shape(b)), floating("normal", dtype))
+    return np.asarray(drawn * b + a).astype(dtype, copy=False)
+
+
+def check_std(name: str, std: Any) -> None:
+    """RuntimeError for a negative standard deviation."""
+    if std < 0:
+        raise RuntimeError(f"{name} expects std >= 0.0, but found std {std}")
+
+
+def chances(name: str, p: Any, shape: tuple[int, ...]) -> Any:
+    """A number or array of probabilities, checked, at `shape`."""
+    if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
+        what = f"got p={p}" if np.ndim(p) == 0 else "some are outside"
+        raise RuntimeError(f"{name} expects p to be in [0, 1], but {what}")
+    try:
+        return np.broadcast_to(p, shape)
+    except ValueError:
+        raise RuntimeError(f"{name}: p of shape {list(np.shape(p))} does not broadcast to {list(shape)}") from None
+
+
+def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
+    """1 with the probabilities in input, else 0; with `p` that is the probability everywhere, and input gives the shape."""
+    array = input.array
+    if p is None and dtypes.category(array.dtype) != 2:
+        raise NotImplementedError(f"bernoulli(): probabilities are floating point, not {array.dtype}")
+    values = again(_ones, array, p, generator)
+    return DrawBernoulli.apply(input, values=values) if out is None else into(out, result(values), input)
+
+
+def _ones(array: Any, p: Any, generator: Generator | None) -> Any:
+    odds = chances("bernoulli", array if p is None else detached(p), array.shape)
+    return np.asarray(drawing(generator).random(array.shape) < odds).astype(array.dtype)
+
+
+def poisson(input: Any, generator: Generator | None = None) -> Tensor:
+    """Numbers of events whose expectation is input."""
+    rates = input.array
+    if dtypes.category(rates.dtype) != 2:
+        raise NotImplementedError(f"poisson(): rates are floating point, not {rates.dtype}")
+    return DrawPoisson.apply(input, values=again(_counts, rates, generator))
+
+
+def _counts(rates: Any, generator: Generator | None) -> Any:
+    if not np.all(rates >= 0):
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    return np.asarray(drawing(generator).poisson(rates.astype(np.float64))).astype(rates.dtype)
+
+
+@redrawn
+def multinomial(input: Any, num_samples: Any, replacement: bool = False, *, generator: Generator | None = None,
+                out: Any = None) -> Tensor:
+    """num_samples indices from each row of weights; without replacement each index at most once.
+
+    With replacement by the inverse of the distribution function, without as an exponential race (Efraimidis and
+    Spirakis, 2006): the smallest of E_i / weight_i win, for independent exponential E_i.
+    """
+    weights = input.array
+    if weights.ndim not in (1, 2):
+        raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {weights.ndim}")
+    if dtypes.category(weights.dtype) != 2:
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {weights.dtype}")
+    n = whole("multinomial", "num_samples", num_samples)
+    if n <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and n > weights.shape[-1]:
+        raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
+    weights = weights.astype(np.float64)
+    totals = np.add.reduce(weights, -1, keepdims=True)
+    least = np.minimum.reduce(weights, None, initial=0.0)
+    if not (least == 0 and np.isfinite(totals).all()) and not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if (totals <= 0).any():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    if out is not None and out.dtype != dtypes.int64:
+        raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype}")
+    rng = drawing(generator)
+    if replacement:
+        steps = np.add.accumulate(weights, -1)
+        marks = rng.random((*weights.shape[:-1], n)) * steps[..., -1:]
+        if weights.ndim == 1:
+            picked = steps.searchsorted(marks, "right")
+        elif n == 1:
+            picked = np.add.reduce(steps <= marks, 1, np.int64, keepdims=True)
+        else:
+            picked = np.array([row.searchsorted(mark, "right") for row, mark in zip(steps, marks, strict=True)])
+    else:
+        with np.errstate(divide="ignore"):
+            picked = leading(rng.standard_exponential(weights.shape) / weights, weights.ndim - 1, n, False)
+    return made(picked.astype(dtypes.int64), False, out)
+
+
+__all__ = ["bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint", "randint_like", "randn",
+           "randn_like", "randperm"]
+METHODS = ["bernoulli", "multinomial"]

@@ -1,0 +1,1 @@
+"""Sums, extremes, products, norms, quantiles, sorting: what goes along dimensions."""

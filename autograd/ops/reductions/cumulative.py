@@ -1,0 +1,133 @@
+"""Running sums, extremes, and logarithms of sums of exponentials along a dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import float16, float32, int64
+from ...core.tensor import Tensor, result
+from ...core.traced import unrecordable
+from ...kernels.halves import converted
+from ...kernels.order import in_rows
+from ...kernels.sums import running, running_places
+from .._declare import Operation
+from .._kinds import demand_real
+from .._names import also
+from .._out import takes_out
+from ..nn.recurrence import backwards
+from ..pointwise.cast import cast
+from ..pointwise.choice import where
+from ..pointwise.exponential import exp
+from ..shape import flip, narrow, reshape
+from .dims import one_dim
+from .pick import ValuesIndices, taken
+
+
+class Cumsum(Operation):
+    """The running sum along dim."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+        """np.add.accumulate; half precision adds up in single."""
+        ctx.dim = dim
+        made = running(x, dim)
+        if made is not None:
+            return made
+        if x.dtype is float16:
+            return in_rows(converted(np.add.accumulate(converted(x, float32), axis=dim), float16))
+        return in_rows(np.add.accumulate(x, axis=dim, dtype=x.dtype))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Each element counts from its place on."""
+        return tail_sums(g, ctx.dim)
+
+
+def tail_sums(x: Any, dim: int) -> Any:
+    """For each element the sum of it and those after it along dim."""
+    made = running(x, dim, True) if x.__class__ is np.ndarray else None
+    if made is not None:
+        return made
+    return flip(Cumsum.apply(flip(x, dim), dim=dim), dim)
+
+
+@also(axis="dim")
+@takes_out
+def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The sums of the first 1, 2, ... elements along `dim`; integers and booleans add up in int64."""
+    if dtype is None and input.dtype.kind in "iub":
+        dtype = int64
+    x = input if dtype is None else cast(input, dtype)
+    dim = one_dim(dim, x.ndim)
+    return Cumsum.apply(x, dim=dim) if x.ndim else reshape(Cumsum.apply(reshape(x, 1), dim=0), ())
+
+
+def _running(x: Any, dim: int, ufunc: Any) -> ValuesIndices:
+    """The running extreme, nan from the first nan on, and the last place where it was reached."""
+    demand_real("cummax_cummin", x)
+    dim = one_dim(dim, x.ndim)
+    if x.ndim == 0:
+        return ValuesIndices(x.clone(), result(np.zeros((), int64)))
+    indices = running_places(x.array, dim, ufunc)
+    return taken(x, indices, dim)
+
+
+@unrecordable
+@also(axis="dim")
+@takes_out
+def cummax(input: Any, dim: int) -> ValuesIndices:
+    """The largest of the first 1, 2, ... elements along `dim`, and where the last of equal ones stands."""
+    return _running(input, dim, np.maximum)
+
+
+@unrecordable
+@also(axis="dim")
+@takes_out
+def cummin(input: Any, dim: int) -> ValuesIndices:
+    """The smallest of the first 1, 2, ... elements along `dim`, and where the last of equal ones stands."""
+    return _running(input, dim, np.minimum)
+
+
+class LogCumSumExp(Operation, name="Logcumsumexp"):
+    """log(cumsum(exp(x))) along dim."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+        """np.logaddexp.accumulate."""
+        out = np.logaddexp.accumulate(x, axis=dim, dtype=float32 if x.dtype is float16 else x.dtype)
+        out = in_rows(out.astype(x.dtype, copy=False))
+        ctx.save(x, out)
+        ctx.dim = dim
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """exp(x[i] - z[i]) r[i] with r[i] = g[i] + exp(z[i] - z[i + 1]) r[i + 1]: z grows, so nothing overflows."""
+        x, z = ctx.values
+        dim = ctx.dim
+        n = x.shape[dim] - 1
+        low = (z.array if isinstance(z, Tensor) else z) == -np.inf
+        z = where(low, 0.0, z)
+        top = narrow(z.array if isinstance(z, Tensor) else z, dim, 0, n) == np.inf
+        step = where(top, 0.0, narrow(z, dim, 0, n) - narrow(z, dim, 1, n))
+        r = backwards(where(narrow(low, dim, 0, n), 0.0, exp(step)), g, dim)
+        return where(low, 0.0, exp(where(low, 0.0, x - z)) * r)
+
+
+@also(axis="dim")
+@takes_out
+def logcumsumexp(input: Any, dim: int) -> Any:
+    """log of the running sum of exp(input) along `dim`, without overflow."""
+    if input.dtype.kind not in "fcV":
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype}'; use .float() first")
+    dim = one_dim(dim, input.ndim)
+    if input.ndim == 0:
+        return reshape(LogCumSumExp.apply(reshape(input, 1), dim=0), ())
+    return LogCumSumExp.apply(input, dim=dim) if input.array.size else input.clone()
+
+
+__all__ = ["cummax", "cummin", "cumsum", "logcumsumexp"]
+METHODS = ["cumsum", "cummax", "cummin", "logcumsumexp"]
+IN_PLACE = ["cumsum"]

@@ -1,0 +1,179 @@
+"""The largest and the smallest: values, places, both."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...base.dtypes import int64
+from ...core.tensor import Tensor, result
+from ...core.traced import again
+from ...kernels.order import in_rows
+from ...kernels.sums import extremes
+from .._declare import Operation
+from .._kinds import demand_real
+from .._names import also
+from .._out import into
+from ..pointwise.cast import cast
+from ..pointwise.choice import maximum, minimum, passing
+from ..shape import reshape
+from .dims import Dims, count, dims_of, kept, nonempty, one_dim, reduction
+from .pick import ValuesIndices, selected
+from .reduce import sum
+
+
+class Extreme(Operation, name="Amax"):
+    """The largest (or smallest) element over dims; equal ones share the gradient, as PyTorch's amax."""
+
+    real = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, pick: Any) -> Any:
+        """np.maximum.reduce or np.minimum.reduce, or what is faster."""
+        ctx.shape, ctx.dims = x.shape, dims
+        out = in_rows(np.asarray(extremes(x, dims, keepdim, pick)))
+        ctx.save(x, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """To the elements equal to the extreme, in equal parts."""
+        x, z = ctx.values
+        shape = kept(ctx.shape, ctx.dims)
+        chosen = cast(x == reshape(z, shape), x.dtype)
+        return chosen * reshape(g, shape) / sum(chosen, ctx.dims, keepdim=True)
+
+
+class ExtremeOfAll(Extreme, name="Max"):
+    """The extreme of all elements: where that is nan, the nans share the gradient."""
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """To the elements equal to the extreme, in equal parts."""
+        x, z = ctx.values
+        top = z.array if isinstance(z, Tensor) else z
+        chosen = x != x if np.isnan(top) else x == z
+        return passing(g / sum(cast(chosen, x.dtype)), chosen)
+
+
+def _extreme(x: Any, dim: Dims, keepdim: bool, pick: Any, name: str) -> Any:
+    dims = dims_of(dim, x.ndim)
+    if count(x.shape, dims) == 0:
+        _no_extreme(x, dim, dims, name)
+    return Extreme.apply(x, dims=dims, keepdim=keepdim, pick=pick)
+
+
+def _no_extreme(x: Any, dim: Any, dims: tuple[int, ...], name: str) -> None:
+    """The error for an extreme of nothing; none if there are no results either."""
+    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+        raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0, shape "
+                           f"{list(x.shape)}. Specify the reduction dim with the 'dim' argument.")
+    nonempty(x.shape, dims, name)
+
+
+@reduction
+def amax(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    """The largest element over `dim`; equal ones share the gradient."""
+    return _extreme(input, dim, keepdim, np.maximum, "amax")
+
+
+@reduction
+def amin(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    """The smallest element over `dim`; equal ones share the gradient."""
+    return _extreme(input, dim, keepdim, np.minimum, "amin")
+
+
+class MinMax(NamedTuple):
+    """What aminmax() returns."""
+
+    min: Any
+    max: Any
+
+
+@also(axis="dim", keepdims="keepdim")
+def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> MinMax:
+    """The smallest and the largest element, of all or along one `dim`."""
+    demand_real("aminmax", input)
+    if out is not None:
+        for o in out:
+            if o.dtype != input.dtype:
+                raise RuntimeError(f"Expected out tensor to have dtype {input.dtype}, but got {o.dtype} instead")
+        return MinMax(*[into(o, v, input) for o, v in zip(out, aminmax(input.detach(), dim=dim, keepdim=keepdim),
+                                                           strict=True)])
+    if dim is None and input.array.size == 0:
+        raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+                           f"identity; the input has shape {list(input.shape)}")
+    dims: Dims = None if dim is None else one_dim(dim, input.ndim)
+    return MinMax(amin(input, dims, keepdim), amax(input, dims, keepdim))
+
+
+def _along(x: Any, dim: Any, keepdim: bool, find: Any, name: str) -> ValuesIndices:
+    """The extreme along dim and where it stands: the first of equal ones gets the whole gradient."""
+    place = one_dim(dim, x.ndim)
+    if x.ndim == 0:
+        return selected(x, np.zeros((), int64), 0, keepdim)
+    nonempty(x.shape, (place,), name)
+    return selected(x, again(find, x.array, place, keepdims=True), place, keepdim)
+
+
+def _either(x: Any, dim: Any, keepdim: bool, other: Any, pick: Any, find: Any, name: str) -> Any:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name}(): argument 'input' must be Tensor, not {type(x).__name__}")
+    if other is not None or isinstance(dim, Tensor):
+        return (maximum if pick is np.maximum else minimum)(x, dim if other is None else other)
+    if dim is not None:
+        return _along(x, dim, keepdim, find, name)
+    if keepdim:
+        raise TypeError(f"{name}() takes keepdim only together with dim")
+    if x.array.size == 0:
+        _no_extreme(x, None, (), name)
+    return ExtremeOfAll.apply(x, dims=tuple(range(x.ndim)), keepdim=False, pick=pick)
+
+
+@reduction
+def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
+    demand_real("max", input)
+    return _either(input, dim, keepdim, other, np.maximum, np.ndarray.argmax, "max")
+
+
+@reduction
+def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+    """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
+    demand_real("min", input)
+    return _either(input, dim, keepdim, other, np.minimum, np.ndarray.argmin, "min")
+
+
+def _arg(x: Any, dim: int | None, keepdim: bool, find: Any, name: str) -> Any:
+    demand_real(name, x)
+    a = x.array
+    if a.dtype.kind == "b":
+        raise RuntimeError(f"\"{name}_cpu\" not implemented for 'Bool'; convert with .int()")
+    if dim is None:
+        if a.size == 0:
+            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0, shape "
+                             f"{list(a.shape)}.")
+        out = np.asarray(again(find, a))
+        return result(out.reshape((1,) * a.ndim) if keepdim else out)
+    place = one_dim(dim, a.ndim)
+    if a.ndim == 0:
+        return result(np.zeros((), int64))
+    nonempty(a.shape, (place,), name)
+    return result(np.asarray(again(find, a, place, keepdims=keepdim)))
+
+
+@reduction
+def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The index of the first largest element, of all or along `dim`."""
+    return _arg(input, dim, keepdim, np.ndarray.argmax, "argmax")
+
+
+@reduction
+def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The index of the first smallest element, of all or along `dim`."""
+    return _arg(input, dim, keepdim, np.ndarray.argmin, "argmin")
+
+
+__all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
+METHODS = ["amax", "amin", "aminmax", "max", "min", "argmax", "argmin"]

@@ -1,0 +1,74 @@
+"""Elements taken along one dimension by their numbers, and put back: how sorting, maxima and medians pass gradients."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...core.tensor import result
+from ...kernels.picking import along, put
+from .._declare import Operation
+from ..shape import reshape
+
+
+class Pick(Operation, name="Max"):
+    """The elements of x at `indices` along dim, a dimension that goes unless keepdim. distinct: none is taken twice."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, indices: Any, *, dim: int, distinct: bool = False, keepdim: bool = True) -> Any:
+        """See kernels.picking."""
+        ctx.save(indices)
+        ctx.dim, ctx.size, ctx.distinct = dim, x.shape[dim], distinct
+        out = along(x, indices, dim)
+        return out if keepdim else out.reshape(without(indices.shape, dim))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Put back where they were taken."""
+        (indices,) = ctx.values
+        g = g if g.ndim == indices.ndim else reshape(g, indices.shape)
+        return Put.apply(g, indices, dim=ctx.dim, size=ctx.size, distinct=ctx.distinct), None
+
+
+class Put(Operation, name="Scatter"):
+    """Zeros of `size` along dim, with g added at `indices`; the adjoint of Pick."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, indices: Any, *, dim: int, size: int, distinct: bool = False) -> Any:
+        """Indices may repeat, and then add up."""
+        ctx.save(indices)
+        ctx.dim, ctx.distinct = dim, distinct
+        return put(g, indices, dim, size, distinct)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Pick again."""
+        (indices,) = ctx.values
+        return Pick.apply(g, indices, dim=ctx.dim, distinct=ctx.distinct), None
+
+
+class ValuesIndices(NamedTuple):
+    """What max(dim), sort(), topk() and others return."""
+
+    values: Any
+    indices: Any
+
+
+def selected(x: Any, indices: Any, dim: int, keepdim: bool) -> ValuesIndices:
+    """One element along dim for each of the others: (values, indices); `indices` an array with size 1 along dim."""
+    if x.ndim == 0:
+        return ValuesIndices(x * 1 if x.dtype.kind != "b" else x.clone(), result(indices.reshape(())))
+    return taken(x, indices, dim, keepdim=keepdim)
+
+
+def taken(x: Any, indices: Any, dim: int, *, distinct: bool = False, keepdim: bool = True) -> ValuesIndices:
+    """The elements of x at `indices`, an array, along dim; and the indices as the Tensor that backward reads them from, so
+    that it notices when the caller wrote to them.
+    """
+    given = result(indices)
+    values = Pick.apply(x, given, dim=dim, distinct=distinct, keepdim=keepdim)
+    return ValuesIndices(values, given if keepdim else reshape(given, without(indices.shape, dim)))
+
+
+def without(shape: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    """A shape without this dimension."""
+    return (*shape[:dim], *shape[dim + 1:])

@@ -1,0 +1,136 @@
+"""Products: of all elements, along a dimension, running. Zeros have their gradient too, in every order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import float16, float32, int64
+from ...core.casting import casts_float32
+from ...core.tensor import Tensor
+from ...kernels.halves import converted
+from ...kernels.order import in_rows
+from ...kernels.sums import running_product
+from .._declare import Operation
+from .._names import also
+from .._out import takes_out
+from ..nn.recurrence import backwards
+from ..pointwise.arithmetic import conjugates
+from ..pointwise.cast import cast
+from ..shape import cat, flip, narrow, reshape
+from .cumulative import tail_sums
+from .dims import kept, one_dim, reduction
+
+
+def _multiply(ufunc: Any, x: Any, **settings: Any) -> Any:
+    """Half precision multiplies in single."""
+    if x.dtype is float16:
+        return converted(np.asarray(ufunc(converted(x, float32), **settings)), float16)
+    return ufunc(x, dtype=x.dtype, **settings)
+
+
+def _has_zero(x: Any) -> bool:
+    return not (x.array if isinstance(x, Tensor) else x).all()
+
+
+def before(x: Any, dim: int) -> Any:
+    """For each element the product of those before it along dim."""
+    if type(x) is np.ndarray:
+        out = np.ones(x.shape, x.dtype)
+        colons = (slice(None),) * dim
+        out[colons + (slice(1, None),)] = cumulated(x[colons + (slice(0, -1),)], dim)
+        return out
+    one = np.ones(kept(x.shape, (dim,)), x.dtype)
+    return cumulated(cat([one, narrow(x, dim, 0, x.shape[dim] - 1)], dim), dim)
+
+
+class Prod(Operation):
+    """The product along dim."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dim: int, keepdim: bool) -> Any:
+        """np.multiply.reduce."""
+        out = in_rows(np.asarray(_multiply(np.multiply.reduce, x, axis=dim, keepdims=keepdim)))
+        ctx.save(x, out)
+        ctx.dim = dim
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """g z / x; where x has a zero, g times the product of those before and that of those after."""
+        x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
+        dim = ctx.dim
+        shape = kept(x.shape, (dim,))
+        g = reshape(g, shape)
+        if x.shape[dim] == 1:
+            return g
+        if not _has_zero(x):
+            return g * reshape(z, shape) / x
+        return g * (before(x, dim) * flip(before(flip(x, dim), dim), dim))
+
+
+class Cumprod(Operation):
+    """The running product along dim."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+        """np.multiply.accumulate."""
+        out = running_product(x, dim)
+        if out is None:
+            out = in_rows(_multiply(np.multiply.accumulate, x, axis=dim))
+        ctx.save(x, out)
+        ctx.dim = dim
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """The sum of g z from each element on, over x; with zeros the same as a recurrence, without the division.
+
+        The product before x[i], times r[i] = g[i] + x[i + 1] r[i + 1].
+        """
+        x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
+        dim = ctx.dim
+        if x.shape[dim] == 1:
+            return g
+        if not _has_zero(x):
+            return tail_sums(g * z, dim) / x
+        return before(x, dim) * backwards(narrow(x, dim, 1, x.shape[dim] - 1), g, dim)
+
+
+def cumulated(x: Any, dim: int) -> Any:
+    """cumprod of an array or a Tensor along a dimension counted from the front."""
+    return Cumprod.apply(x, dim=dim)
+
+
+def _in_dtype(x: Any, dtype: Any) -> Any:
+    if dtype is None and x.dtype.kind in "iub":
+        dtype = int64
+    return x if dtype is None else cast(x, dtype)
+
+
+@casts_float32
+@reduction
+def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The product of all elements, or along one `dim`; integers and booleans multiply in int64."""
+    x = _in_dtype(input, dtype)
+    if dim is None:
+        if keepdim:
+            raise TypeError("prod() takes keepdim only together with dim")
+        return Prod.apply(reshape(x, -1 if x.array.size else 0), dim=0, keepdim=False)
+    dim = one_dim(dim, x.ndim)
+    return Prod.apply(x if x.ndim else reshape(x, 1), dim=dim, keepdim=keepdim and x.ndim > 0)
+
+
+@also(axis="dim")
+@takes_out
+def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+    """The products of the first 1, 2, ... elements along `dim`; integers and booleans multiply in int64."""
+    x = _in_dtype(input, dtype)
+    dim = one_dim(dim, x.ndim)
+    return Cumprod.apply(x, dim=dim) if x.ndim else reshape(Cumprod.apply(reshape(x, 1), dim=0), ())
+
+
+__all__ = ["cumprod", "prod"]
+METHODS = ["prod", "cumprod"]
+IN_PLACE = ["cumprod"]

@@ -1,0 +1,186 @@
+"""The middle and other quantiles, and the most frequent value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import float32, float64, int64
+from ...core.casting import casts_float32
+from ...core.tensor import Tensor, result
+from ...core.traced import refuse, tracers, unrecordable
+from ...kernels.order import in_rows
+from ...kernels.ranking import nth, order
+from .._declare import Operation
+from .._kinds import demand_real
+from ..pointwise.cast import cast
+from ..shape import movedim, reshape, squeeze
+from .dims import nonempty, one_dim, reduction
+from .pick import Pick, ValuesIndices, selected
+from .reduce import sum
+from .sorting import sort
+
+INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+class MedianOfAll(Operation, name="Median"):
+    """The middle of all elements, the lower one of two; those equal to it share the gradient."""
+
+    real = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, skip_nan: bool) -> Any:
+        """By partition; nan if there is one, or only if all are."""
+        flat = x.reshape(-1)
+        if x.dtype.kind in "fV" and (skip_nan or np.isnan(flat).any()):
+            flat = flat[~np.isnan(flat)] if skip_nan else flat[:0]
+        if flat.size:
+            middle = (flat.size - 1) // 2
+            out = np.asarray(np.partition(flat, middle)[middle])
+        else:
+            out = np.array(np.nan if x.dtype.kind in "fV" else np.iinfo(x.dtype).min, x.dtype)
+        ctx.save(x, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """In equal parts to those equal to the median."""
+        x, z = ctx.values
+        chosen = cast(x != x if np.isnan(z.array if isinstance(z, Tensor) else z) else x == z, x.dtype)
+        return chosen * g / sum(chosen)
+
+
+def _median(x: Any, dim: Any, keepdim: bool, skip_nan: bool, name: str) -> Any:
+    if x.dtype.kind == "b":
+        raise NotImplementedError("\"median_cpu\" not implemented for 'Bool'; convert with .int()")
+    if dim is None:
+        if keepdim:
+            raise TypeError(f"{name}() takes keepdim only together with dim")
+        return MedianOfAll.apply(x, skip_nan=skip_nan)
+    dim = one_dim(dim, x.ndim)
+    if x.ndim == 0:
+        return selected(x, np.zeros((), int64), 0, keepdim)
+    nonempty(x.shape, (dim,), name)
+    if tracers:
+        refuse(f"{name}() along a dimension can't be recorded")
+    return selected(x, _middle(x.array, dim, skip_nan), dim, keepdim)
+
+
+def _middle(a: Any, dim: int, skip_nan: bool) -> Any:
+    """Where the middle is along dim: the lower one of two; the first nan, or that of the others."""
+    n = a.shape[dim]
+    nan = np.isnan(a) if a.dtype.kind in "fV" else None
+    if nan is None or not nan.any():
+        return nth(a, dim, (n - 1) // 2)
+    nans = np.count_nonzero(nan, axis=dim, keepdims=True)
+    middle = np.maximum(n - nans - 1, 0) // 2 if skip_nan else np.where(nans, n - nans, (n - 1) // 2)
+    return in_rows(np.take_along_axis(order(a, dim), middle, dim))
+
+
+@reduction
+def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The middle element, the lower of two, of all or as (values, indices) along `dim`; nan where there is one."""
+    demand_real("median", input)
+    return _median(input, dim, keepdim, False, "median")
+
+
+@reduction
+def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The middle element of those that are not nan, the lower of two, of all or as (values, indices) along `dim`."""
+    demand_real("nanmedian", input)
+    return _median(input, dim, keepdim, True, "nanmedian")
+
+
+@unrecordable
+@reduction
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+    """The most frequent value along `dim`, the smallest of equally frequent ones, and its last place."""
+    demand_real("mode", input)
+    dim = one_dim(dim, input.ndim)
+    if input.ndim == 0:
+        return selected(input, np.zeros((), int64), 0, keepdim)
+    nonempty(input.shape, (dim,), "mode")
+    a = input.array
+    places = order(a, dim)
+    values = np.moveaxis(np.take_along_axis(a, places, dim), dim, -1)
+    n = values.shape[-1]
+    new = np.ones(values.shape, bool)
+    new[..., 1:] = values[..., 1:] != values[..., :-1]
+    start = np.maximum.accumulate(np.where(new, np.arange(n), 0), axis=-1)
+    best = np.argmax(np.arange(n) - start, axis=-1, keepdims=True)       # the first end of a longest run
+    return selected(input, np.take_along_axis(places, np.moveaxis(best, -1, dim), dim), dim, keepdim)
+
+
+# --- quantiles -------------------------------------------------------------------------------------------------------
+
+def _checked_q(input: Any, q: Any, interpolation: str, name: str) -> Any:
+    """q as a Tensor or an array of input's dtype, within [0, 1]."""
+    if input.array.size == 0:
+        raise RuntimeError(f"{name}() input tensor must be non-empty, got shape {list(input.shape)}")
+    if input.dtype not in (float32, float64):
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype, got {input.dtype}")
+    if interpolation not in INTERPOLATIONS:
+        raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but got "
+                           f"{interpolation}")
+    if isinstance(q, Tensor):
+        if q.ndim > 1:
+            raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, got {q.ndim}D")
+        if q.dtype != input.dtype:
+            raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor, got {q.dtype} and {input.dtype}")
+        if not np.all((q.array >= 0) & (q.array <= 1)):
+            raise RuntimeError(f"{name}() q values must be in the range [0, 1], got {q.tolist()}")
+        return q
+    if not 0 <= q <= 1:
+        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
+    return result(np.array(q, input.dtype))
+
+
+def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, skip_nan: bool) -> Any:
+    """Sorted along the last dimension, at the place q (n - 1): between its neighbours as `interpolation` says."""
+    q = _checked_q(input, q, interpolation, "nanquantile" if skip_nan else "quantile")
+    place = 0 if dim is None else one_dim(dim, input.ndim)
+    x = reshape(input, -1) if dim is None or input.ndim == 0 else movedim(input, place, -1)
+    ordered = sort(x)[0]
+    nans = np.isnan(ordered.array)
+    last = x.shape[-1] - 1
+    if skip_nan:
+        top = np.maximum(last - np.count_nonzero(nans, axis=-1, keepdims=True), 0).astype(x.dtype)
+    else:
+        top = np.full((*x.shape[:-1], 1), last, x.dtype)
+    rank = reshape(q, -1) * result(top)
+    if not skip_nan:                                 # a row with a nan has it at the end, and gives it
+        rank = rank * result((~nans[..., -1:]).astype(x.dtype)) + result(np.where(nans[..., -1:], top, 0))
+    r = rank.array
+    low = {"higher": np.ceil, "nearest": np.rint}.get(interpolation, np.floor)(r).astype(int64)
+    out = Pick.apply(ordered, low, dim=x.ndim - 1)
+    if interpolation in ("linear", "midpoint"):
+        weight = rank - result(low.astype(x.dtype)) if interpolation == "linear" else 0.5
+        high = Pick.apply(ordered, np.ceil(r).astype(int64), dim=x.ndim - 1)
+        out = out + (high - out) * weight
+    if keepdim and input.ndim:
+        rest = (1,) * input.ndim if dim is None else (*out.shape[:place], 1, *out.shape[place:-1])
+        out = reshape(out, (*rest, out.shape[-1]))
+    out = movedim(out, -1, 0)
+    return squeeze(out, 0) if q.ndim == 0 else out
+
+
+@casts_float32
+@unrecordable
+@reduction
+def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
+    """The values below which the parts q of all elements lie, or of those along `dim`; several q come first."""
+    return _quantile(input, q, dim, keepdim, interpolation, False)
+
+
+@casts_float32
+@unrecordable
+@reduction
+def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,
+                interpolation: str = "linear") -> Any:
+    """quantile() of the elements that are not nan."""
+    return _quantile(input, q, dim, keepdim, interpolation, True)
+
+
+__all__ = ["median", "mode", "nanmedian", "nanquantile", "quantile"]
+METHODS = ["median", "nanmedian", "mode", "quantile", "nanquantile"]

@@ -1,0 +1,202 @@
+"""Sums, means, counts and truth over dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import float16, float32, int64, uint8
+from ...core.operation import SumTo
+from ...core.tensor import Tensor, result
+from ...core.traced import again
+from ...kernels.halves import converted
+from ...kernels.order import in_rows
+from ...kernels.sums import total
+from .._declare import Operation
+from .._kinds import demand_real
+from .._out import into
+from ..pointwise.cast import cast
+from ..shape import expand, reshape, sizes
+from .dims import Dims, count, dims_of, kept, reduction
+
+every: Any = np.logical_and.reduce
+some: Any = np.logical_or.reduce
+accumulate: Any = np.add.reduce                      # half the overhead of x.sum()
+
+
+def add_up(x: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+    """The sum of an array over dims, in its dtype; half precision adds up in single."""
+    if x.dtype is float16:
+        return converted(np.asarray(accumulate(converted(x, float32), axis=dims, keepdims=keepdim)), float16)
+    return in_rows(total(x, dims, keepdim))
+
+
+class Sum(Operation):
+    """The sum over dims."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
+        """np.add.reduce, in x's dtype."""
+        ctx.shape, ctx.dims = x.shape, dims
+        return add_up(x, dims, keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Repeat."""
+        return expand(reshape(g, kept(ctx.shape, ctx.dims)), ctx.shape)
+
+
+def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Dims = None,
+        keepdims: bool = False) -> Any:
+    """The sum of all elements, or over the dimensions `dim`; integers and booleans add up in int64."""
+    if axis is not None:
+        dim = axis
+    if out is not None:
+        return into(out, sum(input.detach(), dim, keepdim or keepdims, dtype=dtype), input)
+    if dtype is None:
+        if input.dtype.kind in "iub":
+            array = input.array if isinstance(input, Tensor) else input
+            whole = again(_whole, array, dims_of(dim, array.ndim), keepdim or keepdims)
+            return result(whole) if isinstance(input, Tensor) else whole
+    else:
+        input = cast(input, dtype)
+    return Sum.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim or keepdims)
+
+
+def _whole(a: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+    """The sum of integers or booleans."""
+    return in_rows(accumulate(a, axis=dims, dtype=int64, keepdims=keepdim))
+
+
+class Mean(Operation):
+    """The mean over dims."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
+        """The sum, divided by the count."""
+        ctx.shape, ctx.dims = x.shape, dims
+        ctx.count = count(x.shape, dims)
+        wide = float32 if x.dtype is float16 else x.dtype
+        whole = in_rows(total(converted(x, wide, copy=False), dims, keepdim))
+        if ctx.count:
+            return converted(np.true_divide(whole, wide.type(ctx.count)), x.dtype, copy=False)
+        with np.errstate(invalid="ignore", divide="ignore"):      # the mean of nothing is nan, as in PyTorch
+            return np.true_divide(whole, np.asarray(ctx.count, wide)).astype(x.dtype, copy=False)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """An equal share for each."""
+        return expand(reshape(g / float(ctx.count), kept(ctx.shape, ctx.dims)), ctx.shape)
+
+
+def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Dims = None,
+         keepdims: bool = False) -> Any:
+    """The mean of all elements, or over the dimensions `dim`; floating point only."""
+    if axis is not None:
+        dim = axis
+    if out is not None:
+        return into(out, mean(input.detach(), dim, keepdim or keepdims, dtype=dtype), input)
+    if dtype is not None:
+        input = cast(input, dtype)
+    if input.dtype.kind not in "fcV":
+        raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
+                           f"complex dtype. Got: {input.dtype}. Pass dtype=, or convert with .float()")
+    return Mean.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim or keepdims)
+
+
+class NanSum(Operation, name="Nansum"):
+    """The sum over dims of what is not nan."""
+
+    real = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
+        """Zeros for the nans."""
+        present = ~np.isnan(x)
+        ctx.save(present)
+        ctx.dims = dims
+        return add_up(np.where(present, x, np.zeros((), x.dtype)), dims, keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Repeat, where there was no nan."""
+        (present,) = ctx.values
+        return reshape(g, kept(present.shape, ctx.dims)) * present
+
+
+@reduction
+def nansum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The sum of the elements that are not nan."""
+    demand_real("nansum", input)
+    if input.dtype.kind not in "fV":
+        return sum(input, dim, keepdim, dtype=dtype)
+    x = input if dtype is None else cast(input, dtype)
+    if x.dtype.kind not in "fV":
+        return sum(x, dim, keepdim, dtype=dtype)
+    return NanSum.apply(x, dims=dims_of(dim, x.ndim), keepdim=keepdim)
+
+
+def _present(a: Any) -> Any:
+    """Where there is no nan."""
+    return ~np.isnan(a)
+
+
+def _count(a: Any, dims: tuple[int, ...]) -> Any:
+    return np.asarray(np.count_nonzero(a, axis=dims), int64)
+
+
+@reduction
+def nanmean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The mean of the elements that are not nan; nan where there are none."""
+    demand_real("nanmean", input)
+    if input.dtype.kind not in "fcV":
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
+    whole = nansum(input, dim, keepdim, dtype=dtype)
+    present = sum(result(again(_present, input.array)), dim, keepdim)
+    return whole / cast(present, whole.dtype)
+
+
+@reduction
+def count_nonzero(input: Any, dim: Dims = None) -> Any:
+    """How many elements, of all or over `dim`, are not 0."""
+    return result(again(_count, input.array, dims_of(dim, input.ndim)))
+
+
+def _truth(x: Any, dim: Dims, keepdim: bool, reduce: Any) -> Any:
+    """all and any: bool, but uint8 for uint8. An empty list of dims reduces none, unlike in sum()."""
+    none = isinstance(dim, (tuple, list)) and not dim
+    dims = () if none else dims_of(dim, x.ndim)
+    return result(again(_reduced, x.array, reduce, dims, keepdim))
+
+
+def _reduced(a: Any, reduce: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+    out = in_rows(np.asarray(reduce(a, axis=dims, keepdims=keepdim)))
+    return out if a.dtype != uint8 else out.astype(uint8)
+
+
+@reduction
+def all(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    """Whether all elements are true."""
+    return _truth(input, dim, keepdim, every)
+
+
+@reduction
+def any(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    """Whether any element is true."""
+    return _truth(input, dim, keepdim, some)
+
+
+def sum_to_size(input: Any, *size: Any) -> Any:
+    """input summed over the dimensions that broadcasting would add to, or repeat in, a tensor of `size`."""
+    shape = sizes(size)
+    tail = input.shape[input.ndim - len(shape):] if len(shape) <= input.ndim else None
+    if tail is None or not every([n in (1, have) for n, have in zip(shape, tail, strict=True)]):
+        raise RuntimeError(f"size {{{list(shape)}}} is not expandable to size {{{list(input.shape)}}}.")
+    if shape == input.shape and shape:
+        return input
+    return SumTo.apply(cast(input, int64) if input.dtype.kind in "iub" else input, shape=shape)
+
+
+__all__ = ["all", "any", "count_nonzero", "mean", "nanmean", "nansum", "sum"]
+METHODS = ["sum", "mean", "nansum", "nanmean", "all", "any", "count_nonzero", "sum_to_size"]

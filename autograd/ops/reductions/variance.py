@@ -1,0 +1,171 @@
+"""Variances and standard deviations."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import float16, float32
+from ...kernels.halves import converted
+from ...kernels.order import in_rows
+from ...kernels.sums import total
+from .._declare import Operation
+from ..pointwise.choice import where
+from ..shape import reshape
+from .dims import Dims, count, dims_of, kept, reduction
+from .reduce import Mean
+
+
+def spread(x: Any, dims: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+    """The variance of an array: squared distances from the mean, added up, over max(0, count - correction). Real."""
+    a = converted(x, float32) if x.dtype is float16 else x
+    n = count(x.shape, dims)
+    if n and n > correction:
+        return _spread(a, n, dims, keepdim, correction)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return _spread(a, n, dims, keepdim, correction)
+
+
+def _spread(a: Any, n: int, dims: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+    number = a.real.dtype.type
+    centred = a - np.true_divide(total(a, dims, True), number(n))
+    if centred.dtype.kind == "c":
+        centred = centred.real * centred.real + centred.imag * centred.imag
+    else:
+        centred *= centred
+    return np.true_divide(total(centred, dims, keepdim), number(max(0.0, n - correction)))
+
+
+def spread_gradient(g: Any, x: Any, dims: tuple[int, ...], correction: float, whole: bool) -> Any:
+    """2 g (x - mean) / (count - correction); without freedom nan at the mean, and infinite elsewhere. g is real."""
+    freedom = count(x.shape, dims) - correction
+    distance = x - Mean.apply(x, dims=dims, keepdim=True)
+    g = reshape(g, kept(x.shape, dims))
+    if freedom <= 0 and whole:
+        return g * where(distance == 0, float("nan"), float("inf") + 0 * distance)
+    return g * distance * (2.0 / freedom if freedom else float("inf"))
+
+
+class Var(Operation):
+    """The variance over dims, real for complex numbers too. whole: the caller named no dims."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+        """Two passes: the mean, then the squares."""
+        ctx.save(x)
+        ctx.settings = dims, correction, whole
+        return in_rows(converted(np.asarray(spread(x, dims, keepdim, correction)), x.real.dtype, copy=False))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """By distance from the mean."""
+        (x,) = ctx.values
+        return spread_gradient(g, x, *ctx.settings)
+
+
+class Std(Operation):
+    """The square root of the variance over dims; its gradient is 0 where it is 0."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+        """The root of the variance."""
+        out = in_rows(converted(np.asarray(np.sqrt(spread(x, dims, keepdim, correction))), x.real.dtype, copy=False))
+        ctx.save(x, out)
+        ctx.settings = dims, correction, whole
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """The variance's gradient over twice the deviation."""
+        x, z = ctx.values
+        return spread_gradient(where(z == 0, 0.0, g / where(z == 0, 1.0, 2 * z)), x, *ctx.settings)      # no 0 / 0 later
+
+
+class VarMean(Operation):
+    """Variance and mean over dims, by one node."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+        """Both operations', in one ctx."""
+        first = Var.forward(ctx, x, dims=dims, keepdim=keepdim, correction=correction, whole=whole)
+        return first, Mean.forward(ctx, x, dims=dims, keepdim=keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any, g_mean: Any) -> Any:
+        """The sum of what comes by way of both."""
+        parts = [rule.backward(ctx, part) for rule, part in ((Var, g), (Mean, g_mean)) if part is not None]
+        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+class StdMean(Operation):
+    """Standard deviation and mean over dims, by one node."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+        """Both operations', in one ctx."""
+        first = Std.forward(ctx, x, dims=dims, keepdim=keepdim, correction=correction, whole=whole)
+        return first, Mean.forward(ctx, x, dims=dims, keepdim=keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any, g_mean: Any) -> Any:
+        """The sum of what comes by way of both."""
+        parts = [rule.backward(ctx, part) for rule, part in ((Std, g), (Mean, g_mean)) if part is not None]
+        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+def _settings(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any, name: str) -> dict[str, Any]:
+    """Of the forms (dim, unbiased, keepdim), (unbiased) and (dim, correction=, keepdim=)."""
+    if isinstance(dim, bool):
+        if unbiased is not None:
+            raise TypeError(f"{name}() received two values for unbiased: {dim} and {unbiased}")
+        dim, unbiased = None, dim
+    if unbiased is not None:
+        if correction is not None:
+            raise TypeError(f"{name}() takes unbiased or correction, not both (unbiased={unbiased}, "
+                            f"correction={correction})")
+        correction = int(unbiased)
+    if input.dtype.kind not in "fcV":
+        raise RuntimeError(f"std and var only support floating point and complex dtypes, got {input.dtype}")
+    dims = dims_of(dim, input.ndim)
+    correction = 1 if correction is None else correction
+    if count(input.shape, dims) <= correction:
+        warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
+                      f"factor (input numel divided by output numel); got correction {correction} for "
+                      f"{count(input.shape, dims)} elements", UserWarning, stacklevel=4)
+    return {"dims": dims, "keepdim": keepdim, "correction": correction, "whole": dim is None or input.ndim == 0}
+
+
+@reduction
+def var(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+        correction: float | None = None) -> Any:
+    """The variance: squared distances from the mean, added up, over (count - correction)."""
+    return Var.apply(input, **_settings(input, dim, unbiased, keepdim, correction, "var"))
+
+
+@reduction
+def std(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+        correction: float | None = None) -> Any:
+    """The square root of the variance."""
+    return Std.apply(input, **_settings(input, dim, unbiased, keepdim, correction, "std"))
+
+
+@reduction
+def var_mean(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+             correction: float | None = None) -> tuple[Any, Any]:
+    """The variance and the mean."""
+    settings = _settings(input, dim, unbiased, keepdim, correction, "var_mean")
+    return VarMean.apply(input, **settings)
+
+
+@reduction
+def std_mean(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+             correction: float | None = None) -> tuple[Any, Any]:
+    """The standard deviation and the mean."""
+    settings = _settings(input, dim, unbiased, keepdim, correction, "std_mean")
+    return StdMean.apply(input, **settings)
+
+
+__all__ = ["std", "std_mean", "var", "var_mean"]
+METHODS = ["var", "std"]

@@ -1,0 +1,180 @@
+"""Special functions: of errors, gamma, Bessel and their kin. How they are computed is told in autograd/kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...base.dtypes import default
+from ...kernels import bessel, error_functions, gamma_functions
+from .._declare import Operation, elementwise
+from .._kinds import both_arrays, in_floats, only, tensors, undifferentiable
+from .._out import takes_out
+from ..pointwise.cast import cast
+from ..pointwise.choice import where
+from ..pointwise.exponential import exp, log
+from ..pointwise.sign import sign
+
+ROOT_PI, ROOT_2PI = float(np.sqrt(np.pi)), float(np.sqrt(2 * np.pi))
+
+# --- the normal distribution -------------------------------------------------------------------------------------------
+
+erf = elementwise("Erf", error_functions.erf, lambda g, x: g * (2 / ROOT_PI) * exp(-x * x), floats=True, real=True)
+erfc = elementwise("Erfc", error_functions.erfc, lambda g, x: -g * (2 / ROOT_PI) * exp(-x * x), floats=True, real=True)
+erfcx: Any = elementwise("SpecialErfcx", error_functions.erfcx, lambda g, z, x: g * (2 * x * z - 2 / ROOT_PI),
+                         floats=True, real=True)
+erfinv = elementwise("Erfinv", error_functions.erfinv, lambda g, z: g * (ROOT_PI / 2) * exp(z * z), floats=True, real=True)
+ndtr = elementwise("SpecialNdtr", error_functions.ndtr, lambda g, x: g * (1 / ROOT_2PI) * exp(-0.5 * (x * x)),
+                   floats=True, real=True)
+ndtri = elementwise("SpecialNdtri", error_functions.ndtri, lambda g, z: g * ROOT_2PI * exp(0.5 * (z * z)),
+                    floats=True, real=True)
+log_ndtr = elementwise("SpecialLogNdtr", error_functions.log_ndtr,
+                       lambda g, x: g / erfcx(x * -float(np.sqrt(0.5))) * float(np.sqrt(2 / np.pi)), floats=True, real=True)
+
+# --- entropy and odds ----------------------------------------------------------------------------------------------------
+
+def _entr(x: Any) -> Any:
+    inside = np.where(x > 0, x, np.ones_like(x))    # 1 has the entropy of 0
+    return np.where(x < 0, -inside * np.inf, np.where(x == x, -inside * np.log(inside), x))
+
+
+def _times(log_of: Any) -> Any:
+    """The function x log(y): 0 where x is 0, unless y is nan."""
+    def forward(x: Any, y: Any) -> Any:
+        x, y = both_arrays(x, y)
+        product = np.asarray(x * log_of(y))
+        return np.where((x == 0) & (y == y), np.zeros((), product.dtype), product)
+
+    return in_floats(forward)
+
+
+entr = elementwise("SpecialEntr", _entr, lambda g, x: g * (-1 - log(x)), floats=True, real=True)
+xlogy: Any = elementwise("Xlogy", _times(np.log), lambda g, x, y: where((x == 0) & (y <= 0), 0.0, xlogy(g, y)),
+                         lambda g, x, y: g * x / y, real=True)
+xlog1py: Any = elementwise("SpecialXlog1Py", _times(np.log1p),
+                           lambda g, x, y: where((x == 0) & (y <= -1), 0.0, xlog1py(g, y)), lambda g, x, y: g * x / (y + 1),
+                           real=True)
+
+
+class Logit(Operation):
+    """log(x / (1 - x)), after clamping x to [eps, 1 - eps] if eps is given."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, eps: float | None) -> Any:
+        """As a difference of logarithms, accurate at both ends."""
+        ctx.save(x)
+        ctx.eps = eps
+        p = x if eps is None else np.clip(x, eps, 1 - eps)
+        return np.log(p / (1 - p))
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """g / (x (1 - x)); outside, nan without eps and 0 with it."""
+        (x,) = ctx.values
+        low = 0.0 if ctx.eps is None else ctx.eps
+        inside = (x >= low) & (x <= 1 - low)
+        safe = where(inside, x, 0.5)
+        return where(inside, g / (safe * (1 - safe)), np.nan if ctx.eps is None else 0.0)
+
+
+@takes_out
+def logit(input: Any, eps: float | None = None) -> Any:
+    """log(x / (1 - x)), the inverse of sigmoid; with eps, x is first clamped to [eps, 1 - eps]."""
+    return Logit.apply(floating(input), eps=eps)
+
+
+def floating(x: Any) -> Any:
+    """x, integers and booleans converted to the default floating type."""
+    return x if x.dtype.kind in "fcV" else cast(x, default)
+
+
+# --- gamma ---------------------------------------------------------------------------------------------------------------
+
+lgamma: Any = elementwise("Lgamma", gamma_functions.lgamma, lambda g, x: g * digamma(x), floats=True, real=True)
+digamma: Any = elementwise("Digamma", gamma_functions.digamma, lambda g, x: g * polygamma(1, x), floats=True, real=True)
+zeta: Any = elementwise("SpecialZeta", in_floats(gamma_functions.zeta), undifferentiable("zeta's first argument"),
+                        lambda g, x, y: g * (-x * zeta(x + 1, y)), real=True)
+igamma = elementwise("Igamma", tensors("igamma", only("f", "igamma", gamma_functions.gammainc)),
+                     undifferentiable("igamma's first argument"), lambda g, x, y: g * _gamma_density(x, y))
+igammac = elementwise("Igammac", tensors("igammac", only("f", "igammac", gamma_functions.gammaincc)),
+                      undifferentiable("igammac's first argument"), lambda g, x, y: -g * _gamma_density(x, y))
+
+
+def _gamma_density(a: Any, x: Any) -> Any:
+    return exp((a - 1) * log(x) - x - lgamma(a))
+
+
+class Polygamma(Operation):
+    """The n-th derivative of digamma."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, n: int) -> Any:
+        """By Hurwitz' zeta function."""
+        ctx.save(x)
+        ctx.n = n
+        return gamma_functions.polygamma(n, x)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """The derivative of one order more."""
+        (x,) = ctx.values
+        return g * polygamma(ctx.n + 1, x)
+
+
+@takes_out
+def polygamma(n: int, input: Any) -> Any:
+    """The n-th derivative of digamma at input."""
+    if n < 0:
+        raise RuntimeError(f"polygamma(n, x) does not support negative n, such as {n}.")
+    return Polygamma.apply(floating(input), n=n)
+
+
+def polygamma_method(self: Any, n: int) -> Any:
+    """The n-th derivative of digamma at this tensor."""
+    return polygamma(n, self)
+
+
+@takes_out
+def mvlgamma(input: Any, p: int) -> Any:
+    """log of the multivariate gamma function of dimension p: lgamma(x) + ... + lgamma(x - (p - 1) / 2) + constant."""
+    if p < 1:
+        raise RuntimeError(f"mvlgamma: p has to be greater than or equal to 1, not {p}")
+    x = floating(input)
+    total = lgamma(x) + p * (p - 1) / 4 * float(np.log(np.pi))
+    for j in range(1, p):
+        total = total + lgamma(x - j / 2)
+    return total
+
+
+# --- Bessel ----------------------------------------------------------------------------------------------------------------
+
+def _over(z: Any, x: Any) -> Any:
+    """z / x, and 1/2 at 0: of a function that begins as x / 2."""
+    return where(x == 0, 0.5, z / where(x == 0, 1.0, x))
+
+
+i0: Any = elementwise("I0", bessel.i0, lambda g, x: g * i1(x), floats=True, real=True)
+i0e: Any = elementwise("SpecialI0E", bessel.i0e, lambda g, z, x: g * (i1e(x) - sign(x) * z), floats=True, real=True)
+i1: Any = elementwise("SpecialI1", bessel.i1, lambda g, z, x: g * (i0(x) - _over(z, x)), floats=True, real=True)
+i1e: Any = elementwise("SpecialI1E", bessel.i1e, lambda g, z, x: g * (i0e(x) - sign(x) * z - _over(z, x)),
+                       floats=True, real=True)
+
+
+def _plain(name: str, kernel: Any) -> Any:
+    """A function that PyTorch does not differentiate."""
+    return elementwise(f"Special{name.title().replace('_', '')}", kernel, undifferentiable(name), floats=True, real=True)
+
+
+bessel_j0, bessel_j1 = _plain("bessel_j0", bessel.j0), _plain("bessel_j1", bessel.j1)
+bessel_y0, bessel_y1 = _plain("bessel_y0", bessel.y0), _plain("bessel_y1", bessel.y1)
+modified_bessel_i0, modified_bessel_i1 = _plain("modified_bessel_i0", bessel.i0), _plain("modified_bessel_i1", bessel.i1)
+modified_bessel_k0, modified_bessel_k1 = _plain("modified_bessel_k0", bessel.k0), _plain("modified_bessel_k1", bessel.k1)
+scaled_modified_bessel_k0 = _plain("scaled_modified_bessel_k0", bessel.k0e)
+scaled_modified_bessel_k1 = _plain("scaled_modified_bessel_k1", bessel.k1e)
+spherical_bessel_j0, airy_ai = _plain("spherical_bessel_j0", bessel.spherical_j0), _plain("airy_ai", bessel.airy_ai)
+
+__all__ = ["digamma", "erf", "erfc", "erfinv", "i0", "igamma", "igammac", "lgamma", "logit", "mvlgamma", "polygamma",
+           "xlogy"]
+METHODS = __all__
+IN_PLACE = METHODS

@@ -1,0 +1,35 @@
+"""Orthogonal polynomials p_n(x), of tensors of arguments and of degrees. PyTorch gives them no derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...kernels import orthogonal
+from .._declare import elementwise
+from .._kinds import in_floats, undifferentiable
+
+
+def _polynomial(name: str, kernel: Any) -> Any:
+    words = "".join(word.title() for word in name.split("_"))
+    value = elementwise(f"Special{words}", in_floats(kernel), undifferentiable(name), undifferentiable(name), real=True)
+
+    def polynomial(input: Any, n: Any, *, out: Any = None) -> Any:
+        return value(input, n, out=out)
+
+    polynomial.__name__ = polynomial.__qualname__ = name
+    polynomial.__doc__ = f"{name} of degree n at input."
+    return polynomial
+
+
+chebyshev_polynomial_t = _polynomial("chebyshev_polynomial_t", orthogonal.chebyshev_t)
+chebyshev_polynomial_u = _polynomial("chebyshev_polynomial_u", orthogonal.chebyshev_u)
+chebyshev_polynomial_v = _polynomial("chebyshev_polynomial_v", orthogonal.chebyshev_v)
+chebyshev_polynomial_w = _polynomial("chebyshev_polynomial_w", orthogonal.chebyshev_w)
+shifted_chebyshev_polynomial_t = _polynomial("shifted_chebyshev_polynomial_t", orthogonal.shifted(orthogonal.chebyshev_t))
+shifted_chebyshev_polynomial_u = _polynomial("shifted_chebyshev_polynomial_u", orthogonal.shifted(orthogonal.chebyshev_u))
+shifted_chebyshev_polynomial_v = _polynomial("shifted_chebyshev_polynomial_v", orthogonal.shifted(orthogonal.chebyshev_v))
+shifted_chebyshev_polynomial_w = _polynomial("shifted_chebyshev_polynomial_w", orthogonal.shifted(orthogonal.chebyshev_w))
+hermite_polynomial_h = _polynomial("hermite_polynomial_h", orthogonal.hermite_h)
+hermite_polynomial_he = _polynomial("hermite_polynomial_he", orthogonal.hermite_he)
+laguerre_polynomial_l = _polynomial("laguerre_polynomial_l", orthogonal.laguerre_l)
+legendre_polynomial_p = _polynomial("legendre_polynomial_p", orthogonal.legendre_p)

@@ -1,0 +1,1 @@
+"""Histograms, covariances, sets, differences."""

@@ -1,0 +1,8 @@
+"""trace(): a training step recorded once, and replayed without a graph.
+
+May import: core, kernels, ops. Read first: trace.py.
+"""
+
+from .trace import Traced, trace
+
+__all__ = ["Traced", "trace"]

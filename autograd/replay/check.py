@@ -1,0 +1,61 @@
+"""Replays beside the step itself: the same results, tensors, gradients and Python numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core.tensor import result
+from ..core.traced import TraceError
+from .compare import equal, same
+from .nests import Nest
+from .state import Snapshot
+
+CHECKED = 4                          # steps: gradients are often added up over 2 or 4
+MSG_DIFFERS = ("trace: {name} differs between the step and its replay: the step does something that was not recorded, on "
+               "plain arrays or in Python")
+MSG_COUNTED = ("trace: the step changes {counted} in Python, and its replays do not: what depends on such a number stays as "
+               "it was when the step was recorded")
+MSG_RETURNED = ("trace: the step returns a {kind} of Python that changes ({one!r:.60}, then {two!r:.60}): a replay would "
+                "return the same for ever. Return tensors, and read it outside")
+
+
+def copied(returned: Any) -> Nest:
+    """What a step returned, as it is now: later steps may write to it."""
+    nest = Nest(returned)
+    nest.tensors = [result(t.array.copy()) for t in nest.tensors]
+    return nest
+
+
+def compare_results(expected: list[Nest], got: list[Nest]) -> None:
+    """What steps returned and what replays returned. TraceError if a bit differs."""
+    for number, (one, two) in enumerate(zip(expected, got, strict=True), 1):
+        for n, (e, g) in enumerate(zip(one.tensors, two.tensors, strict=True)):
+            if not same(e.array, g.array):
+                raise TraceError(MSG_DIFFERS.format(name=f"result {n} of step {number} of {len(got)}"))
+        for e, g in zip(one.others, two.others, strict=True):
+            if not equal(e, g):
+                raise TraceError(MSG_RETURNED.format(kind=type(e).__name__, one=g, two=e))
+
+
+def compare_tensors(before: Snapshot, after: Snapshot) -> None:
+    """Tensors as replays left them, which are those of before, and as steps left them. TraceError if a bit differs."""
+    watched = {t for t, _, _, _ in before.tensors}
+    for t, values, _, gradient in after.tensors:
+        if t not in watched:
+            continue
+        if not same(values, t.array):
+            raise TraceError(MSG_DIFFERS.format(name=f"a tensor of shape {list(t.shape)}"))
+        g = None if t._grad is None else t._grad.array
+        if not (g is gradient is None or (g is not None and gradient is not None and same(g, gradient))):
+            raise TraceError(MSG_DIFFERS.format(name=f"the gradient of a tensor of shape {list(t.shape)}"))
+
+
+def changed_numbers(steps: Snapshot, replays: Snapshot) -> str:
+    """The Python numbers that steps left other than replays did, in words; "" if there are none."""
+    left = replays.numbers()
+    changed = [f"{name} ({left[key][1]}, then {value})" for key, (name, value) in steps.numbers().items()
+               if key in left and not equal(left[key][1], value)]
+    return ", ".join(changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
+
+
+__all__ = ["CHECKED", "MSG_COUNTED", "changed_numbers", "compare_results", "compare_tensors", "copied"]

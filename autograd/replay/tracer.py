@@ -1,0 +1,32 @@
+"""Tracer: told of each call of a step while it runs, it writes down the program.
+
+The arrays of the recorded run are kept: they are the memory that replays write to.
+"""
+
+from __future__ import annotations
+
+from ..core.traced import here, tracers
+from .backward import Backward
+from .calls import Value
+from .effects import Effects
+from .gradients import Gradients
+from .nests import Nest
+
+
+class Tracer(Backward, Effects):
+    """Records the calls of one thread from `with tracer:` on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gradients = Gradients(self)
+        self.returned = Nest(())                     # by the step
+        self.results: list[Value] = []               # the tensors in that
+
+    def __enter__(self) -> Tracer:
+        tracers.append(self)
+        here.tracer = self
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        here.tracer = None
+        tracers.remove(self)

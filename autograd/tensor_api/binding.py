@@ -1,0 +1,112 @@
+"""Binds the operations to Tensor: operators, methods, in-place forms, backward().
+
+A family of operations is imported when one of its methods is first looked at; see FAMILIES in ops/__init__.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from ..core.backward import backward as run_backward
+from ..core.tensor import Tensor
+from ..ops import index, methods, shape
+from ..ops.linalg import matmul
+from ..ops.pointwise import arithmetic, comparison, complex, logic, powers, sign
+from ..ops.pointwise.cast import cast
+from . import conversion as attributes
+from . import inplace, numpy_protocol, printing
+from .tensor_types import construct, new
+
+
+def reflected(operation: Any) -> Any:
+    """The operation with its operands swapped: x.__rsub__(y) is y - x."""
+    return lambda x, y: operation(y, x)
+
+
+# name: (operation, its reflected form or None where order does not matter)
+BINARY = {
+    "add": (arithmetic.plus, None), "sub": (arithmetic.minus, reflected), "mul": (arithmetic.mul, None),
+    "truediv": (arithmetic.quotient, reflected), "floordiv": (arithmetic.floor_divide, reflected),
+    "mod": (arithmetic.remainder, reflected), "pow": (powers.power, reflected), "matmul": (matmul.matmul, reflected),
+    "and": (logic.bitwise_and, None), "or": (logic.bitwise_or, None), "xor": (logic.bitwise_xor, None),
+    "lshift": (logic.bitwise_left_shift, reflected), "rshift": (logic.bitwise_right_shift, reflected),
+}
+OPERATORS = {
+    **{f"__{name}__": operation for name, (operation, _) in BINARY.items()},
+    **{f"__r{name}__": swap(operation) if swap else operation for name, (operation, swap) in BINARY.items()},
+    "__rdiv__": reflected(arithmetic.quotient), "__neg__": sign.neg, "__pos__": sign.positive, "__abs__": sign.abs,
+    "__invert__": logic.bitwise_not,
+    "__eq__": comparison.eq, "__ne__": comparison.ne, "__lt__": comparison.lt, "__le__": comparison.le,
+    "__gt__": comparison.gt, "__ge__": comparison.ge,
+    "__getitem__": index.getitem, "__setitem__": inplace.setitem,
+}
+
+RESHAPING = {"squeeze": shape, "unsqueeze": shape, "transpose": shape, "t": shape, "swapaxes": shape, "swapdims": shape,
+             "as_strided": index}
+
+AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itruediv__": "div_", "__ipow__": "pow_",
+             "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__iand__": "bitwise_and_",
+             "__ior__": "bitwise_or_", "__ixor__": "bitwise_xor_", "__ilshift__": "bitwise_left_shift_",
+             "__irshift__": "bitwise_right_shift_"}
+
+
+def backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
+             create_graph: bool = False, inputs: Any = None) -> None:
+    """Add d(self)/d(leaf) to .grad of every leaf behind this tensor; see autograd.backward."""
+    run_backward([self], [gradient], retain_graph, create_graph, inputs=inputs)
+
+
+def iterate(self: Tensor) -> Iterator[Tensor]:
+    """The slices along the first dimension."""
+    if self.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(shape.unbind(self, 0))
+
+
+class Later:
+    """A method whose family of operations is not imported yet. The first look at it binds the whole family."""
+
+    __slots__ = ("family", "name")
+
+    def __init__(self, family: str, name: str) -> None:
+        self.family, self.name = family, name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        bind_family(self.family)
+        return vars(Tensor)[self.name].__get__(instance, owner)
+
+
+def bind_family(name: str) -> None:
+    """Set the methods of one family on Tensor, but for those that somebody has replaced."""
+    family = import_module(f"...ops.{name}", __name__)
+    forms = {name: getattr(family, f"{name}_method", None) or getattr(family, name)
+             for name in (*family.METHODS, *getattr(family, "IN_PLACE", ()))}
+    table = {name: forms[name] for name in family.METHODS}
+    table.update({name + "_": inplace.in_place(forms[name], name + "_") for name in getattr(family, "IN_PLACE", ())})
+    for name, value in table.items():
+        if type(vars(Tensor).get(name)) is Later:
+            setattr(Tensor, name, value)
+
+
+def bind() -> None:
+    """Set all of it on Tensor."""
+    table: dict[str, Any] = {**OPERATORS, "backward": backward, "__init__": construct, "new": new, "__iter__": iterate}
+    for source in (attributes, printing, numpy_protocol):
+        table.update(source.METHODS)
+    table.update({name: Later(family, name) for name, family in methods().items()})
+    table.update({name + "_": inplace.reshaping(getattr(family, name), name + "_") for name, family in RESHAPING.items()})
+    table.update({name: getattr(inplace, name) for name in inplace.METHODS})
+    table.update(cpu=lambda self: self, type_as=lambda self, other: cast(self, other.dtype))
+    properties: dict[str, Any] = {name: getattr(shape, name) for name in shape.PROPERTIES}
+    properties.update(attributes.PROPERTIES)
+    table.update({name: property(function) for name, function in properties.items()})
+    table.update({part.__name__: property(part, inplace.writer(part)) for part in (complex.real, complex.imag)})
+    for name, value in table.items():
+        setattr(Tensor, name, value)
+    for name, target in AUGMENTED.items():
+        setattr(Tensor, name, getattr(Tensor, target))
+
+
+bind()

@@ -1,0 +1,376 @@
+"""In-place operations: the new value is computed as a new tensor and written into the old memory; views.py moves the
+graph on.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from ..base.dtypes import can_cast
+from ..core.casting import casting, suspended
+from ..core.graph import shared_counter
+from ..core.modes import GRAD, modes
+from ..core.operation import Operation
+from ..core.tensor import Tensor, result
+from ..core.traced import here, refuse, tracers
+from ..core.views import check_writable, overlaps, take_over, written
+from ..ops.creation.arguments import storable
+from ..ops.index import IndexPut, assign, demand_one_dtype, index_fill, index_put, is_basic, masked_fill
+from ..ops.index import getitem as look
+from ..ops.pointwise.cast import cast
+from ..ops.pointwise.logic import logical_not
+from ..ops.shape import expand, reshape, tril, triu
+
+
+class Written(Operation, name="Copy"):
+    """The values written to x, which gets no more gradient: that of what is gone is zero."""
+
+    mixes = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, value: Any) -> Any:
+        """The values."""
+        ctx.shape, ctx.dtype = x.shape, x.dtype
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Zeros for x, all of it for the values."""
+        return np.zeros(ctx.shape, ctx.dtype) if g.__class__ is np.ndarray else result(np.zeros(ctx.shape, ctx.dtype)), g
+
+
+def write(x: Tensor, value: Tensor, name: str, old: Tensor | None = None, passing: bool = False) -> Tensor:
+    """Put `value` into x's memory; x goes on from where value comes from. `old` stands for x as it was."""
+    if value.array.shape != x.array.shape:
+        raise RuntimeError(f"{name}: output with shape {list(x.shape)} doesn't match the broadcast shape "
+                           f"{list(value.shape)}")
+    if value.array.dtype != x.array.dtype:
+        if not can_cast(value.array.dtype, x.array.dtype):
+            raise RuntimeError(f"{name}: result type {value.dtype} can't be cast to the desired output type {x.dtype}")
+        value = cast(value, x.array.dtype)
+    kind = (x.tracked | value.tracked) & modes.recording
+    check_writable(x, kind)
+    if kind and not value.tracked & kind and not only_base(x):
+        value = Written.apply(x if old is None else old, value)
+    if tracers and here.tracer is not None:          # before: a trace looks at what was there
+        here.tracer.wrote(x.array, value.array)
+    np.copyto(x.array, value.array)
+    written(x, value if kind else None, passing)
+    return x
+
+
+def only_base(x: Tensor) -> bool:
+    """Whether x is a view, and only gradients count: CopySlices says what x was, and that it is gone. To send zeros there by
+    way of x as well would take as long as the base is large, for each write."""
+    return x.base is not None and modes.recording == GRAD
+
+
+def in_place(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+    """The in-place form of an operation: x.add_(y) for add(x, y)."""
+
+    repeated = REPEATED.get(name)
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if repeated is not None and overlaps(self.array):
+            return repeated(self, *args, **kwargs)
+        check_writable(self, 0)
+        if not (self.tracked & modes.recording or any(isinstance(a, Tensor) and a.tracked for a in args)):
+            return write(self, computed(operation, self, args, kwargs, name), name)
+        old = stand_in(self)
+        value = computed(operation, old, args, kwargs, name)
+        if old.counter is not None:                  # views of the old memory were made on the way: look at a copy
+            old = stand_in(self)
+            old.array = self.array.copy()
+            value = computed(operation, old, args, kwargs, name)
+            return write(self, value, name, old)
+        watch = weakref.ref(old)
+        del old
+        saved = watch()
+        if saved is not None:                        # its value is needed for backward, and the memory is not its own
+            saved.array = self.array.copy()
+        return write(self, value, name, saved)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"{name[:-1]}, written into this tensor's memory. Returns self."
+    return method
+
+
+def stand_in(x: Tensor) -> Tensor:
+    """x as it is before a write: the same memory (a copy where hooks take what is saved: they may keep it) and origin,
+    nobody's view.
+    """
+    old = result(x.array.copy() if modes.saving else x.array)
+    old.edge, old.tracked, old.dual = x.edge, x.tracked, x.dual
+    return old
+
+
+def computed(operation: Callable[..., Any], x: Tensor, args: Any, kwargs: Any, name: str) -> Tensor:
+    """What the operation makes of x; TypeError if it does not take the arguments."""
+    with suspended() if casting else nullcontext():  # autocast leaves writes as they are
+        value = operation(x, *args, **kwargs)
+    if value is NotImplemented:
+        raise TypeError(f"{name}: unsupported operand {', '.join(type(a).__name__ for a in args)}")
+    return value                                     # type: ignore[no-any-return]
+
+
+def once(x: Tensor) -> Tensor:
+    """A view of x that shows each element once: the first place along every dimension of stride 0."""
+    look_at = tuple([slice(0, 1) if stride == 0 and n > 1 else slice(None)
+                     for stride, n in zip(x.array.strides, x.array.shape, strict=True)])
+    out: Tensor = look(x, look_at)
+    return out
+
+
+def repeated_dims(x: Tensor) -> list[int]:
+    """The dimensions along which x shows the same elements again and again."""
+    return [d for d, (stride, n) in enumerate(zip(x.array.strides, x.array.shape, strict=True)) if stride == 0 and n > 1]
+
+
+def fill_where(x: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """Write `value` to each element that the mask chooses at one or more of the places where x shows it."""
+    if mask.shape != x.shape:
+        raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(mask.shape)}")
+    check_writable(x, value.tracked if isinstance(value, Tensor) else 0, whole=False)
+    for d in repeated_dims(x):
+        mask = mask.any(d, True)                     # type: ignore[attr-defined]
+    once(x).masked_fill_(mask, value)                # type: ignore[attr-defined]
+    return x
+
+
+def nowhere(x: Tensor) -> Tensor:
+    """A mask of x's shape that chooses nothing."""
+    return result(np.zeros(x.array.shape, np.bool_))
+
+
+def repeated_masked_fill(self: Tensor, mask: Any, value: Any) -> Tensor:
+    """masked_fill_ of a tensor that shows elements several times."""
+    return fill_where(self, masked_fill(nowhere(self), mask, True), value)
+
+
+def repeated_index_fill(self: Tensor, dim: int, index: Any, value: Any) -> Tensor:
+    """index_fill_ of a tensor that shows elements several times."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
+                           "dimension(s).")
+    return fill_where(self, index_fill(nowhere(self), dim, index, True), value)
+
+
+def repeated_tril(self: Tensor, diagonal: int = 0) -> Tensor:
+    """tril_ of a tensor that shows elements several times."""
+    return fill_where(self, logical_not(tril(logical_not(nowhere(self)), diagonal)), 0)
+
+
+def repeated_triu(self: Tensor, diagonal: int = 0) -> Tensor:
+    """triu_ of a tensor that shows elements several times."""
+    return fill_where(self, logical_not(triu(logical_not(nowhere(self)), diagonal)), 0)
+
+
+def repeated_conj_physical(self: Tensor) -> Tensor:
+    """conj_physical_ of a tensor that shows elements several times: real ones stay as they are."""
+    check_writable(self, 0, whole=self.array.dtype.kind == "c")
+    return self
+
+
+def repeated_index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
+    """index_put_ of a tensor that shows elements several times."""
+    added = index_put(result(np.zeros(self.array.shape, self.array.dtype)), indices, values, accumulate)
+    if not accumulate:
+        put_repeated(self, tuple(indices), values)
+        return self
+    check_writable(self, values.tracked, whole=False)
+    once(self).add_(added.sum(repeated_dims(self), keepdim=True))  # type: ignore[attr-defined]
+    return self
+
+
+def put_repeated(x: Tensor, index: Any, value: Any) -> None:
+    """x[index] = value, where x shows elements several times: of what is written to one element, the last stays.
+
+    Which value that is, an assignment of the values' numbers finds out; the values go by way of once(x).
+    """
+    kind = modes.recording & (x.tracked | (value.tracked if isinstance(value, Tensor) else 0))
+    if isinstance(value, Tensor) and value.array.dtype != x.array.dtype:
+        demand_one_dtype(x.array, index, value.array)
+    check_writable(x, kind, whole=False)
+    if not kind:
+        source = value.array if isinstance(value, Tensor) else value
+        if tracers and here.tracer is not None:
+            here.tracer.assigned(x.array, index, source)
+        assign(x.array, index, source)
+        written(x, None)
+        return
+    if tracers:
+        refuse("an assignment with gradients to a tensor that shows elements several times can't be recorded: clone() it")
+    value = cast(value if isinstance(value, Tensor) else result(np.asarray(value)), x.array.dtype)
+    part = once(x)
+    last = np.full(part.array.shape, -1)
+    strides = [0 if n != m else s for n, m, s in zip(x.shape, part.shape, last.strides, strict=True)]
+    wide = np.ndarray(x.array.shape, last.dtype, last, 0, strides)
+    shape = look(result(wide), index).shape
+    while value.ndim > len(shape) and value.shape[0] == 1:
+        value = value[0]
+    assign(wide, index, np.arange(math.prod(shape)).reshape(shape))
+    chosen = last >= 0
+    part[result(chosen)] = reshape(expand(value, shape), -1)[result(last[chosen])]
+
+
+# In-place operations that PyTorch lets write to tensors that show elements several times, and how they do it here.
+REPEATED: dict[str, Callable[..., Tensor]] = {
+    "masked_fill_": repeated_masked_fill, "index_fill_": repeated_index_fill, "index_put_": repeated_index_put,
+    "tril_": repeated_tril, "triu_": repeated_triu, "conj_physical_": repeated_conj_physical,
+}
+
+
+def setitem(x: Tensor, index: Any, value: Any) -> None:
+    """x[index] = value, recorded if value or x is tracked."""
+    kind = modes.recording & (x.tracked | (value.tracked if isinstance(value, Tensor) else 0))
+    basic = is_basic(index, x.array.shape)
+    if not isinstance(value, Tensor):
+        value = storable(value, x.array.dtype)
+    if not basic and index is not True and overlaps(x.array):   # x[True] = value is a copy_ to all of x
+        put_repeated(x, index, value)
+        return
+    if not basic and isinstance(value, Tensor) and value.array.dtype != x.array.dtype:
+        demand_one_dtype(x.array, index, value.array)
+    check_writable(x, kind, whole=not basic)
+    if basic and (kind or 0 in x.array.strides):
+        _copy(look(x, index), value, True)
+    elif not kind:
+        source = value.array if isinstance(value, Tensor) else value
+        if tracers and here.tracer is not None:
+            here.tracer.assigned(x.array, index, source)
+        assign(x.array, index, source)
+        written(x, None)
+    else:
+        value = value if isinstance(value, Tensor) else np.asarray(value, x.array.dtype)
+        write(x, IndexPut.apply(stand_in(x), value, index=index), "index assignment")
+
+
+def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Write `src` (broadcast, cast) into this tensor's memory. Returns self."""
+    return _copy(self, src, False)
+
+
+def _copy(self: Tensor, src: Any, passing: bool) -> Tensor:
+    check_writable(self, src.tracked if isinstance(src, Tensor) else 0)
+    if not isinstance(src, Tensor):
+        src = result(np.asarray(storable(src, self.array.dtype), self.array.dtype))
+    source = src
+    while source.ndim > self.ndim and source.shape[0] == 1:
+        source = source[0]
+    if source.shape != self.shape:
+        source = expand(source, self.shape)
+    source = cast(source, self.array.dtype)
+    kind = modes.recording & (self.tracked | source.tracked)
+    if not kind:
+        if tracers and here.tracer is not None:
+            here.tracer.wrote(self.array, source.array)
+        np.copyto(self.array, source.array)
+        written(self, None)
+        return self
+    return write(self, source if only_base(self) else Written.apply(stand_in(self), source), "copy_", None, passing)
+
+
+def writer(part: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Any], None]:
+    """The setter of a property that is a view: writes a Tensor or a number there, as x.real = value does."""
+
+    def assign_part(self: Tensor, value: Any) -> None:
+        if not isinstance(value, (Tensor, bool, int, float, complex, np.generic)):
+            raise TypeError(f"{part.__name__} = value: can't assign a {type(value).__name__}, but a Tensor or a number")
+        _copy(part(self), value, True)
+
+    return assign_part
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Write one number everywhere. Returns self."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
+    if not isinstance(value, Tensor) and overlaps(self.array):
+        check_writable(self, 0, whole=False)
+        copy_(once(self), value)
+        return self
+    return copy_(self, value)
+
+
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Write one number to the main diagonal: to the elements whose indices are all equal. Returns self.
+
+    wrap: of a matrix with more rows than columns, begin another diagonal below the last, after an empty row.
+    RuntimeError for less than two dimensions, and for more than two that differ in length.
+    """
+    if self.ndim < 2:
+        raise RuntimeError("fill_diagonal_: dimensions must be larger than 1")
+    if self.ndim > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError(f"fill_diagonal_: all dimensions of input must be of equal length, not {list(self.shape)}")
+    mask = nowhere(self)
+    if self.array.size:
+        np.fill_diagonal(mask.array, True, wrap)
+    return self.masked_fill_(mask, fill_value)       # type: ignore[attr-defined,no-any-return]
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Write zeros. Returns self."""
+    return fill_(self, 0)
+
+
+def reshaping(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
+    """The in-place form of an operation that only looks at the memory in another way: x.squeeze_()."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        check_writable(self, 0, whole=False)
+        old = stand_in(self)
+        looked = operation(old, *args, **kwargs)
+        if not np.shares_memory(looked.array, self.array) and self.array.size:
+            raise RuntimeError(f"{name}: the result would need other memory")
+        if self.base is not None:
+            self.array = looked.array
+        else:
+            counter = shared_counter(self)
+            self.array = looked.array
+            counter.value += 1
+        take_over(self, looked)
+        return self
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"{name[:-1]}, of this very tensor. Returns self."
+    return method
+
+
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Give this tensor another shape; elements are kept in order, new ones are whatever is there. Returns self."""
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    shape = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    count = math.prod(shape)
+    if count <= self.array.size and self.array.flags.c_contiguous:
+        array = self.array.reshape(-1)[:count]
+    else:
+        array = np.empty(count, self.array.dtype)
+        kept = min(count, self.array.size)
+        array[:kept] = self.array.reshape(-1)[:kept]
+    self.array = array.reshape(shape)
+    shared_counter(self).value += 1
+    return self
+
+
+def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
+    """resize_ to the shape of another tensor. Returns self."""
+    return resize_(self, the_template.array.shape)
+
+
+def detach_(self: Tensor) -> Tensor:
+    """Cut this tensor off from its graph. Returns self."""
+    if self.base is not None and not modes.inference:
+        raise RuntimeError("Can't detach views in-place. Use detach() instead")
+    self.edge, self.dual, self.collects = None, None, False
+    self.tracked = 0 if self.made_at is None else self.base.tracked & GRAD
+    return self
+
+
+METHODS = ["copy_", "fill_", "fill_diagonal_", "zero_", "detach_", "resize_", "resize_as_"]

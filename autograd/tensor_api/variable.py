@@ -1,0 +1,46 @@
+"""Variable: the name that tensors had before they recorded by themselves, for scripts that still say it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..base import dtypes
+from ..core.engine import is_checkpoint_valid, queue_callback
+from ..core.tensor import Tensor, result
+
+
+class ExecutionEngine:
+    """The engine as `Variable._execution_engine`."""
+
+    queue_callback = staticmethod(queue_callback)
+    is_checkpoint_valid = staticmethod(is_checkpoint_valid)
+
+
+class _AnyTensor(type):
+    """Every Tensor is an instance of Variable."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=_AnyTensor):
+    """Variable(data, requires_grad) is a new leaf on the memory of data: a Tensor, never a Variable."""
+
+    _execution_engine = ExecutionEngine()
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+        """The leaf. TypeError if data is no Tensor."""
+        if data is None:
+            return result(np.empty(0, dtypes.default))
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        if volatile:
+            warnings.warn("volatile was removed and now has no effect. Use `with no_grad():` instead.", UserWarning,
+                          stacklevel=2)
+        return data.detach().requires_grad_(requires_grad)
+
+
+__all__ = ["Variable"]

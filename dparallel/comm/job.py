@@ -1,0 +1,158 @@
+"""What a `comm` argument stands for: world() by default, an mpi4py communicator, local devices. Importing it does not start
+MPI; world() does, under an MPI launcher."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .base import Communicator
+from .devices import Devices
+from .watchdog.call_site import at, here
+from .watchdog.stall import REPORTS
+
+Places = Communicator | Sequence[int] | int | None    # what places_of() takes
+
+# Where launchers tell the number of ranks: Open MPI; MPICH, Intel MPI and srun's PMI-1 and 2 (Hydra tells each node's
+# number too); MVAPICH.
+SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
+
+
+def launched_size() -> int:
+    """The number of ranks that an MPI launcher announced in the environment; 0 if there was no launcher.
+
+    Read are OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE and MPI_LOCALNRANKS; under PMIx (PMIX_RANK, as srun
+    sets it) SLURM_NTASKS, or 1 where there is none. SLURM_NTASKS alone is no sign: it is set in batch scripts too.
+    """
+    for name in SIZE_VARIABLES:
+        if os.environ.get(name, "").isdigit():
+            return int(os.environ[name])
+    return int(os.environ.get("SLURM_NTASKS", 1)) if "PMIX_RANK" in os.environ else 0
+
+
+class Launcher(NamedTuple):
+    """Who started this process as one of `size`: by which variable, and what makes MPI join what it starts."""
+
+    name: str
+    variable: str
+    size: int
+    remedy: str
+
+
+DPRUN = "start with `dprun -n {size} ...`, or with the mpirun of the MPI that mpi4py loads"
+OTHERS = (                           # name, size, a variable that each of its processes has, remedy
+    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun --mpi=pmix (or pmi2: what `srun --mpi=list` names and this MPI "
+     "was built with), or " + DPRUN),
+    ("flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", DPRUN),
+    ("mpiexec of PALS", "PALS_LOCAL_SIZE", "PALS_RANKID", DPRUN),
+    ("jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", DPRUN),
+    ("torchrun, or whoever sets RANK and WORLD_SIZE,", "WORLD_SIZE", "RANK", DPRUN + " instead"))
+
+
+def launcher() -> Launcher | None:
+    """What started this process as one of several, by the environment; None for a process of its own.
+
+    MPI's launchers come first: what else is set then was there before. An allocation is no launcher: Slurm tells the size of
+    a step to its tasks only, and a shell that `srun --pty` opened is for one process at a time.
+    """
+    announced = launched_size()
+    if announced:
+        return Launcher("the launcher", "", announced, "mpirun and the MPI library that mpi4py loads are of different MPIs. "
+                        "Start with dprun, or with the mpirun beside this Python; under srun with --mpi=pmix or pmi2, "
+                        "whichever this MPI was built with")
+    for name, variable, rank, remedy in OTHERS:
+        size, number = (os.environ.get(each, "") for each in (variable, rank))
+        if size.isdigit() and number.isdigit() and int(size) > 1 and (name != "srun" or "SLURM_PTY_PORT" not in os.environ):
+            return Launcher(name, variable, int(size), remedy.format(size=size))
+    return None
+
+
+@functools.cache
+def world() -> Communicator:
+    """All ranks of this job: an MpiComm under an MPI launcher (mpirun, dprun, srun), else Devices(1) without MPI.
+
+    RuntimeError with the remedy if MPI can't be loaded, or does not join the processes that a launcher started (srun without
+    MPI's plugin, torchrun's RANK and WORLD_SIZE): each would train alone. Where that is meant, pass comm=Devices(1).
+    """
+    started = launcher()
+    if started is None:
+        return Devices(1)
+    tell_dprun(f"world(){at(here())}")
+    alone = "; for processes that train each by itself pass comm=Devices(1)" if started.variable else ""
+    try:
+        from .mpi.communicator import MpiComm, mpi_size
+    except (ImportError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        by = f", by {started.name} ({started.variable})" if started.variable else ""
+        more = f", and {started.remedy}{alone}" if by else ""
+        raise RuntimeError(f"this process was started as one of {started.size} MPI ranks{by}, but MPI can't be loaded "
+                           f"({reason}). Run: pip install 'dparallel[mpi]'{more}") from error
+    if started.size > 1 and mpi_size() == 1:
+        if started.variable:
+            raise RuntimeError(f"{started.name} started this process as one of {started.size} ({started.variable}), but MPI "
+                               f"sees 1: each would train by itself. Remedy: {started.remedy}{alone}")
+        raise RuntimeError(f"the launcher announced {started.size} ranks, but MPI sees 1: {started.remedy}")
+    made = MpiComm()
+    tell_dprun("")
+    return made
+
+
+def tell_dprun(text: str) -> None:
+    """Say what this rank waits in before ranks can see each other's states, for dprun to see whether the others can come: a
+    process that is blocked in MPI_Init runs no thread of ours. "": it has gone on."""
+    folder, rank = os.environ.get(REPORTS, ""), os.environ.get("DPRUN_RANK", "")
+    if os.path.isdir(folder) and rank.isdigit():
+        with contextlib.suppress(OSError), open(os.path.join(folder, f"{rank}.world"), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def from_mpi(comm: Any) -> Communicator:
+    """A communicator of the ranks of an mpi4py communicator (MPI.Intracomm), which is duplicated: its own messages never
+    meet ours. Collective over these ranks. To be freed by free().
+
+    >>> from mpi4py import MPI
+    >>> comm = from_mpi(MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2))
+    """
+    if not hasattr(comm, "Dup"):                     # other mistakes are told by MpiComm
+        raise TypeError(f"from_mpi() takes an mpi4py communicator, not {type(comm).__name__}")
+    from .mpi.communicator import MpiComm
+    return MpiComm(comm)
+
+
+def is_communicator(comm: Any) -> bool:
+    """Whether this is a Communicator, or one of mpi4py's."""
+    return isinstance(comm, Communicator) or hasattr(comm, "Dup")
+
+
+def communicator(comm: Any) -> Communicator:
+    """What a `comm` argument stands for: None is world(); an mpi4py communicator is one of ours of the same ranks, made
+    once, at its first use (collectively), and freed with it."""
+    if comm is None:
+        return world()
+    if isinstance(comm, Communicator):
+        return comm
+    if isinstance(getattr(comm, "communicator", None), Communicator):        # a dparallel.distributed.ProcessGroup
+        return comm.communicator
+    if not hasattr(comm, "Dup"):
+        raise TypeError(f"comm (or process_group) {comm!r} is neither a Communicator nor an mpi4py communicator")
+    from .mpi.communicator import adopted, is_world
+    return world() if is_world(comm) else adopted(comm)
+
+
+def places_of(comm: Any) -> Communicator:
+    """A communicator, a number or a list of local devices, or None for world(), as a communicator."""
+    local: Any = comm if isinstance(comm, (int, np.integer, list, tuple, range)) else None
+    return communicator(comm) if local is None else Devices(local)
+
+
+def gathering_place(count: int, comm: Any, root: int) -> tuple[Communicator, int]:
+    """Where what `count` places held here bring comes together: root of comm, or, as in PyTorch, the local device whose
+    number comm is, one of `count`; without one, where there is a single rank, the first."""
+    if isinstance(comm, (int, np.integer)):
+        return Devices(count), int(comm)
+    return (Devices(count), root) if comm is None and count > 1 and world().size == 1 else (communicator(comm), root)

@@ -1,0 +1,514 @@
+"""Ranks as MPI processes. The only file that imports mpi4py; importing it starts MPI."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import itertools
+import math
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from mpi4py import MPI
+
+from autograd.kernels.halves import converted, copy_into
+
+from ..base import Array, Communicator, Handle
+from ..groups import Freed
+from ..handle import obligations, outlive_python
+from ..header import (
+    ANSWERS_AT,
+    DTYPES,
+    FROM_ROOT,
+    HEADER,
+    REDUCTIONS,
+    SCANS,
+    VALUE_AT,
+    VALUED,
+    Call,
+    CollectiveError,
+    even_split,
+    explain,
+    leader,
+    verdict,
+)
+from ..persistent import PersistentSum
+from ..reference import is_half, neutral
+from ..watchdog.call_site import at, here
+from ..watchdog.history import History, parted
+from ..watchdog.stall import members_of, watch
+from . import chunks as rounds
+from . import tuning
+from .handle import MpiHandle
+from .messages import KINDS, MpiMessages, refuse_lost
+from .ordered_floats import decoded, encoded
+from .shared_sum import SharedSums
+
+OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN,
+       "band": MPI.BAND, "bor": MPI.BOR, "bxor": MPI.BXOR}
+BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND,
+            "band": MPI.LAND, "bor": MPI.LOR, "bxor": MPI.LXOR}
+BITS = np.dtype(np.uint16)
+CARRIED = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no half floats: they travel as integers
+TYPES = {dtype: MPI.Datatype.fromcode(CARRIED.get(dtype, dtype).char) for dtype in DTYPES}
+MAX_SEEN = 512
+MAX_PENDING = 64
+PREFERENCES = tuning.prefer(MPI.__file__, MPI.Query_thread())
+NUMBERS = itertools.count()          # of communicators that this process is the first member of
+
+
+class Agreed(NamedTuple):
+    """What all ranks know after they have seen each other's calls."""
+
+    calls: list[Call]
+    rows: list[int]                  # of each place's array; 0-d counts as one
+    shape: tuple[int, ...]           # of the array that counts: the root's, or the first one with rows
+    dtype: Any
+    width: int                       # elements in a row
+
+
+class MpiComm(MpiMessages, Communicator):
+    """One rank of an MPI communicator, duplicated: our messages never meet the user's. Default: COMM_WORLD.
+
+    Collective: all ranks of `comm` make it together. More than `max_count` elements (MPI 3 counts in C ints) go in
+    pieces, as whole rows, or in rounds; what goes in pieces or rounds is complete when it has been started.
+    """
+
+    kind = "mpi"
+
+    def __init__(self, comm: Any = None) -> None:
+        base = MPI.COMM_WORLD if comm is None else usable(comm)
+        self.entered = 0                             # collectives so far
+        self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
+        self.watch, self.key, self.members = watch(MPI), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
+        self.watch.join(self)
+        self.comm = base.Dup()
+        self.size: int = self.comm.size
+        self.held = (self.comm.rank,)
+        self.max_count = 2**31 - 1
+        self._mine, self._all = bytearray(HEADER.size), bytearray(HEADER.size * self.size)
+        self._mine_spec, self._all_spec = [self._mine, HEADER.size, MPI.BYTE], [self._all, HEADER.size, MPI.BYTE]
+        self._numbers = np.ndarray(self.size, np.float64, self._all, VALUE_AT, HEADER.size)
+        self._answers = np.ndarray(self.size, np.int64, self._all, ANSWERS_AT, HEADER.size)
+        self._received: list[float] = []             # the numbers of the last any() or total()
+        self._seen: dict[bytes, Agreed] = {}         # headers of all ranks that fitted
+        self._pending: dict[int, Any] = {}           # what MPI is working on
+        self._history = History()                    # in check mode
+        self._abandoned: list[Any] = []              # requests of messages that nobody received
+        self._row_types: dict[Any, Any] = {}
+        self._backwards: Any = None                  # the same ranks in reverse order, for reverse scans
+        self._shared = SharedSums(self)
+        self.max_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
+        atexit.register(self._outlive)               # also keeps this, and so the buffers, when nobody else does
+        first = (f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check) if self.comm.rank == 0 else ("", False)
+        told = self.comm.allgather((*first, len(DTYPES)))
+        key, self.check = told[0][:2]
+        dtypes = [known for *_, known in told]       # installations may differ
+        self.without_bfloat16 = [rank for rank, known in enumerate(dtypes) if known < max(dtypes)]
+        if 1 < self.size == self.watch.size:
+            self.watch.share(MPI)
+        self.watch.part(self)
+        self.waiting, self.key = None, key           # the same on all its ranks
+        self.watch.join(self)
+
+    def free(self) -> None:
+        """Complete what is under way and give the duplicated communicator back; again: nothing. Collective.
+
+        CollectiveError on all ranks if a message was never received.
+        """
+        if self.freed:
+            return
+        obligations.before_closing(self)
+        self.entered, self.waiting = self.entered + 1, "free()"
+        self.free_groups()
+        self._shared.free()
+        lost = self.comm.allgather(self._lost_messages())
+        for request, *_ in self._pending.values():
+            request.Wait()
+        self._pending.clear()
+        atexit.unregister(self._outlive)
+        for comm in (self._backwards, self.comm):
+            if comm is not None:
+                comm.Free()
+        self.waiting, self.comm = None, Freed()
+        self.watch.part(self)
+        self.freed = True
+        refuse_lost(lost)
+
+    def _outlive(self) -> None:
+        """To wait here instead would hang where another rank has failed."""
+        if self._pending:
+            self._tell_unreceived()
+            outlive_python(self._pending)
+
+    # --- agreeing -----------------------------------------------------------------------------------------------------
+
+    def _agree(self, call: Call) -> Agreed:
+        """Let all ranks see the call; CollectiveError on all of them if the calls do not fit."""
+        obligations.before_waiting()
+        self.entered += 1
+        self.waiting = self.watch.latest = call
+        call.answers = self.answers
+        if self.without_bfloat16:
+            self.refuse_bfloat16(call)
+        if self.check:
+            self.watch.latest_site = self._history.note(self.entered, call)
+        call.pack_into(self._mine)
+        self.comm.Allgather(self._mine_spec, self._all_spec)
+        if call.name in VALUED:                      # their numbers change, all else repeats itself
+            self._received = self._numbers.tolist()
+            self._numbers.fill(0.0)
+        if call.answers and (self._answers == 2 * call.answers).all():       # likewise
+            self._answers.fill(0)
+        key = bytes(self._all)
+        agreed = self._seen.get(key)                 # training repeats itself: no need to think again
+        if agreed is None:
+            calls = [Call.unpack(header) for header in _headers(key)]
+            reason = verdict(calls)
+            if reason:                               # the same on all ranks, so all come here
+                raise self._refused(reason, call)
+            agreed = _agreed(calls)
+            if len(self._seen) >= MAX_SEEN:
+                self._seen.clear()
+            self._seen[key] = agreed
+        return agreed
+
+    def refuse_bfloat16(self, call: Call) -> None:
+        """A call with an array that some ranks have no dtype for is a mistake, which all are told of."""
+        if call.dtype is not None and call.dtype.kind == "V":
+            call.error = call.error or (f"bfloat16 needs the package ml_dtypes, which rank {self.without_bfloat16[0]} does "
+                                        "not have: pip install ml_dtypes there")
+
+    def _exchange(self, calls: list[Call]) -> list[Call]:
+        try:
+            return self._agree(calls[0]).calls
+        finally:
+            self.waiting = None
+
+    def _values(self, calls: list[Call]) -> list[float]:
+        try:
+            self._agree(calls[0])
+            return self._received
+        finally:
+            self.waiting = None
+
+    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
+        try:
+            agreed, x = self._agree(calls[0]), xs[0]
+            if not x.flags.c_contiguous:
+                x = np.array(x, order="C")
+            if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS | {"permute"}:   # bfloat16: unknown to buffers
+                dtype, agreed = agreed.dtype, agreed._replace(dtype=BITS)
+                return METHODS[calls[0].name](self, calls[0], agreed, x.view(BITS), now).then(
+                    lambda h: [y.view(dtype) for y in h.value()] if isinstance(h.value(), list) else h.value().view(dtype))
+            return METHODS[calls[0].name](self, calls[0], agreed, x, now)
+        finally:
+            self.waiting = None
+
+    # --- the collectives ----------------------------------------------------------------------------------------------
+
+    def _broadcast(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        out = x.copy() if self.rank == call.root else np.empty(agreed.shape, agreed.dtype)
+        if out.size > self.max_count:
+            for piece in self._pieces(out):
+                self.comm.Bcast(_spec(piece), call.root)
+            return Handle(None, value=[out])
+        return self._go(now, "Bcast", (_spec(out), call.root), lambda: [out], out)
+
+    def _reduce(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        sent, op, back = reducible(x, call.op, self.size)
+        out = np.empty_like(sent) if self.rank == call.root else None
+        if x.size > self.max_count:
+            self._reduce_pieces(sent, out, op, call.root)
+            return Handle(None, value=np.empty(0, x.dtype) if out is None else back(out))
+        return self._go(now, "Reduce", (_spec(sent), None if out is None else _spec(out), op, call.root),
+                        lambda: np.empty(0, x.dtype) if out is None else back(out), sent, out)
+
+    def _allreduce(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        sent, op, back = reducible(x, call.op, self.size)
+        out = np.empty_like(sent)
+        if x.size > self.max_count:
+            for source, target in zip(self._pieces(sent), self._pieces(out), strict=True):
+                self.comm.Allreduce(_spec(source), _spec(target), op)
+            return Handle(None, value=[back(out)])
+        return self._go(now, "Allreduce", (_spec(sent), _spec(out), op), lambda: [back(out)], sent, out)
+
+    def _scatter(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        source = agreed.calls[call.root]
+        sizes = np.array(call.sizes if call.sizes is not None else even_split(agreed.shape[0], self.size), np.int64)
+        if source.given:
+            self.comm.Bcast(sizes, call.root)
+        out = np.empty((int(sizes[self.rank]), *agreed.shape[1:]), agreed.dtype)
+        if sizes.sum() > self.max_count:
+            counts = (sizes * agreed.width).tolist()
+            rounds.scatter(self.comm, x.reshape(-1), out.reshape(-1), counts, TYPES[agreed.dtype], self.max_count, call.root)
+            return Handle(None, value=[out])
+        kind, unit = self._row_type(agreed, agreed.shape[0])
+        sent = [x, (sizes * unit).tolist(), None, kind] if self.rank == call.root else None
+        return self._go(now, "Scatterv", (sent, [out, int(sizes[self.rank]) * unit, kind], call.root), lambda: [out], x, out)
+
+    def _gather(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        if sum(agreed.rows) > self.max_count:
+            return self._join_in_rounds(agreed, x, call.root)
+        kind, unit = self._row_type(agreed, sum(agreed.rows))
+        sent = [x, agreed.rows[self.rank] * unit, kind]
+        if self.rank != call.root:
+            return self._go(now, "Gatherv", (sent, None, call.root), lambda: np.empty(0, agreed.dtype), x)
+        out = np.empty((sum(agreed.rows), *agreed.shape[1:]), agreed.dtype)
+        received = [out, [n * unit for n in agreed.rows], None, kind]
+        return self._go(now, "Gatherv", (sent, received, call.root), lambda: out, x, out)
+
+    def _allgather(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        if sum(agreed.rows) > self.max_count:
+            return self._join_in_rounds(agreed, x, None)
+        kind, unit = self._row_type(agreed, sum(agreed.rows))
+        out = np.empty((sum(agreed.rows), *agreed.shape[1:]), agreed.dtype)
+        return self._go(now, "Allgatherv", ([x, agreed.rows[self.rank] * unit, kind],
+                                            [out, [n * unit for n in agreed.rows], None, kind]), lambda: [out], x, out)
+
+    def _reduce_scatter(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        sizes: Any = call.sizes
+        sent, op, back = reducible(x, call.op, self.size)
+        out = np.empty((sizes[self.rank], *x.shape[1:]), sent.dtype)
+        if x.size > self.max_count:
+            start = 0
+            for place, rows in enumerate(sizes):
+                self._reduce_pieces(sent[start:start + rows], out if place == self.rank else None, op, place)
+                start += rows
+            return Handle(None, value=[back(out)])
+        kind = TYPES[sent.dtype]
+        return self._go(now, "Reduce_scatter", ([sent, sent.size, kind], [out, out.size, kind],
+                                                [n * agreed.width for n in sizes], op), lambda: [back(out)], sent, out)
+
+    def _alltoall(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        send, receive = np.array(call.sizes, np.int64), np.empty(self.size, np.int64)
+        self.comm.Alltoall(send, receive)
+        out = np.empty((int(receive.sum()), *agreed.shape[1:]), agreed.dtype)
+        if sum(agreed.rows) > self.max_count:
+            rounds.alltoall(self.comm, x.reshape(-1), out.reshape(-1), (send * agreed.width).tolist(),
+                            (receive * agreed.width).tolist(), TYPES[agreed.dtype], self.max_count)
+            return Handle(None, value=[out])
+        kind, unit = self._row_type(agreed, sum(agreed.rows))
+        return self._go(now, "Alltoallv", ([x, (send * unit).tolist(), None, kind],
+                                           [out, (receive * unit).tolist(), None, kind]), lambda: [out], x, out)
+
+    def _scan(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+        name, comm, first = call.name.removeprefix("reverse_").capitalize(), self.comm, 0
+        if call.name.startswith("reverse"):
+            if self._backwards is None:
+                self._backwards = self.comm.Split(0, -self.rank)
+            comm, first = self._backwards, self.size - 1
+        sent, op, back = reducible(x, call.op, self.size)
+        out = np.empty_like(sent)
+
+        def result() -> list[Array]:
+            return [neutral(x, call.op) if name == "Exscan" and self.rank == first else back(out)]
+
+        if not now and x.size <= self.max_count:
+            return MpiHandle(self, getattr(comm, "I" + name.lower())(_spec(sent), _spec(out), op), result, (sent, out))
+        for source, target in zip(self._pieces(sent), self._pieces(out), strict=True):
+            getattr(comm, name)(_spec(source), _spec(target), op)
+        return Handle(None, value=result())
+
+    # --- beneath them -------------------------------------------------------------------------------------------------
+
+    def _go(self, now: bool, name: str, args: Any, finish: Callable[[], Any], *buffers: Any) -> Handle:
+        """Call the blocking form, which MPI does faster, or the other one."""
+        if now:
+            getattr(self.comm, name)(*args)
+            return Handle(None, value=finish())
+        return MpiHandle(self, getattr(self.comm, "I" + name.lower())(*args), finish, buffers)
+
+    def _row_type(self, agreed: Agreed, rows: int) -> tuple[Any, int]:
+        """MPI's type to count in, and how many of it make a row: elements, or whole rows where those are too many."""
+        if rows * agreed.width <= self.max_count:
+            return TYPES[agreed.dtype], agreed.width
+        key = agreed.dtype, agreed.width
+        if key not in self._row_types:
+            self._row_types[key] = TYPES[agreed.dtype].Create_contiguous(agreed.width).Commit()
+        return self._row_types[key], 1
+
+    def _join_in_rounds(self, agreed: Agreed, x: Array, root: int | None) -> Handle:
+        """gather on root, or (None) allgather, of more rows than MPI can count."""
+        here = root in (None, self.rank)
+        out = np.empty((sum(agreed.rows), *agreed.shape[1:]) if here else 0, agreed.dtype)
+        rounds.gather(self.comm, x.reshape(-1).astype(agreed.dtype, copy=False), out.reshape(-1),
+                      [n * agreed.width for n in agreed.rows], TYPES[agreed.dtype], self.max_count, root)
+        return Handle(None, value=[out] if root is None else out)
+
+    def _pieces(self, x: Array) -> list[Array]:
+        flat = x.reshape(-1)
+        return [flat[start:start + self.max_count] for start in range(0, flat.size, self.max_count)]
+
+    def _reduce_pieces(self, sent: Array, out: Array | None, op: Any, root: int) -> None:
+        pieces = self._pieces(sent)
+        targets = [None] * len(pieces) if out is None else self._pieces(out)
+        for source, target in zip(pieces, targets, strict=True):
+            self.comm.Reduce(_spec(source), None if target is None else _spec(target), op, root)
+
+    def keep(self, request: Any, buffers: Any, message: str | None = None) -> None:
+        """Hold what MPI reads and writes until release(), or until a request that nobody waited for is complete.
+        `message` is what it sends to one rank, empty where it receives."""
+        if len(self._pending) >= MAX_PENDING:
+            self._pending = {key: item for key, item in self._pending.items() if not item[0].Test()}
+        self._pending[id(request)] = (request, buffers, message)
+
+    def release(self, request: Any) -> None:
+        """Let go of a complete request's buffers."""
+        self._pending.pop(id(request), None)
+
+    # --- without checks -----------------------------------------------------------------------------------------------
+
+    def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
+        """Iallreduce in place; float16 and bfloat16 by way of float32."""
+        array = arrays[0]
+        try:
+            self.enter_sum(array)
+            if is_half(array.dtype):
+                wide = converted(array, np.float32)
+                return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, wide),
+                                 lambda: copy_into(array, wide), wide)
+            return MpiHandle(self, self.comm.Iallreduce(MPI.IN_PLACE, array), None, array)
+        finally:
+            self.waiting = None
+
+    def sum_in_place(self, arrays: Sequence[Array]) -> None:
+        """The blocking allreduce, which MPI does faster than starting and waiting."""
+        if is_half(arrays[0].dtype):
+            self.start_sum_in_place(arrays).wait()
+            return
+        try:
+            self.enter_sum(arrays[0])
+            self.comm.Allreduce(MPI.IN_PLACE, arrays[0])
+        finally:
+            self.waiting = None
+
+    def persistent_sum(self, size: int, dtype: Any) -> PersistentSum:
+        """In memory that all ranks share, on one host."""
+        return self._shared.vector(size, dtype) or PersistentSum(self, size, dtype)
+
+    def duplicate(self) -> MpiComm:
+        """MPI_Comm_dup."""
+        self._exchange([Call("duplicate", self.size)])
+        return MpiComm(self.comm)
+
+    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
+        number = mine[0]
+        return [_owned(self.comm.Split(MPI.UNDEFINED if number is None else number,
+                                       0 if number is None else groups[number].index(self.rank)))]
+
+    def split_node(self) -> Any:
+        """The ranks that share memory with this one, by MPI_Comm_split_type."""
+        return _owned(self.comm.Split_type(MPI.COMM_TYPE_SHARED, self.rank))
+
+    def abort(self, message: str) -> None:
+        """MPI_Abort."""
+        sys.stderr.write(f"rank {self.rank} of {self.size}: {message}\n")
+        sys.stderr.flush()
+        self.comm.Abort(1)
+
+    # --- for the watchdog, and in check mode --------------------------------------------------------------------------
+
+    @property
+    def sums_meet(self) -> bool:                     # type: ignore[override]
+        """In check mode ranks compare their calls when a sum starts."""
+        return bool(self.check)
+
+    def enter_sum(self, array: Array, compared: bool = False) -> None:
+        """Enter a sum in place; compared with the other ranks' calls in check mode only, if it is not elsewhere."""
+        obligations.before_waiting()
+        if self.check and not compared:
+            self._agree(Call("sum_in_place", self.size, array))
+        else:
+            self.entered += 1
+            self.waiting, self.watch.latest = array, "sum_in_place"
+            if self.check:
+                self.watch.latest_site = self._history.note(self.entered, Call("sum_in_place", self.size, array))
+
+    def _refused(self, reason: str, call: Call) -> CollectiveError:
+        """What all ranks called, where, and in check mode where they parted before. Collective."""
+        mine = f"{call}{at(here())}{self._history.waited()}", self._history.before()
+        everyone = self.comm.allgather(mine)
+        return explain(reason, [text for text, _ in everyone], parted([calls for _, calls in everyone]))
+
+
+MpiComm.spec = staticmethod(lambda x: _spec(x))
+METHODS = {
+    "broadcast": MpiComm._broadcast, "reduce": MpiComm._reduce, "scatter": MpiComm._scatter, "gather": MpiComm._gather,
+    "allreduce": MpiComm._allreduce, "allgather": MpiComm._allgather, "reduce_scatter": MpiComm._reduce_scatter,
+    "alltoall": MpiComm._alltoall, "alltoall_sizes": MpiComm._allgather, "broadcast_object": MpiComm._broadcast,
+    "allgather_object": MpiComm._allgather, "gather_object": MpiComm._gather, "scatter_object": MpiComm._scatter}
+METHODS |= {"permute": MpiComm._permute_arrays, **dict.fromkeys(SCANS, MpiComm._scan)}
+
+
+def _agreed(calls: list[Call]) -> Agreed:
+    """What follows from calls that fit."""
+    lead = calls[calls[0].root] if calls[0].name in FROM_ROOT else leader(calls)
+    rows = [call.shape[0] if call.shape else 1 for call in calls]
+    return Agreed(calls, rows, lead.shape, lead.dtype, math.prod(lead.shape[1:]))
+
+
+def _headers(buffer: bytes) -> list[bytes]:
+    return [buffer[start:start + HEADER.size] for start in range(0, len(buffer), HEADER.size)]
+
+
+def _spec(x: Array) -> list[Any]:
+    """x as mpi4py takes it without looking it up; bfloat16, of which buffers know nothing, as bits."""
+    return [x.view(BITS) if x.dtype.kind == "V" else x, x.size, TYPES[x.dtype]]
+
+
+def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array], Array]]:
+    """x as MPI can reduce it, MPI's operation, and what makes the result, over `size` places, of it."""
+    dtype = x.dtype
+    if dtype.kind in "fV" and op in ("max", "min"):
+        wide = x.astype(np.float32) if dtype.kind == "V" else x
+        return encoded(wide, op), OPS[op], lambda out: decoded(out, wide.dtype).astype(dtype, copy=False)
+    if op == "mean":
+        return (converted(x, np.float32) if is_half(dtype) else x, OPS[op],
+                lambda out: converted(np.divide(out, size, out=out), dtype, copy=False))
+    if is_half(dtype):
+        return converted(x, np.float32), OPS[op], lambda out: converted(out, dtype)
+    return x, (BOOL_OPS if dtype.kind == "b" else OPS)[op], lambda out: out
+
+
+def _owned(comm: Any) -> MpiComm | None:
+    """An MpiComm in place of a raw communicator made here; None where this rank is no member."""
+    if comm == MPI.COMM_NULL:
+        return None
+    group = MpiComm(comm)
+    comm.Free()
+    return group
+
+
+def usable(comm: Any) -> Any:
+    """A user's communicator; TypeError if this rank is not in it, or if it joins two groups."""
+    if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
+        raise TypeError(f"{comm!r} is no communicator of this rank: pass an MPI.Intracomm such as MPI.COMM_WORLD")
+    return comm
+
+
+def adopted(comm: Any) -> MpiComm:
+    """The MpiComm that stands for a user's communicator: a duplicate, made once (collectively) and freed with it."""
+    found: Any = usable(comm).Get_attr(_keyval())
+    if found is None or found.freed:
+        found = MpiComm(comm)
+        comm.Set_attr(_keyval(), found)
+    return cast(MpiComm, found)
+
+
+def is_world(comm: Any) -> bool:
+    """Whether this is COMM_WORLD itself."""
+    return isinstance(comm, MPI.Intracomm) and comm == MPI.COMM_WORLD
+
+
+@functools.cache
+def _keyval() -> int:
+    """Where a user's communicator keeps its MpiComm; that is freed with it."""
+    return MPI.Comm.Create_keyval(delete_fn=lambda comm, keyval, found: found.free())
+
+
+def mpi_size() -> int:
+    """The number of ranks that MPI knows of."""
+    return int(MPI.COMM_WORLD.size)

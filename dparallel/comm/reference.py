@@ -1,0 +1,140 @@
+"""What each collective is, in NumPy: the arrays of all places in, fresh arrays of some places out.
+
+Local devices and ranks as threads compute with this. Reductions go in place order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd.kernels.halves import converted
+
+from .header import SCANS, Call, leader
+
+Array = np.ndarray[Any, Any]
+Places = Sequence[int]
+UFUNCS: dict[str, Any] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
+                          "band": np.bitwise_and, "bor": np.bitwise_or, "bxor": np.bitwise_xor}
+
+
+def results(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    """What the collective gives to each of `places`; calls and xs are those of all places and have been checked."""
+    return DEFINITIONS[calls[0].name](calls, xs, places)
+
+
+def combined(xs: Sequence[Array], op: str) -> Array:
+    """The arrays combined in place order, float16 and bfloat16 in float32 and rounded once."""
+    dtype = xs[0].dtype
+    half = is_half(dtype)
+    if len(xs) == 1 or half or xs[0].ndim == 0:      # of 0-d arrays NumPy makes scalars
+        total, rest = np.array(converted(xs[0], np.float32) if half else xs[0], order="C"), xs[1:]
+    else:                                            # one walk through memory less than copying the first
+        total, rest = np.ascontiguousarray(UFUNCS[op](xs[0], xs[1])), xs[2:]
+    for x in rest:
+        UFUNCS[op](total, converted(x, np.float32) if half else x, out=total)
+    if op == "mean":
+        total /= len(xs)
+    return converted(total, dtype) if half else total
+
+
+def is_half(dtype: Any) -> bool:
+    """Whether it is float16 or bfloat16, in which nothing is added up."""
+    return dtype.itemsize == 2 and dtype.kind in "fV"
+
+
+def _copies(x: Array, places: Places) -> list[Array]:
+    """x, which is fresh, and copies of it."""
+    return [x, *(x.copy() for _ in places[1:])]
+
+
+def _on_root(x: Array, root: int, places: Places) -> list[Array]:
+    return [x if place == root else np.empty(0, x.dtype) for place in places]
+
+
+def _join(parts: Sequence[Array], dtype: Any) -> Array:
+    """Rows end to end; 0-d arrays are one element each, arrays of shape (0,) no part."""
+    full = [np.atleast_1d(part) for part in parts if part.shape != (0,)]
+    return np.ascontiguousarray(np.concatenate(full)) if full else np.empty(0, dtype)
+
+
+def _cut(x: Array, sizes: Any, place: int) -> Array:
+    """The rows for one place, as a view."""
+    start = sum(sizes[:place])
+    return x[start:start + sizes[place]]
+
+
+def _broadcast(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    return [np.array(xs[calls[0].root], order="C") for _ in places]
+
+
+def _reduce(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    root = calls[0].root
+    return _on_root(combined(xs, calls[0].op) if root in places else xs[0], root, places)
+
+
+def _scatter(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    root = calls[0].root
+    return [np.array(_cut(xs[root], calls[root].sizes, place), order="C") for place in places]
+
+
+def _gather(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    root, dtype = calls[0].root, leader(calls).dtype
+    return _on_root(_join(xs, dtype) if root in places else np.empty(0, dtype), root, places)
+
+
+def _allreduce(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    return _copies(combined(xs, calls[0].op), places)
+
+
+def _allgather(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    return _copies(_join(xs, leader(calls).dtype), places)
+
+
+def _reduce_scatter(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    sizes = calls[0].sizes
+    return [combined([_cut(x, sizes, place) for x in xs], calls[0].op) for place in places]
+
+
+def _alltoall(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    lead = leader(calls)
+    full = [(x, call.sizes) for x, call in zip(xs, calls, strict=True) if call.shape != (0,)]
+    if not full:
+        return [np.empty(0, lead.dtype) for _ in places]
+    return [np.ascontiguousarray(np.concatenate([_cut(x, sizes, place) for x, sizes in full])) for place in places]
+
+
+def _permute(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    flat: Any = calls[0].sizes
+    sources = dict(zip(flat[1::2], flat[::2], strict=True))
+    return [np.array(xs[sources[place]], order="C") if place in sources else np.empty(0, xs[place].dtype)
+            for place in places]
+
+
+def _scan(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
+    """Each place gets what the places before it, and it itself unless "exscan", combine to."""
+    name, op, n = calls[0].name, calls[0].op, len(xs)
+    own, backwards = "exscan" not in name, name.startswith("reverse")
+    out = []
+    for place in places:
+        part = [xs[i] for i in (range(n - 1, place - own, -1) if backwards else range(place + own))]
+        out.append(combined(part, op) if part else neutral(xs[place], op))
+    return out
+
+
+def neutral(x: Array, op: str) -> Array:
+    """An array like x of what changes nothing under op: 0, 1, or the lowest or highest number."""
+    if op in ("sum", "prod"):
+        return np.full(x.shape, op == "prod", x.dtype)
+    if x.dtype.kind in "iu":
+        return np.full(x.shape, getattr(np.iinfo(x.dtype), "min" if op == "max" else "max"), x.dtype)
+    return np.full(x.shape, op == "min" if x.dtype.kind == "b" else np.inf if op == "min" else -np.inf, x.dtype)
+
+
+DEFINITIONS: dict[str, Callable[[Sequence[Call], Sequence[Array], Places], list[Array]]] = {
+    "broadcast": _broadcast, "reduce": _reduce, "scatter": _scatter, "gather": _gather, "allreduce": _allreduce,
+    "allgather": _allgather, "reduce_scatter": _reduce_scatter, "alltoall": _alltoall, "alltoall_sizes": _allgather,
+    "broadcast_object": _broadcast, "allgather_object": _allgather, "gather_object": _gather, "scatter_object": _scatter}
+DEFINITIONS |= {"permute": _permute, **dict.fromkeys(SCANS, _scan)}

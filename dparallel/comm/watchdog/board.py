@@ -1,0 +1,80 @@
+"""A board that the ranks of one host share: each writes what it is doing, and reads the others', also where these are
+blocked in MPI or gone. It is memory of one slot for each rank of the job: other hosts' are filled in by the relay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import struct
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+from ..mpi.shared_memory import shared_file
+
+try:
+    import fcntl
+except ImportError:                                  # Windows
+    fcntl = None                                     # type: ignore[assignment]
+
+SLOT = 16384                                         # bytes for one rank; pages that nobody writes take no room
+HEAD = struct.Struct("=II")                          # length and checksum
+CLAIM = struct.Struct("=d")                          # when the last report was made
+
+
+class Board:
+    """One process's view of the board of `size` ranks, of which those `here` are on this host."""
+
+    def __init__(self, file: int, memory: Any, size: int, here: Sequence[int]) -> None:
+        self.size, self.here, self._file = size, frozenset(here), file
+        self._memory = memory                        # the last slot: who reports
+
+    @classmethod
+    def shared(cls, node: Any, size: int, here: Sequence[int]) -> Board | None:
+        """The board of `node`, an MPI communicator of one host. Collective; None where memory can't be shared."""
+        shared = shared_file(node, SLOT * (size + 1))
+        return None if shared is None else cls(*shared, size, here)
+
+    def write(self, item: dict[str, Any]) -> None:
+        """Put what a rank has to say in its slot; the counts go first where it is too long."""
+        data = json.dumps(item).encode()
+        if len(data) > SLOT - HEAD.size:
+            data = json.dumps({**item, "counts": {}}).encode()[:SLOT - HEAD.size]
+        if item["rank"] not in self.here:
+            self._memory[self.size * SLOT + CLAIM.size] = 1
+        start = item["rank"] * SLOT
+        self._memory[start + HEAD.size:start + HEAD.size + len(data)] = data
+        HEAD.pack_into(self._memory, start, len(data), zlib.crc32(data))
+
+    def read(self) -> dict[int, dict[str, Any]]:
+        """What each rank said last; a slot that is being written, or never was, is left out."""
+        found = {}
+        others = self._memory[self.size * SLOT + CLAIM.size]         # whether there are any: to look takes a page for each
+        for rank in range(self.size) if others else sorted(self.here):
+            for _ in range(3):
+                start = rank * SLOT
+                length, checksum = HEAD.unpack_from(self._memory, start)
+                data = self._memory[start + HEAD.size:start + HEAD.size + length]
+                if length and zlib.crc32(data) == checksum:
+                    with contextlib.suppress(ValueError):
+                        found[rank] = json.loads(data)
+                    break
+        return found
+
+    def claim(self, now: float, quiet: float) -> bool:
+        """Whether this rank is to make the report: nobody else made one in the last `quiet` seconds."""
+        with contextlib.suppress(OSError):
+            if fcntl is not None:
+                fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            start = self.size * SLOT
+            (before,) = CLAIM.unpack_from(self._memory, start)
+            free = not before or now - before >= quiet
+            if free:
+                CLAIM.pack_into(self._memory, start, now)
+            return free
+        finally:
+            with contextlib.suppress(OSError):
+                if fcntl is not None:
+                    fcntl.flock(self._file, fcntl.LOCK_UN)

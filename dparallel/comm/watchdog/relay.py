@@ -1,0 +1,63 @@
+"""Word between hosts of what their ranks are doing, where no board reaches: messages of the watchdogs' threads.
+
+The first rank of each host hands the states of its host's ranks to the first ranks of the others, but only while somebody,
+here or there, has waited for long: nothing is sent as long as all goes well. A rank that leaves its script tells all hosts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ..handle import outlive_python
+
+FAREWELL = 0.5                                       # seconds that a rank which leaves gives its last messages
+
+
+class Relay:
+    """One rank's end of it. `others`: the first ranks of the other hosts. speaks: whether this is the first of its own."""
+
+    def __init__(self, mpi: Any, comm: Any, others: Sequence[int], speaks: bool) -> None:
+        self.mpi, self.comm, self.others, self.speaks = mpi, comm, others, speaks
+        self._sending: list[Any] = []
+
+    @classmethod
+    def between(cls, mpi: Any, node: Any) -> Relay | None:
+        """That of all ranks of COMM_WORLD; node: the communicator of this host. Collective. None on one host, and where MPI
+        is not to be called by several threads."""
+        world = mpi.COMM_WORLD
+        told = world.allgather((node.bcast(world.rank), mpi.Query_thread() == mpi.THREAD_MULTIPLE))
+        firsts = {first for first, _ in told}
+        mine = told[world.rank][0]
+        if len(firsts) == 1 or not all(several for _, several in told):
+            return None
+        return cls(mpi, world.Dup(), sorted(firsts - {mine}), world.rank == mine)
+
+    def send(self, items: Sequence[dict[str, Any]], now: float) -> None:
+        """Hand states to the other hosts, with their age for their time: hosts have clocks of their own."""
+        if self.mpi.Is_finalized():                  # by the user
+            return
+        if self._on_their_way() < 2 * len(self.others):        # else they do not listen
+            aged = [{**item, "time": now - item["time"]} for item in items]
+            self._sending += [self.comm.isend(aged, first) for first in self.others]
+
+    def received(self, now: float) -> list[dict[str, Any]]:
+        """What has come since, oldest first."""
+        items: list[dict[str, Any]] = []
+        while not self.mpi.Is_finalized() and (message := self.comm.improbe()) is not None:
+            items += [{**item, "time": now - item["time"]} for item in message.recv()]
+        return items
+
+    def leave(self, item: dict[str, Any], now: float) -> None:
+        """The last word of this rank."""
+        self.send([item], now)
+        until = time.monotonic() + FAREWELL
+        while self._on_their_way() and time.monotonic() < until:
+            pass
+        if self._sending:
+            outlive_python(self._sending)
+
+    def _on_their_way(self) -> int:
+        self._sending = [request for request in self._sending if not request.Test()]
+        return len(self._sending)

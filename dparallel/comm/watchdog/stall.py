@@ -1,0 +1,333 @@
+"""The watchdog of a process that is one of many MPI ranks: it says who waits where when a job stands still.
+
+One daemon thread wakes about once a second, looks at what the communicators of this process wait in (one attribute each,
+so that waiting itself costs next to nothing), and puts it on the board that the ranks of a host share. A rank that has
+waited for a collective longer than the limit reports where every rank is, once for all of them. It ends the job if it was
+asked to, and always if a rank that is waited for has left its script, or ranks wait for each other: then nobody will come.
+
+    DPARALLEL_STALL_SECONDS   the limit (default 60; 0: no watchdog)     DPARALLEL_STALL_ABORT=1   end a stalled job
+    DPARALLEL_CHECK=1         check every collective, and end a deadlock at once; a stall too, if a limit was set
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import json
+import math
+import os
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .board import Board
+from .call_site import at, blocked_site
+from .relay import Relay
+from .waits import State, Wait, deadlock, gone, report
+
+LIMIT = 60.0                         # seconds
+SETTLED = 5.0                        # seconds that a message on its way is given before its wait counts as hopeless
+LONG = 2.0                           # seconds of waiting from which hosts tell each other
+FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)(?:.*?tag[ =](\d+))?")
+NO = ("", "0", "no", "false", "off")
+REPORTS = "DPRUN_REPORT_DIR"         # where dprun looks for the first failure
+
+
+class StallSettings:
+    """What the environment says: limit (seconds, 0 for none), abort, check. ValueError for a limit that is no number."""
+
+    def __init__(self) -> None:
+        text = os.environ.get("DPARALLEL_STALL_SECONDS", "")
+        self.limit = stall_seconds(text) if text else LIMIT
+        self.check = os.environ.get("DPARALLEL_CHECK", "").lower() not in NO
+        self.abort = os.environ.get("DPARALLEL_STALL_ABORT", "").lower() not in NO or (self.check and bool(text))
+
+    @property
+    def period(self) -> float:
+        """Seconds between two looks."""
+        return max(0.05, min(1.0, self.limit / 5)) if self.limit else 1.0
+
+
+@functools.cache
+def stall_settings() -> StallSettings:
+    """Those of this process."""
+    return StallSettings()
+
+
+def stall_limit(seconds: float, abort: bool | None = None) -> None:
+    """Let this rank report a stall after `seconds` in one collective (0: never), and then end the job, if `abort`.
+
+    Overrides DPARALLEL_STALL_SECONDS and DPARALLEL_STALL_ABORT; may be called at any time, on each rank for itself.
+
+    >>> stall_limit(600)                               # before a collective that has to wait for one slow rank
+    """
+    settings = stall_settings()
+    settings.limit = stall_seconds(seconds)
+    settings.abort = settings.abort if abort is None else bool(abort)
+
+
+def stall_seconds(value: Any) -> float:
+    """A limit as a number of seconds, 0 for none; ValueError else."""
+    with contextlib.suppress(TypeError, ValueError):
+        if 0 <= float(value) < math.inf:
+            return float(value)
+    raise ValueError(f"a stall limit is a number of seconds, 0 for no watchdog, not {value!r} (DPARALLEL_STALL_SECONDS, "
+                     "dprun --stall, stall_limit())")
+
+
+class Seen:
+    """A wait that a look saw, and when it was first seen; `token` tells waits of one communicator apart."""
+
+    def __init__(self, comm: Any, waiting: Any, entered: int, since: float) -> None:
+        self.what, self.key, self.members, self.since = told(waiting), comm.key, comm.members, since
+        self.entered = entered
+        self.token = waiting if isinstance(waiting, str) else getattr(waiting, "number", self.entered)
+        self.told = 0.0                              # seconds of waiting after which it is to be told again; 0: not told yet
+
+    @classmethod
+    def of(cls, comm: Any, now: float) -> Seen | None:
+        """What a communicator waits in; None if in nothing, or if it went on while this looked: the text of one collective
+        under the number of the next would be a clash with other ranks."""
+        entered, waiting = comm.entered, comm.waiting
+        if waiting is None:
+            return None
+        seen = cls(comm, waiting, entered, now)
+        return seen if comm.waiting is waiting and comm.entered == entered else None
+
+    def or_same(self, old: Seen | None) -> Seen:
+        """The old one if it is the same wait, else this one. Texts are compared as objects: each message has its own."""
+        if old is not None and (old.token is self.token or (isinstance(old.token, int) and old.token == self.token)):
+            return old
+        return self
+
+    def wait(self, now: float) -> Wait:
+        """As others are told. A text that names no other place waits for nobody known."""
+        if isinstance(self.token, int):
+            return Wait(self.what, self.key, self.token, self.members, now - self.since)
+        place = MESSAGE.match(self.what)
+        peers = [self.members[int(place[1])]] if place and int(place[1]) < len(self.members) else []
+        tag = (place and place[2]) or ""
+        return Wait(self.what, self.key, self.entered, self.members, now - self.since, peers, tag)
+
+
+class Watch:
+    """The watchdog of rank `rank` of `size`. `end(code)` ends the job.
+
+    A communicator that joins has a `key` (the same on all its ranks, and of no other), `members` (its ranks by their
+    number in the job), `entered` (collectives so far), and `waiting`: None, or what it waits in: a Call, a handle with
+    the `number` of its collective, an array that is summed; or a text, made for this wait, such as "recv(source=1)".
+    """
+
+    def __init__(self, rank: int, size: int, end: Callable[[int], None]) -> None:
+        self.rank, self.size, self._end = rank, size, end
+        self.settings = stall_settings()
+        self.board: Board | None = None
+        self._relay: Relay | None = None             # to other hosts
+        self._shared = False
+        self.latest: Any = None                      # the last collective that was entered, and where in check mode
+        self.latest_site: Any = None
+        self._comms: dict[str, Any] = {}
+        self._seen: dict[str, Seen] = {}             # the waits of the last look, by communicator
+        self._looked = time.monotonic()              # when that was
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._process = os.getpid()
+
+    def join(self, comm: Any) -> None:
+        """Watch this communicator too; starts the thread with the first one."""
+        self._comms[comm.key] = comm
+        if self._thread is None and self.size > 1:
+            self._thread = threading.Thread(target=self._run, name="dparallel watchdog", daemon=True)
+            self._thread.start()
+            atexit.register(self._leave)
+
+    def part(self, comm: Any) -> None:
+        """Forget a communicator that is not used any more."""
+        self._comms.pop(comm.key, None)
+
+    def share(self, mpi: Any) -> None:
+        """Let the ranks see each other's states. Collective over all ranks; again: nothing."""
+        if not self._shared:                         # not: no board, which may be so on some ranks only
+            self._shared = True
+            node = near(mpi)
+            self.board = Board.shared(node, self.size, members_of(node, mpi.COMM_WORLD))
+            self._relay = Relay.between(mpi, node)
+            node.Free()
+
+    # --- the thread ---------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while not self._stop.wait(self.settings.period):
+            if self.settings.limit:
+                try:
+                    self._look()
+                except Exception as error:           # a watchdog that fails must not take the job with it
+                    sys.stderr.write(f"dparallel: the stall watchdog of rank {self.rank} has ended: {error!r}\n")
+                    return
+
+    def _look(self) -> None:
+        """Write down what this rank does; see whether there is something to report."""
+        now = time.monotonic()
+        between = now - self._looked
+        mine = self._state(now)
+        states = self._publish(mine)
+        if self._relay is not None and self._relay.speaks:
+            self._exchange(self._relay, now, between)
+        if mine.wait is None or not mine.wait.seconds or not self._heard(states, now - mine.wait.seconds, now):
+            return
+        limit, seen = self.settings.limit + self._later(states), self._seen[mine.wait.key]
+        reason = gone(states, min(limit, SETTLED))
+        if reason:
+            self._report(f"{reason}; the job is ended", states, now, True)
+            return
+        reason = deadlock(states, min(limit, SETTLED))
+        late = mine.wait.seconds >= limit            # by then no other thread will resolve a deadlock either
+        if reason and (late or not seen.told):
+            ends = late or self.settings.abort or self.settings.check
+        elif mine.wait.seconds >= (seen.told or limit):
+            reason, ends = f"stalled: no progress for {mine.wait.seconds:.0f} s", self.settings.abort
+        else:
+            return
+        seen.told = max(limit, 2 * mine.wait.seconds)
+        self._report(reason + ("; the job is ended" if ends else ""), states, now, ends)
+
+    def _heard(self, states: dict[int, State], since: float, now: float) -> bool:
+        """Whether all ranks of this host have said where they are since a wait began, or have had the time to."""
+        here = () if self.board is None else self.board.here
+        return now - since >= 3 * self.settings.period or all(
+            rank in states and (states[rank].left or states[rank].time >= since) for rank in here)
+
+    def _exchange(self, relay: Relay, now: float, between: float) -> None:
+        """Put the states of other hosts' ranks on the board, and if somebody has waited for long, hand this host's out.
+        between: seconds since the last look."""
+        if self.board is None:
+            return
+        for item in relay.received(now):
+            if "claimed" in item:
+                self.board.claim(now, 0.0)
+            else:                                    # older rather than newer than it is: it has lain here since then
+                self.board.write({**item, "time": item["time"] - between})
+        items, fresh = self.board.read(), now - 3 * self.settings.period
+        long = min(LONG, self.settings.limit / 4)
+        if any(item["wait"] and item["wait"]["seconds"] >= long and item["time"] > fresh for item in items.values()):
+            relay.send([item for rank, item in items.items() if rank in self.board.here], now)
+
+    def _later(self, states: dict[int, State]) -> float:
+        """Seconds that this host leaves to another one, with a lower rank that waits, to make the report."""
+        waiting = [state.rank for state in states.values() if state.wait is not None]
+        return 0.0 if self.board is None or min(waiting) in self.board.here else 3 * self.settings.period
+
+    def _state(self, now: float) -> State:
+        """What this rank is doing: the wait that has lasted longest, or the main thread's place."""
+        lost, self._looked = now - self._looked - self.settings.period, now
+        if lost > min(self.settings.limit, SETTLED) / 2:         # stopped, as by Ctrl-Z: that is no time of waiting
+            for old in self._seen.values():                      # a message that has come since is still to be taken
+                old.since = now if isinstance(old.token, str) else old.since + lost
+        comms = list(self._comms.values())
+        new = [wait for comm in comms if (wait := Seen.of(comm, now)) is not None]
+        seen = {wait.key: wait.or_same(self._seen.get(wait.key)) for wait in new}
+        self._seen = seen
+        state = State(self.rank, now, {comm.key: comm.entered for comm in comms})
+        state.site = str(blocked_site(FOLDER) or "")
+        if seen:
+            state.wait = min(seen.values(), key=lambda wait: wait.since).wait(now)
+        elif self.latest is not None:
+            state.last = told(self.latest) + at(self.latest_site)
+        return state
+
+    def _publish(self, mine: State) -> dict[int, State]:
+        """Put this rank's state on the board; those of all ranks that are on it."""
+        if self.board is None:
+            return {self.rank: mine}
+        self.board.write({**vars(mine), "wait": mine.wait and vars(mine.wait)})
+        if mine.wait is None:                        # nothing to decide here
+            return {self.rank: mine}
+        items = self.board.read().values()
+        states = [State(**{**item, "wait": item["wait"] and Wait(**item["wait"])}) for item in items]
+        return {**{state.rank: state for state in states}, self.rank: mine}
+
+    def _report(self, title: str, states: dict[int, State], now: float, ends: bool) -> None:
+        """Tell it, if no other rank just has, and end the job, if that is to be."""
+        if self.board is not None and not self.board.claim(now, min(self.settings.limit, SETTLED)):
+            return
+        if self._relay is not None:
+            self._relay.send([{"time": now, "claimed": True}], now)
+        text = report(title, states, range(self.size), now, 3 * self.settings.period + 2)
+        left = ends and leave_report(self.rank, text)
+        if not left:
+            sys.stderr.write(text + "\n")
+            sys.stderr.flush()
+        if ends:
+            self._end(1)
+
+    def _leave(self) -> None:
+        """At Python's end: tell the others that this rank is not coming back."""
+        if os.getpid() != self._process:             # a forked child's end
+            return
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(2.0)
+        error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+        state = self._state(time.monotonic())
+        state.wait, state.site = None, ""
+        state.left = f"has left its script after {in_a_line(error)}" if error else "has left its script"
+        with contextlib.suppress(ValueError, OSError):
+            self._publish(state)
+        if self._relay is not None:
+            self._relay.leave(vars(state), state.time)
+
+
+def near(mpi: Any) -> Any:
+    """A communicator of the ranks of this host."""
+    return mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED)
+
+
+@functools.cache
+def watch(mpi: Any) -> Watch:
+    """This process's watchdog, given the module mpi4py.MPI; its thread starts with the first communicator."""
+    def end(code: int) -> None:                      # from the watchdog's thread, while the main one is blocked in MPI
+        if mpi.Query_thread() == mpi.THREAD_MULTIPLE:
+            mpi.COMM_WORLD.Abort(code)
+        os._exit(code)
+
+    return Watch(mpi.COMM_WORLD.rank, mpi.COMM_WORLD.size, end)
+
+
+def told(waiting: Any) -> str:
+    """What is waited in, as text: a call, a handle, a text, or the array of an unchecked sum."""
+    if hasattr(waiting, "dtype") and hasattr(waiting, "nbytes"):
+        return f"sum_in_place of {waiting.dtype} {waiting.shape}"
+    return str(waiting)[:400]
+
+
+def in_a_line(error: BaseException) -> str:
+    """An exception in one line; its message may hold a worker's whole traceback, which ends with what was raised."""
+    first, *more = str(error).strip().splitlines() or [""]
+    return type(error).__name__ + (f": {first}" if first else "") + (f" ... {more[-1]}" if more else "")
+
+
+def leave_report(rank: int, text: str) -> bool:
+    """Leave a text where dprun shows it last; False if this is not its machine, or no job of its."""
+    folder = os.environ.get(REPORTS, "")
+    if not os.path.isdir(folder):
+        return False
+    path = os.path.join(folder, f"{rank}.json")
+    try:
+        with open(path + ".part", "w", encoding="utf-8", errors="backslashreplace") as file:
+            json.dump({"rank": rank, "time": time.time(), "code": 1, "text": text, "remedy": "", "how": "ended the job"},
+                      file)
+        os.replace(path + ".part", path)
+    except OSError:
+        return False
+    return True
+
+
+def members_of(comm: Any, world: Any) -> Sequence[int]:
+    """The ranks of an MPI communicator by their number in another one."""
+    group = comm.Get_group()
+    return list(group.Translate_ranks(range(comm.size), world.Get_group()))

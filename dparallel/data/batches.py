@@ -1,0 +1,85 @@
+"""Which rows of each global batch a rank works on, so that the batches do not depend on the number of ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sized
+from typing import Any
+
+import numpy as np
+
+from autograd.utils.data import Sampler
+
+from ..comm import Communicator, communicator, even_split
+
+
+class GlobalBatchSampler(Sampler[list[int]]):
+    """A batch_sampler for DataLoader: each global batch of batch_size rows is the same on any number of ranks, and this rank
+    gets a stretch of it, cut as DataParallel(reproducible=shards) needs it.
+
+    The order is drawn from (seed, epoch); each pass is the next epoch, unless set_epoch says which. shards: a multiple of
+    the number of ranks (default: that number). A last batch of fewer rows than shards joins the one before it, unless
+    drop_last leaves out what is no whole batch.
+
+    >>> loader = DataLoader(data, batch_sampler=GlobalBatchSampler(data, 64, shards=8))
+    """
+
+    def __init__(self, data_source: Sized, batch_size: int, *, comm: Communicator | None = None, shards: int | None = None,
+                 shuffle: bool = True, seed: int = 0, drop_last: bool = False) -> None:
+        self.comm = communicator(comm)
+        processes = self.comm.size // len(self.comm.held)
+        self.shards = processes if shards is None else shards
+        if self.shards < 1 or self.shards % processes:
+            raise ValueError(f"shards={shards} is not a multiple of the {processes} ranks")
+        if not isinstance(batch_size, int) or batch_size < self.shards:
+            raise ValueError(f"batch_size={batch_size!r}: a whole number of rows, at least one for each of "
+                             f"{self.shards} shards")
+        if len(data_source) < self.shards:
+            raise ValueError(f"{len(data_source)} rows are fewer than {self.shards} shards")
+        self.data_source, self.batch_size = data_source, batch_size
+        self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
+        self.share = self.shards // processes
+        self.epoch, self.batch = 0, 0
+
+    def __len__(self) -> int:
+        """Batches in a pass."""
+        return len(self._bounds()) - 1
+
+    def __iter__(self) -> Iterator[list[int]]:
+        order = self.order(self.epoch)
+        bounds, first = self._bounds(), self.batch
+        for start, stop in zip(bounds[first:], bounds[first + 1:]):  # noqa: B905 - neighbours
+            self.batch += 1
+            yield order[start:stop][self.mine(stop - start)].tolist()
+        self.epoch, self.batch = self.epoch + 1, 0
+
+    def order(self, epoch: int) -> np.ndarray[Any, Any]:
+        """The rows of all ranks in the order of this epoch."""
+        count = len(self.data_source)
+        return np.random.default_rng([self.seed, epoch]).permutation(count) if self.shuffle else np.arange(count)
+
+    def mine(self, rows: int) -> slice:
+        """This rank's stretch of a batch."""
+        ends = np.cumsum([0, *even_split(rows, self.shards)])
+        first = 0 if self.comm.alone else self.comm.rank * self.share
+        return slice(int(ends[first]), int(ends[first + self.share]))
+
+    def set_epoch(self, epoch: int) -> None:
+        """Let the next pass be that of `epoch`."""
+        self.epoch, self.batch = epoch, 0
+
+    def state_dict(self) -> dict[str, int]:
+        """Where it stands: the same on all ranks, and for any number of them."""
+        return {"seed": self.seed, "epoch": self.epoch, "batch": self.batch}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Go on from there, on this number of ranks."""
+        self.seed, self.epoch, self.batch = state["seed"], state["epoch"], state["batch"]
+
+    def _bounds(self) -> list[int]:
+        count = len(self.data_source)
+        bounds = list(range(0, count + 1, self.batch_size))
+        if bounds[-1] < count and not self.drop_last:
+            bounds.append(count)
+            if count - bounds[-2] < self.shards and len(bounds) > 2:
+                del bounds[-2]
+        return bounds

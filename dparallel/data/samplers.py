@@ -1,0 +1,34 @@
+"""DistributedSampler that knows the ranks of this job."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+
+from autograd.utils import data
+
+from ..comm import Communicator, communicator
+
+
+class DistributedSampler(data.DistributedSampler):
+    """autograd.utils.data.DistributedSampler; num_replicas and rank default to those of comm (default: world()).
+
+    Training: items are repeated so that all ranks have as many (PyTorch's way), or with uneven=True each item is seen
+    once and DataParallel weights by rows. Evaluation: uneven=True, or items that are repeated would count twice.
+
+    >>> sampler = DistributedSampler(dataset, uneven=True)
+    >>> for epoch in range(10):
+    ...     sampler.set_epoch(epoch)
+    ...     for x, y in DataLoader(dataset, batch_size=32, sampler=sampler): ...
+    """
+
+    def __init__(self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
+                 seed: int = 0, drop_last: bool = False, uneven: bool = False, *, comm: Communicator | None = None) -> None:
+        if num_replicas is None or rank is None:
+            comm = communicator(comm)
+            # local devices: DataParallel scatters what this process loads
+            num_replicas = (1 if comm.alone else comm.size) if num_replicas is None else num_replicas
+            rank = (0 if comm.alone else comm.rank) if rank is None else rank
+        super().__init__(dataset, num_replicas, rank, shuffle, seed, drop_last, uneven)
+
+
+__all__ = ["DistributedSampler"]

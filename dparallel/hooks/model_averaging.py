@@ -1,0 +1,98 @@
+"""Models that are averaged every few steps instead of gradients at each: local SGD (Stich 2019, arXiv:1805.09767)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from autograd.core.graph import shared_counter
+from autograd.optim import Optimizer
+
+from ..comm import Communicator, communicator
+from ..nests.vectors import exchanged
+
+
+class PeriodicModelAverager:
+    """Averages parameters over the ranks of process_group (default: world()) in every `period`-th step after
+    `warmup_steps`. ValueError for a period below 1, or a negative warm-up.
+
+    >>> averager = PeriodicModelAverager(period=4, warmup_steps=100)
+    >>> optimizer.step()
+    >>> averager.average_parameters(model.parameters())              # after each step, on all ranks
+    """
+
+    def __init__(self, period: int, warmup_steps: int = 0, process_group: Communicator | None = None) -> None:
+        if warmup_steps < 0:
+            raise ValueError("Arg ``warmup_steps`` must be a non-negative number.")
+        if period < 1:
+            raise ValueError("Arg ``period`` must be a positive value.")
+        self.period, self.warmup_steps, self.process_group = period, warmup_steps, process_group
+        self.step = 0
+
+    def average_parameters(self, params: Iterable[Any]) -> None:
+        """Count a step, and average if it is time. params: Tensors, or an optimiser's param_groups."""
+        if self.step >= self.warmup_steps and (self.step - self.warmup_steps) % self.period == 0:
+            average_parameters(params, self.process_group)
+        self.step += 1
+
+
+def average_parameters(params: Iterable[Any], process_group: Communicator | None = None) -> None:
+    """Overwrite the parameters, the same ones on each rank, with their means over ranks: one message for each dtype."""
+    comm = communicator(process_group)
+    found = [p for item in params for p in (item["params"] if isinstance(item, dict) else [item])]
+    if comm.size > 1:
+        means = exchanged([p.array / comm.size for p in found], lambda x: comm.allreduce([x])[0])
+        for p, mean in zip(found, means, strict=True):
+            np.copyto(p.array, mean)
+            shared_counter(p).value += 1
+
+
+class PostLocalSGDOptimizer(Optimizer):
+    """An optimiser whose steps are each followed by averager.average_parameters(). To be used with post_localSGD_hook,
+    from whose start_localSGD_iter on the averager should be at work. state_dict() has the averager's step, too.
+
+    >>> model.register_comm_hook(PostLocalSGDState(start_localSGD_iter=100), post_localSGD_hook)
+    >>> optimizer = PostLocalSGDOptimizer(optim.SGD(model.parameters(), lr=0.1), PeriodicModelAverager(4, warmup_steps=100))
+    """
+
+    def __init__(self, optim: Optimizer, averager: PeriodicModelAverager) -> None:
+        self.optim, self.averager = optim, averager
+        self.param_groups, self.defaults = optim.param_groups, optim.defaults
+        self._make_hooks()
+
+    @property
+    def state(self) -> Any:                          # type: ignore[override]
+        """The optimiser's."""
+        return self.optim.state
+
+    def __repr__(self) -> str:
+        return repr(self.optim)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """The optimiser's step, then the averager's."""
+        loss = self.optim.step(closure)
+        self.averager.average_parameters(self.optim.param_groups)
+        return loss
+
+    def state_dict(self) -> dict[str, Any]:
+        """The optimiser's, and the averager's "step"."""
+        return {**self.optim.state_dict(), "step": self.averager.step}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """What state_dict() gave; an optimiser's own state begins the averager anew."""
+        self.optim.load_state_dict({key: value for key, value in state_dict.items() if key != "step"})
+        self.averager.step = state_dict.get("step", 0)
+        self.param_groups = self.optim.param_groups
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """The optimiser's."""
+        self.optim.zero_grad(set_to_none)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """The optimiser's."""
+        self.optim.add_param_group(param_group)
+
+
+__all__ = ["PeriodicModelAverager", "PostLocalSGDOptimizer", "average_parameters"]

@@ -1,0 +1,139 @@
+"""Join: training where ranks have different numbers of batches. Ranks that have run out shadow the others' collectives.
+
+Before its collectives of a step, a rank inside tells the others that it still has a batch: one small exchange. A rank that
+has run out, at the end of the `with` block, answers these exchanges and calls its hooks, until no rank has a batch left.
+
+>>> with Join([model, optimizer]):
+...     for x, y in loader:
+...         loss_of(model(x), y).backward()
+...         optimizer.step()
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from ..comm import CollectiveError, Communicator, communicator
+
+OUT, STEP = 0, 1                     # what a rank tells: it has run out; its step begins. Larger numbers: see JoinHook.event
+
+
+class JoinHook:
+    """What a rank that has run out does in the place of a Joinable."""
+
+    def main_hook(self) -> None:
+        """Called for each step of the ranks that go on: take part in the collectives of its forward pass."""
+
+    def event(self, code: int) -> None:
+        """Called when those ranks tell that something else begins, by Join.tell(code): a summed backward pass, say."""
+
+    def post_hook(self, is_last_joiner: bool) -> None:
+        """Called once when all have run out; is_last_joiner: this rank was one of those that went on longest."""
+
+
+class Joinable(ABC):
+    """What can stand in Join([...]): something whose steps are collectives."""
+
+    _join: Join | None = None
+
+    @abstractmethod
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """The hook for one use of Join; kwargs are those of Join."""
+
+    @property
+    @abstractmethod
+    def join_device(self) -> Any:
+        """Where it computes."""
+
+    @property
+    @abstractmethod
+    def join_process_group(self) -> Communicator:
+        """The communicator that its ranks meet on: the same for all Joinables of one Join."""
+
+
+class Join:
+    """A context in which ranks may have different numbers of steps. enable=False makes it do nothing; with
+    throw_on_early_termination the first rank that runs out ends it by a RuntimeError on all ranks. Other keyword
+    arguments go to the Joinables' join_hook()."""
+
+    def __init__(self, joinables: list[Any], enable: bool = True, throw_on_early_termination: bool = False,
+                 **kwargs: Any) -> None:
+        if not joinables:
+            raise ValueError("The join context manager requires at least one joinable")
+        for j in joinables:
+            if not hasattr(j, "join_process_group"):
+                raise TypeError(f"Join takes Joinables, as DataParallel is, not {type(j).__name__}: a rank that has run out "
+                                "of batches could not take part in its steps")
+        self.joinables, self.enable, self.throw = list(joinables), enable, throw_on_early_termination
+        comms = [communicator(j.join_process_group) for j in self.joinables]
+        self.comm = comms[0]
+        if any(comm is not self.comm for comm in comms):
+            raise ValueError("Using join context manager with multiple process groups: all joinables need the same")
+        self.hooks = [j.join_hook(**kwargs) for j in self.joinables]
+        self.active = list(range(self.comm.size))    # the ranks that had a batch when they last told
+
+    def __enter__(self) -> Join:
+        """From here on steps are told to the other ranks."""
+        if self.enable:
+            for joinable in self.joinables:
+                if joinable._join is not None:
+                    raise RuntimeError("join() inside join()")
+                joinable._join = self
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """This rank has run out: shadow the others until they have, too."""
+        if not self.enable:
+            return
+        try:
+            if error is None:
+                self._shadow()
+        finally:
+            for joinable in self.joinables:
+                joinable._join = None
+
+    @staticmethod
+    def notify_join_context(joinable: Any) -> None:
+        """A Joinable calls this before the first collective of each step; only the first one of a Join tells the others."""
+        join = joinable._join
+        if join is not None and join.joinables[0] is joinable:
+            join.tell(STEP)
+
+    def tell(self, code: int) -> None:
+        """Tell what begins on this rank. RuntimeError, on all ranks, if one has run out and that ends it."""
+        codes = self._exchange(code)
+        self.active = [rank for rank, c in enumerate(codes) if c != OUT]
+        if self.throw and len(self.active) < len(codes):
+            out = [rank for rank, c in enumerate(codes) if c == OUT]
+            raise RuntimeError("Detected at least one rank that exhausted inputs. Throwing across all ranks. Ranks without "
+                               f"a batch: {out}")
+
+    def _exchange(self, code: int) -> list[int]:
+        codes: list[int] = self.comm.allgather([np.array([code], np.int64)])[0].tolist()
+        if len({c for c in codes if c != OUT}) > 1:
+            raise CollectiveError(f"join(): ranks are at different points of a step, {codes} (0: run out, {STEP}: forward, "
+                                  "2 and more: backward)")
+        return codes
+
+    def _shadow(self) -> None:
+        while True:
+            codes = self._exchange(OUT)
+            code = max(codes)
+            if code == OUT:
+                break
+            if self.throw:
+                raise RuntimeError(f"Rank {self.comm.rank} exhausted all inputs.")
+            self.active = [rank for rank, c in enumerate(codes) if c != OUT]
+            for hook in self.hooks:
+                if code == STEP:
+                    hook.main_hook()
+                else:
+                    hook.event(code)
+        for hook in self.hooks:
+            hook.post_hook(self.comm.rank in self.active)
+
+
+__all__ = ["Join", "JoinHook", "Joinable"]

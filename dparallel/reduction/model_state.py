@@ -1,0 +1,94 @@
+"""Whether a model still is the one that was wrapped; and rank 0's values for all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from operator import is_not
+
+import numpy as np
+
+from autograd import Tensor
+from autograd.core.graph import shared_counter
+from autograd.nn import Module, SyncBatchNorm
+
+from ..comm import Communicator
+from ..nests.vectors import exchanged
+
+
+def broadcast_state(module: Module, comm: Communicator, root: int = 0, ignored: Collection[str] = (),
+                    buffers: bool = True) -> None:
+    """Overwrite parameters (and buffers) with root's."""
+    named = [*module.named_parameters(), *(module.named_buffers() if buffers else ())]
+    broadcast_tensors([t for name, t in named if name not in ignored], comm, root)
+
+
+def broadcast_tensors(values: list[Tensor], comm: Communicator, root: int = 0) -> None:
+    """Overwrite tensors, the same list on every rank, with root's values: one message per dtype."""
+    for t, new in zip(values, exchanged([t.array for t in values], lambda x: comm.broadcast(x, root)[0]), strict=True):
+        np.copyto(t.array, new)
+        shared_counter(t).value += 1
+
+
+class ModelWatch:
+    """Notices that a model is not the one that was wrapped. look() is cheap enough for every step: it compares what the
+    modules' own dicts hold, and walks the tree only if one of them has changed."""
+
+    def __init__(self, module: Module, ignored: Collection[str]) -> None:
+        self.module, self.ignored = module, ignored
+        self.wrapped = {name: p for name, p in module.named_parameters() if name not in ignored}
+        self._frozen = [(name, p) for name, p in self.wrapped.items() if not p.requires_grad]
+        self._dtypes = [p.dtype for p in self.wrapped.values()]
+        self._remember()
+
+    def _remember(self) -> None:
+        self._dicts = [vars(m) for m in self.module.modules()]
+        held = [(d, key, value) for d in self._dicts for key, value in d.items() if isinstance(value, (Tensor, Module))
+                and getattr(value, "requires_grad", True)]
+        self._keys, self._values = [(d, key) for d, key, _ in held], [value for *_, value in held]
+        self._sizes = list(map(len, self._dicts))
+        self._buffers = [(vars(m), key) for prefix, m in self.module.named_modules()
+                         for key in vars(m).get("_buffer_names", ())
+                         if f"{prefix}.{key}".lstrip(".") not in self.ignored]
+        self._synchronised = [m for m in self.module.modules() if isinstance(m, SyncBatchNorm)]
+
+    def evaluates(self) -> bool:
+        """Whether a SyncBatchNorm is in evaluation mode, and leaves out its collectives."""
+        return bool(self._synchronised) and not all(m.training for m in self._synchronised)
+
+    def buffers(self) -> list[Tensor]:
+        """The module's buffers, as of the last look(), without walking the tree."""
+        if not self._buffers:
+            return []
+        found = [d.get(key) for d, key in self._buffers]
+        return [b for b in found if b is not None]
+
+    def look(self) -> str:
+        """What has changed since; empty if nothing has."""
+        if (any(map(is_not, [d.get(key) for d, key in self._keys], self._values))
+                or list(map(len, self._dicts)) != self._sizes):
+            problem = self._compare()
+            if problem:
+                return problem
+            self._remember()
+        for name, p in self._frozen:
+            if p.requires_grad:
+                return (f"{name} requires a gradient now and did not when the model was wrapped, so its gradient would stay "
+                        "on this rank; wrap the model again")
+        dtypes = [p.dtype for p in self.wrapped.values()]
+        if dtypes != self._dtypes:
+            name, now, before = next(found for found in zip(self.wrapped, dtypes, self._dtypes, strict=True)
+                                     if found[1] != found[2])
+            return (f"parameter {name} is {now} now and was {before} when the model was wrapped, and gradients are summed "
+                    "in that; convert the model first (`model.to(dtype)`), then wrap it")
+        return ""
+
+    def _compare(self) -> str:
+        now = {name: p for name, p in self.module.named_parameters() if name not in self.ignored}
+        for name, p in now.items():
+            if name not in self.wrapped:
+                return f"parameter {name} was added after the model was wrapped; wrap it again"
+            if p is not self.wrapped[name]:
+                return (f"parameter {name} was replaced after the model was wrapped, so its gradient would stay on this "
+                        "rank; write values in place (`with no_grad(): p.copy_(...)`), or wrap the model again")
+        gone = [name for name in self.wrapped if name not in now]
+        return f"parameter {gone[0]} was taken away after the model was wrapped; wrap it again" if gone else ""

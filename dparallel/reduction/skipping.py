@@ -1,0 +1,144 @@
+"""A step that one rank could not finish, skipped by all ranks.
+
+Ranks meet (in one small exchange) when a forward pass begins, when a summed backward pass begins and ends, and when the
+block ends. A rank that has failed refuses the next meeting, with the reason, so that the others hear of it there, or in the
+collective of the model's communicator that they are in. If it failed inside backward, it first starts what is left of the
+sums that the others wait for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..comm import CollectiveError
+from .reducer import StepSkipped
+from .weights import SKIPPED
+
+MARK = "this rank skips its step"
+
+
+class Step:
+    """How a step went: skipped or not, and why (text, naming the rank that failed)."""
+
+    def __init__(self) -> None:
+        self.skipped = False
+        self.reason = ""
+
+    def __repr__(self) -> str:
+        return f"<step skipped: {self.reason}>" if self.skipped else "<step not skipped>"
+
+
+class Skipping:
+    """with Skipping(model, on, nonfinite) as step: ...; see DataParallel.skipping."""
+
+    def __init__(self, model: Any, on: tuple[type[BaseException], ...], nonfinite: bool) -> None:
+        self.model, self.on, self.nonfinite = model, on, nonfinite
+        self.comm, self.reducer = model.comm, model._reducer
+        self.alone = self.reducer is None or self.comm.size == 1
+
+    def __enter__(self) -> Step:
+        """Remember what a skipped step must leave as it was."""
+        if self.reducer is not None:
+            if self.reducer.caution is not None or self.reducer.joined is not None:
+                raise NotImplementedError("skipping() inside skipping() or join() is not implemented")
+            self.reducer.caution = self
+        self.step = Step()
+        self.buffers = [(b, b.array.copy()) for b in self.model.module.buffers()]
+        return self.step
+
+    # --- called by the reducer and by forward -------------------------------------------------------------------------
+
+    def announce(self) -> None:
+        """Meet: StepSkipped if a rank has failed."""
+        if self.alone:
+            return
+        try:
+            self.comm.barrier()
+        except CollectiveError as error:
+            if MARK in str(error):
+                raise StepSkipped(reason_of(error)) from None
+            raise
+
+    def check(self, gradients: list[Any], same: bool) -> None:
+        """StepSkipped, on all ranks, if summed gradients are not finite. same: they are the same on all ranks."""
+        if not self.nonfinite:
+            return
+        bad = not all(finite(g) for g in gradients)
+        if bad if same or self.alone else self.comm.any(bad):
+            raise StepSkipped("the gradient over all ranks has values that are not finite")
+
+    # --- the end of the block -----------------------------------------------------------------------------------------
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        """Agree whether the step is skipped."""
+        if self.reducer is not None:
+            self.reducer.caution = None
+        if error is None:
+            error = self._end_well()
+        if isinstance(error, StepSkipped):
+            reason = str(error)
+        elif isinstance(error, CollectiveError) and MARK in str(error):
+            reason = reason_of(error)
+            self._leave_backward()
+        elif isinstance(error, self.on):
+            text = f"{type(error).__name__}: {error}"
+            self._leave_backward()
+            reason = self._refuse(f"{MARK}: {text}") or f"rank {self.comm.rank}: {text}"
+        else:
+            if isinstance(error, Exception) and not isinstance(error, CollectiveError):
+                self._refuse(f"{type(error).__name__}: {error}")
+            return False
+        self._skip(reason)
+        return True
+
+    def _end_well(self) -> StepSkipped | None:
+        """Nothing happened here: whether something did elsewhere."""
+        try:
+            self.announce()
+            if self.reducer is None:
+                self.check([p.grad.array for p in self.model.parameters() if p.grad is not None], True)
+        except StepSkipped as skipped:
+            return skipped
+        return None
+
+    def _leave_backward(self) -> None:
+        """Start what other ranks may wait for, if this rank stopped inside a summed backward pass."""
+        if self.reducer is not None and self.reducer.is_under_way() and self.reducer.transport.can_match:
+            self.reducer.match(SKIPPED)
+
+    def _refuse(self, text: str) -> str:
+        """Tell the others; the reason as they read it, which names all ranks that failed."""
+        if not self.alone:
+            try:
+                self.comm.refuse(text)
+            except CollectiveError as error:
+                return reason_of(error)
+        return ""
+
+    def _skip(self, reason: str) -> None:
+        """Leave everything as it was before the step, without gradients."""
+        self.step.skipped, self.step.reason = True, reason
+        self.model.skipped_steps += 1
+        if self.reducer is not None:
+            self.reducer.drop()
+            self.reducer.log.skipped += 1
+        for p in self.model.parameters():
+            p.grad = None
+        for buffer, before in self.buffers:
+            np.copyto(buffer.array, before)
+
+
+def finite(x: Any) -> bool:
+    """Whether all values are; without a temporary array."""
+    return x.size == 0 or bool(np.isfinite(x.min()) and np.isfinite(x.max()))
+
+
+def reason_of(error: BaseException) -> str:
+    """The lines of the failed ranks in a refused collective's text."""
+    lines = [line.strip() for line in str(error).splitlines() if MARK in line]
+    return "; ".join(line.replace("barrier(): ", "").replace(f"{MARK}: ", "") for line in lines).replace("place ", "rank ")
+
+
+__all__ = ["Skipping", "Step"]
