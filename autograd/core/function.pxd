@@ -1,6 +1,6 @@
 cimport cython
 from ..base cimport arrays
-from .modes cimport state as modes_of_thread
+from . cimport modes as thread_modes
 from .graph cimport Node
 from .tensor cimport TensorBase, edge_of, result
 

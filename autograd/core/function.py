@@ -15,10 +15,10 @@ from typing import Any, cast
 import numpy as np
 
 from ..base import arrays
+from . import modes as thread_modes
 from .function_variants import GradientTypeError, NeedsInputGrad, bind, defaults, in_two_steps, variants
 from .graph import Node, next_number
 from .modes import GRAD, modes
-from .modes import state as modes_of_thread
 from .operation import fit
 from .recorded import finish
 from .saved_tensors import pack, unpack
@@ -339,7 +339,7 @@ class Function:
                         edge = edge_of(tensor)
             edges.append(edge)
         node.edges = tuple(edges)
-        state = modes_of_thread()
+        state = thread_modes.state()
         recording = state["recording"]
         usual = cls._usual
         record = recording and (tracked & recording if usual or not cls.asks else cls.records(node, tracked, settings))

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ..base.extensions import in_use
+from ..base.version import __version__
 from ..kernels.lapack import lapack
 from ..kernels.memory import freed_memory_is_kept
 from ..kernels.numba import compiled
 from ..kernels.onednn import onednn
 from ..kernels.threads import available, number
-from ..base.version import __version__
 
 
 class Config(dict[str, Any]):

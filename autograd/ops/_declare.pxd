@@ -1,5 +1,5 @@
 from ..base cimport arrays
-from ..core.modes cimport state as modes_of_thread
+from ..core cimport modes as thread_modes
 from ..core.graph cimport Node
 from ..core.operation cimport OperationNode
 from ..core.tensor cimport TensorBase, edge_of, result, start

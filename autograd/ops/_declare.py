@@ -21,10 +21,10 @@ from ..base import arrays
 from ..base.dtypes import category, default, float32, for_number, result_type
 from ..base.errors import explain, unsupported
 from ..base.frames import framed
+from ..core import modes as thread_modes
 from ..core.engine import measured
 from ..core.graph import FREED, MSG_FREED, join_views, next_number, raise_changed
 from ..core.modes import modes
-from ..core.modes import state as modes_of_thread
 from ..core.operation import Cast, Conj, Operation, OperationNode, fit, in_float32
 from ..core.recorded import finish
 from ..core.saved_tensors import Output, output_value
@@ -255,7 +255,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             raise
         answer: TensorBase = result(z)
         x_tracked, y_tracked = x.tracked, y.tracked
-        if (x_tracked or y_tracked) and (x_tracked | y_tracked) & (on := (state := modes_of_thread())["recording"]):
+        if (x_tracked or y_tracked) and (x_tracked | y_tracked) & (on := (state := thread_modes.state())["recording"]):
             node: OperationNode = (node_class if (plain and dtype is float32) or answer.array.dtype.kind != "c" or real(a, b)
                                    else conjugated(node_class))()
             node.seq, node.lane = next_number(), state["lane"]
