@@ -1,5 +1,6 @@
-"""The page of operations is the one that the code writes."""
+"""The page of operations is the one that the code writes, and says of each name what it computes."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -7,5 +8,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_page_of_operations_is_current():
-    page = runpy.run_path(str(DOCS / "write_operations.py"))["page"]()
+    written = runpy.run_path(str(DOCS / "write_operations.py"))
+    page = written["page"]()
     assert (DOCS / "operations.md").read_text() == page, "run python docs/write_operations.py"
+    blank = re.findall(r"^\| `(\w+)`.*[^\\]\|\s*\|$", page, re.M)
+    assert not blank, f"no docstring, and no formula in docs/write_operations.py: {blank}"
