@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import sys
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,15 @@ float16, float32, float64 = np.dtype("float16"), np.dtype("float32"), np.dtype("
 int8, int16, int32, int64 = np.dtype("int8"), np.dtype("int16"), np.dtype("int32"), np.dtype("int64")
 uint8, uint16, uint32, uint64 = np.dtype("uint8"), np.dtype("uint16"), np.dtype("uint32"), np.dtype("uint64")
 complex64, complex128, bool_ = np.dtype("complex64"), np.dtype("complex128"), np.dtype("bool")
-default = float32
+
+
+class Default:
+    """The floating dtype of what is made of Python's floats, or without a dtype. The process has one, see `default`."""
+
+    dtype: np.dtype[Any] = float32
+
+
+default = Default()                                  # asked by every file, at each call; set by set_default_dtype()
 
 _CATEGORY = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 
@@ -56,8 +63,8 @@ def for_number(dtype: np.dtype[Any], number: Any) -> np.dtype[Any]:
     if category(dtype) >= kind:
         return dtype
     if kind == 3:
-        return to_complex(dtype if category(dtype) == 2 else default)
-    return int64 if kind == 1 else default
+        return to_complex(dtype if category(dtype) == 2 else default.dtype)
+    return int64 if kind == 1 else default.dtype
 
 
 def to_complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -122,20 +129,16 @@ def bfloat16_or_name() -> Any:
 
 def get_default_dtype() -> np.dtype[Any]:
     """The floating dtype of what is made of Python's floats, or without a dtype."""
-    return default
+    return default.dtype
 
 
 def set_default_dtype(d: Any, /) -> None:
     """Make `d`, a floating dtype, the one of what is made of Python's floats, or without a dtype."""
-    global default
     if d is _bfloat16:
         bfloat16()
     if not isinstance(d, np.dtype) or category(d) != 2:
         raise TypeError(f"only floating-point types are supported as the default type, not {d!r}")
-    old, default = default, d
-    for name, module in list(sys.modules.items()):   # modules that imported `default` by name, to have it at hand
-        if name.startswith(__name__.split(".")[0] + ".") and getattr(module, "default", None) is old:
-            module.default = d                       # type: ignore[attr-defined]
+    default.dtype = d
 
 
 def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
@@ -161,7 +164,7 @@ class finfo:
     """The limits of a floating dtype: bits, eps, max, min, tiny, resolution."""
 
     def __init__(self, type: Any = None) -> None:
-        dtype = default if type is None else known(type)
+        dtype = default.dtype if type is None else known(type)
         if category(dtype) < 2:
             raise TypeError(f"finfo() requires a floating point input type. Use iinfo to handle '{dtype}'")
         self.dtype, self.bits, self.eps, self.max, self.min, self.tiny, self.resolution = _limits(dtype)

@@ -366,7 +366,7 @@ class Parameter(Tensor):
 
     def __init__(self, data: Any = None, requires_grad: bool = True) -> None:
         if data is None:
-            data = np.zeros(0, dtypes.default)
+            data = np.zeros(0, dtypes.default.dtype)
         start(self, data.array if isinstance(data, Tensor) else np.asarray(data))
         if requires_grad:
             self.requires_grad = True

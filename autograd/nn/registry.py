@@ -22,7 +22,7 @@ class Buffer(Tensor):
 
     def __init__(self, data: Any = None, *, persistent: bool = True) -> None:
         if data is None:
-            data = np.zeros(0, dtypes.default)
+            data = np.zeros(0, dtypes.default.dtype)
         start(self, data.array if isinstance(data, Tensor) else np.asarray(data))
         self.persistent = persistent
 

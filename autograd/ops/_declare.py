@@ -150,7 +150,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             return into(out, op(x.detach()), x)
         a = x.array
         if floats and a.dtype.kind not in "fcV":
-            a = a.astype(default)
+            a = a.astype(default.dtype)
         if arrays.is_bfloat16(a):
             return in_float32(op, (narrowed(x, a),), {})
         try:
@@ -245,7 +245,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
         if check is not None and not plain:
             check(input, other)
         if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fcV":
-            a, b, plain = np.asarray(a).astype(default), np.asarray(b).astype(default), False
+            a, b, plain = np.asarray(a).astype(default.dtype), np.asarray(b).astype(default.dtype), False
         if arrays.is_bfloat16(a) or (plain is None and arrays.is_bfloat16(b)):
             return in_float32(op, (narrowed(x, a), narrowed(y, b)), {})
         try:

@@ -76,7 +76,7 @@ def in_floats(forward: Callable[..., Any]) -> Callable[..., Any]:
     def converted(*arrays: Any) -> Any:
         if not any(isinstance(a, ARRAYS) for a in arrays):
             raise TypeError(f"one operand must be a Tensor; {arrays} are Python numbers")
-        return forward(*(a.astype(default) if isinstance(a, ARRAYS) and a.dtype.kind in "iub" else a for a in arrays))
+        return forward(*(a.astype(default.dtype) if isinstance(a, ARRAYS) and a.dtype.kind in "iub" else a for a in arrays))
 
     return converted
 

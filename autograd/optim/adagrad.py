@@ -37,7 +37,7 @@ class Adagrad(Elementwise):
             for p in group["params"]:
                 start = initial_accumulator_value
                 filled = complex(start, start) if p.array.dtype.kind == "c" else start
-                self.state[p] = {"step": result(np.zeros((), default)),
+                self.state[p] = {"step": result(np.zeros((), default.dtype)),
                                  "sum": result(np.full(p.array.shape, filled, p.array.dtype))}
 
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:

@@ -131,7 +131,7 @@ def asgd(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: floa
 
 def as_number(value: Any) -> Tensor:
     """One number of a state."""
-    return value if isinstance(value, Tensor) else result(np.array(value, default))
+    return value if isinstance(value, Tensor) else result(np.array(value, default.dtype))
 
 
 def recorded_step(formula: Formula, params: list[Tensor], group: dict[str, Any], states: Any, arrays: dict[str, float],

@@ -99,7 +99,7 @@ class Elementwise(Optimizer):
                 for p in group["params"]:
                     held = self.state[p].get(name) if p in self.state else None
                     if held is not None and not isinstance(held, Tensor):
-                        self.state[p][name] = result(np.array(held, default))
+                        self.state[p][name] = result(np.array(held, default.dtype))
 
     def check_state(self, param: Tensor, state: dict[str, Any]) -> None:
         """ValueError if an array of the state is not shaped like its parameter."""

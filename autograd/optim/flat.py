@@ -94,7 +94,7 @@ class Home:
         """Make places for the state named."""
         for name in numbers:
             if name not in self.slots:
-                self.slots[name] = np.zeros(len(self.params), default)
+                self.slots[name] = np.zeros(len(self.params), default.dtype)
                 self.slot_views[name] = [self.slots[name][i:i + 1].reshape(()) for i in range(len(self.params))]
         for name in names:
             if name not in self.slots:

@@ -51,7 +51,7 @@ class NAdam(Elementwise):
         lr, decay, decoupled = number(group["lr"]), group["weight_decay"], group["decoupled_weight_decay"]
         beta1, beta2 = map(number, group["betas"])
         mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (n * group["momentum_decay"])) for n in (t, t + 1))
-        product = numbers["mu_product"] = (default.type(numbers["mu_product"]) * default.type(mu)).item()
+        product = numbers["mu_product"] = (default.dtype.type(numbers["mu_product"]) * default.dtype.type(mu)).item()
         of_g, of_m = lr * (1 - mu) / (1 - product), lr * mu_next / (1 - product * mu_next)
         scale = 1 / math.sqrt(1 - beta2 ** t)
 

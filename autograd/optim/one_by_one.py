@@ -46,7 +46,7 @@ def array_in(state: dict[str, Any], name: str, shape: Any, dtype: Any) -> Array:
 def count_step(state: dict[str, Any]) -> float:
     """The number of this step, from 1, kept in the state as a tensor."""
     if not isinstance(state.get("step"), Tensor):
-        state["step"] = result(np.array(state.get("step", 0), default))
+        state["step"] = result(np.array(state.get("step", 0), default.dtype))
     state["step"].array += 1
     return float(state["step"].array)
 

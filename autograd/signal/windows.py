@@ -20,7 +20,7 @@ def _window(name: str, M: int, sym: bool, values: Any, options: dict[str, Any]) 
         raise ValueError(f"{name} requires non-negative window length, got M={M}")
     if layout is not None and layout is not strided:
         raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
-    dtype = dtypes.default if dtype is None else dtypes.known(dtype)
+    dtype = dtypes.default.dtype if dtype is None else dtypes.known(dtype)
     if dtype not in (dtypes.float32, dtypes.float64):
         raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
     check(device)

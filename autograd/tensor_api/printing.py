@@ -131,12 +131,12 @@ def text_of(tensor: Tensor) -> str:
     """tensor(...) with what is not obvious: size of an empty one, dtype, grad_fn or requires_grad, tangent."""
     prefix = "tensor("
     array, notes = tensor.array, []
-    usual = (dtypes.default, dtypes.to_complex(dtypes.default), dtypes.int64, dtypes.bool_)
+    usual = (dtypes.default.dtype, dtypes.to_complex(dtypes.default.dtype), dtypes.int64, dtypes.bool_)
     if array.size == 0:
         text = "[]"
         if array.ndim != 1:
             notes.append(f"size={tuple(array.shape)}")
-        if array.dtype != dtypes.default:
+        if array.dtype != dtypes.default.dtype:
             notes.append(f"dtype={array.dtype}")
     else:
         text = elements(array, len(prefix))

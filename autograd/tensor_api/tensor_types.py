@@ -83,7 +83,7 @@ def construct(self: Tensor, *data: Any, device: Any = None) -> None:
         start(self, data[0].array)
         self.counter = shared_counter(data[0])
     else:
-        start(self, legacy(data, dtypes.default))
+        start(self, legacy(data, dtypes.default.dtype))
 
 
 def new(self: Tensor, *data: Any, device: Any = None) -> Tensor:

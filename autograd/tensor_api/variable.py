@@ -34,7 +34,7 @@ class Variable(metaclass=_AnyTensor):
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
         """The leaf. TypeError if data is no Tensor."""
         if data is None:
-            return result(np.empty(0, dtypes.default))
+            return result(np.empty(0, dtypes.default.dtype))
         if not isinstance(data, Tensor):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if volatile:

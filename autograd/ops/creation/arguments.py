@@ -23,7 +23,7 @@ def kind(dtype: Any, layout: Any = None, device: Any = None, pin_memory: bool = 
         if out is not None and out.dtype != dtype:
             raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({out.dtype})")
         return dtype
-    return dtypes.default if out is None else out.dtype
+    return dtypes.default.dtype if out is None else out.dtype
 
 
 def floating(name: str, dtype: Any) -> Any:

@@ -120,7 +120,7 @@ def _inferred(data: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return data.dtype
     if dtype.kind in "iub" and not (isinstance(data, (list, tuple)) and not data):
         return dtypes.bool_ if dtype.kind == "b" else dtypes.int64
-    return dtypes.to_complex(dtypes.default) if dtype.kind == "c" else dtypes.default
+    return dtypes.to_complex(dtypes.default.dtype) if dtype.kind == "c" else dtypes.default.dtype
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -151,7 +151,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         return made(copied(obj, wanted), requires_grad)
     if isinstance(obj, (bytes, bytearray, memoryview)):
-        obj = np.frombuffer(obj, wanted or dtypes.default)
+        obj = np.frombuffer(obj, wanted or dtypes.default.dtype)
     source = as_tensor(obj)
     if wanted is not None and wanted != source.dtype:
         if copy is False:

@@ -63,7 +63,7 @@ def linspace(start: Any, end: Any, steps: Any, *, out: Any = None, dtype: Any = 
     """`steps` numbers from start to end, both included."""
     a, b, n = _ends("linspace", start, end, steps)
     if dtype is None and out is None and (isinstance(a, complex) or isinstance(b, complex)):
-        dtype = dtypes.to_complex(dtypes.default)
+        dtype = dtypes.to_complex(dtypes.default.dtype)
     dtype = kind(dtype, layout, device, pin_memory, out)
     if dtype.kind in "iu":
         a, b = fitting(a, dtype), fitting(b, dtype)

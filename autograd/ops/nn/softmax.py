@@ -67,7 +67,7 @@ class LogSumExp(Operation, name="Logsumexp"):
 def logsumexp(input: Any, dim: Dims, keepdim: bool = False) -> Any:
     """log of the sum of exp(input) over `dim`, without overflow."""
     if input.dtype.kind in "iub":
-        input = cast(input, default)
+        input = cast(input, default.dtype)
     return LogSumExp.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim)
 
 

@@ -98,7 +98,7 @@ def _input(x: Any, real: bool = False) -> Any:
         raise RuntimeError(f"Unsupported dtype {x.dtype}: Fourier transforms take float32, float64 and complex numbers")
     if real and x.dtype.kind == "c":
         raise RuntimeError(f"Expected a real input tensor to the transform, got {x.dtype}. Use fft() for complex input")
-    x = x if x.dtype.kind in "fcV" else cast(x, default)
+    x = x if x.dtype.kind in "fcV" else cast(x, default.dtype)
     return x if real else as_complex(x)
 
 
@@ -306,7 +306,7 @@ def _frequencies(values: Any, n: int, d: float, settings: dict[str, Any]) -> Any
             raise NotImplementedError(f"{name}={settings[name]!r} is not implemented: leave it out")
     if device is not None and str(device) != "cpu":
         raise NotImplementedError(f"device={device!r}: tensors live in the CPU's memory")
-    out = result((values / (n * d)).astype(default if dtype is None else dtype))
+    out = result((values / (n * d)).astype(default.dtype if dtype is None else dtype))
     return out.requires_grad_() if settings.get("requires_grad") else out
 
 

@@ -86,7 +86,7 @@ def logit(input: Any, eps: float | None = None) -> Any:
 
 def floating(x: Any) -> Any:
     """x, integers and booleans converted to the default floating type."""
-    return x if x.dtype.kind in "fcV" else cast(x, default)
+    return x if x.dtype.kind in "fcV" else cast(x, default.dtype)
 
 
 # --- gamma ---------------------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
         total = sum(weights)
         if not columns or total.item() == 0:
             raise RuntimeError("cov(): weights sum to zero, can't be normalized")
-    x = cast(x, default) if x.dtype.kind not in "fcV" else x
+    x = cast(x, default.dtype) if x.dtype.kind not in "fcV" else x
     mean = (sum(x, 1) if weights is None else sum(x * weights, 1)) / total
     if weights is not None and aweights is not None and correction:
         freedom = total - correction * sum(weights * aweights) / total
