@@ -1,4 +1,6 @@
-"""PyTorch's process groups: those of a plugin, see base/plugins.py; without one, what code asks before it uses them."""
+"""torch.distributed's name: a plugin (see base/plugins.py) provides the module; without one, only the queries below
+exist.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from .base.plugins import missing, provided
 
 
 def is_available() -> bool:
-    """False."""
+    """False: no plugin provides process groups."""
     return False
 
 
 def is_initialized() -> bool:
-    """False."""
+    """False: without a plugin there is no default group."""
     return False
 
 

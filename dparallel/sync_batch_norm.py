@@ -35,13 +35,13 @@ class PlacesSum(Collective):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, weight: Weight = None, meet: Meet = None) -> Tensor:
-        """comm.allreduce."""
+        """x, one array per process -> its sum over all places, on every process: an allreduce."""
         ctx.settings = {"comm": comm, "weight": weight, "meet": meet}
         return as_tensor(comm.allreduce([x.array])[0])
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Tensor:
-        """The same, weighted."""
+        """The weighted sum of the gradients over ranks: see weighted_sum()."""
         return weighted_sum(g, **ctx.settings)
 
 

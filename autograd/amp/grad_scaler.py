@@ -204,31 +204,31 @@ class GradScaler:
         return self._init_scale if self._scale is None else float(self._scale.array)
 
     def get_growth_factor(self) -> float:
-        """What the scale is multiplied by when it grows."""
+        """The factor by which the scale grows after growth_interval steps without overflow."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set it."""
+        """Set the factor by which the scale grows; not checked, as in PyTorch."""
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """What the scale is multiplied by when a gradient overflowed."""
+        """The factor by which the scale shrinks after a gradient overflowed."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set it."""
+        """Set the factor by which the scale shrinks after an overflow; not checked, as in PyTorch."""
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """After how many steps in a row the scale grows."""
+        """The number of consecutive steps without overflow after which the scale grows."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set it."""
+        """Set the number of consecutive steps without overflow after which the scale grows."""
         self._growth_interval = new_interval
 
     def is_enabled(self) -> bool:
-        """Whether the scaler does anything."""
+        """Whether scaling is on; an enabled=False scaler passes everything through."""
         return self._enabled
 
     def state_dict(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ matmul = SimpleNamespace(allow_tf32=False, allow_fp16_reduced_precision_reductio
 
 
 def is_built() -> bool:
-    """False."""
+    """False: this library is not built with CUDA."""
     return False
 
 
@@ -30,7 +30,7 @@ enable_mem_efficient_sdp = enable_math_sdp = enable_cudnn_sdp = enable_flash_sdp
 
 
 def flash_sdp_enabled() -> bool:
-    """False."""
+    """False: attention has no flash kernel here."""
     return False
 
 

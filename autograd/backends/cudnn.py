@@ -5,10 +5,10 @@ benchmark_limit = 10
 
 
 def is_available() -> bool:
-    """False."""
+    """False: there is no cuDNN without a GPU."""
     return False
 
 
 def version() -> None:
-    """None."""
+    """None, since there is no cuDNN."""
     return None

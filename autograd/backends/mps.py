@@ -2,10 +2,10 @@
 
 
 def is_available() -> bool:
-    """False."""
+    """False: tensors do not live on Apple GPUs."""
     return False
 
 
 def is_built() -> bool:
-    """False."""
+    """False: this library is not built with Metal."""
     return False

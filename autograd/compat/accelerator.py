@@ -6,15 +6,15 @@ from typing import Any
 
 
 def is_available() -> bool:
-    """False."""
+    """False: tensors live in the CPU's memory."""
     return False
 
 
 def device_count() -> int:
-    """0."""
+    """0, since there is no accelerator."""
     return 0
 
 
 def current_accelerator(check_available: bool = False) -> Any:
-    """None."""
+    """None, since there is no accelerator."""
     return None

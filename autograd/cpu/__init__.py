@@ -8,12 +8,12 @@ from . import amp
 
 
 def is_available() -> bool:
-    """True."""
+    """True: the CPU is always there."""
     return True
 
 
 def is_initialized() -> bool:
-    """True."""
+    """True: the CPU needs no initialisation."""
     return True
 
 
@@ -23,7 +23,7 @@ def device_count() -> int:
 
 
 def current_device() -> str:
-    """cpu."""
+    """The string "cpu", as PyTorch returns it."""
     return "cpu"
 
 

@@ -8,14 +8,14 @@ from .. import amp
 
 
 class autocast(amp.autocast):
-    """amp.autocast("cpu")."""
+    """The deprecated spelling of amp.autocast("cpu", ...)."""
 
     def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
         super().__init__("cpu", dtype, enabled, cache_enabled)
 
 
 class GradScaler(amp.GradScaler):
-    """amp.GradScaler("cpu")."""
+    """The deprecated spelling of amp.GradScaler("cpu", ...)."""
 
     def __init__(self, init_scale: float = 65536.0, growth_factor: float = 2.0, backoff_factor: float = 0.5,
                  growth_interval: int = 2000, enabled: bool = True) -> None:

@@ -9,22 +9,22 @@ from . import amp
 
 
 def is_available() -> bool:
-    """False."""
+    """False: tensors live in the CPU's memory."""
     return False
 
 
 def is_initialized() -> bool:
-    """False."""
+    """False: there is no CUDA context."""
     return False
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """False."""
+    """False: there is no GPU that could."""
     return False
 
 
 def device_count() -> int:
-    """0."""
+    """0, since there is no GPU."""
     return 0
 
 
@@ -41,7 +41,7 @@ def empty_cache() -> None:
 
 
 def memory_allocated(device: Any = None) -> int:
-    """0 bytes."""
+    """0 bytes: nothing is allocated on a GPU."""
     return 0
 
 

@@ -12,14 +12,14 @@ custom_bwd = functools.partial(amp.custom_bwd, device_type="cuda")
 
 
 class autocast(amp.autocast):
-    """amp.autocast("cuda")."""
+    """The deprecated spelling of amp.autocast("cuda", ...)."""
 
     def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
 
 class GradScaler(amp.GradScaler):
-    """amp.GradScaler("cuda")."""
+    """The deprecated spelling of amp.GradScaler("cuda", ...)."""
 
     def __init__(self, init_scale: float = 65536.0, growth_factor: float = 2.0, backoff_factor: float = 0.5,
                  growth_interval: int = 2000, enabled: bool = True) -> None:

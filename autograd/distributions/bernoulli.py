@@ -1,4 +1,4 @@
-"""The distribution of one toss."""
+"""The Bernoulli distribution."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from .distribution import Distribution, between, broadcast_all, derived
 
 
 class Bernoulli(Distribution):
-    """1 with probability `probs`, else 0; or by the log of the odds, `logits`."""
+    """1 with probability `probs`, else 0. Give either probs or logits = log(probs / (1 - probs)); ValueError for both
+    or none.
+    """
 
     has_enumerate_support = True
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}  # noqa: RUF012
@@ -29,57 +31,57 @@ class Bernoulli(Distribution):
 
     @derived
     def probs(self) -> Any:
-        """The probability of 1."""
+        """The probability of 1, of shape batch_shape."""
         return self.logits.sigmoid()
 
     @derived
     def logits(self) -> Any:
-        """log(probs / (1 - probs))."""
+        """The log-odds log(probs / (1 - probs)); probs are moved off 0 and 1 by eps first."""
         probs = between(self.probs)
         return probs.log() - (-probs).log1p()
 
     @property
     def param_shape(self) -> Any:
-        """The shape of probs."""
+        """The shape of probs or logits, whichever was given."""
         return self.probs.shape if "probs" in self.__dict__ else self.logits.shape
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for each place of a larger batch_shape."""
+        """The same distribution with its parameters expanded to a larger batch_shape."""
         given = {name: self.__dict__[name].expand(batch_shape) for name in ("probs", "logits") if name in self.__dict__}
         return self._expanded(batch_shape, _instance, **given)
 
     @property
     def mean(self) -> Any:
-        """probs."""
+        """The expected value, which is probs."""
         return self.probs
 
     @property
     def mode(self) -> Any:
-        """The likelier of the two; nan where they are alike."""
+        """The likelier of 0 and 1; nan where probs is 0.5."""
         return where(self.probs == 0.5, full_like(self.probs, float("nan")), (self.probs > 0.5).to(self.probs.dtype))
 
     @property
     def variance(self) -> Any:
-        """probs (1 - probs)."""
+        """The variance probs * (1 - probs)."""
         return self.probs * (1 - self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Zeros and ones."""
+        """Zeros and ones in the dtype of probs, of shape sample_shape + batch_shape; no gradient."""
         with no_grad():
             return bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Any) -> Any:
-        """log(probs) for 1, log(1 - probs) for 0."""
+        """log(probs) where value is 1, log(1 - probs) where it is 0. ValueError for other values, if validated."""
         if self._validate_args:
             self._validate_sample(value)
         logits, value = broadcast_all(self.logits, value)
         return -binary_cross_entropy_with_logits(logits, value, reduction="none")
 
     def entropy(self) -> Any:
-        """-p log p - (1 - p) log(1 - p)."""
+        """-p * log(p) - (1 - p) * log(1 - p), in nats."""
         return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        """0 and 1."""
+        """The values 0 and 1 along a new first dimension: (2, *batch_shape), or (2, 1, ...) if not expand."""
         values = self.probs.new_tensor([0.0, 1.0]).view(-1, *[1] * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values

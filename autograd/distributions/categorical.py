@@ -1,4 +1,4 @@
-"""Distributions over a number of categories: drawn as an index, or as a vector with a 1 at the index."""
+"""Distributions over a finite number of categories: drawn as an index, or as a one-hot vector."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from .distribution import Distribution, between, derived
 
 
 class Categorical(Distribution):
-    """An index with probability probs[..., index] (made to sum to 1), or by the logs of these, `logits`."""
+    """An index i in 0..n-1 with probability probs[..., i].
+
+    Give either probs (..., n), which are normalised to sum to 1, or logits (..., n), which are normalised by
+    logsumexp. ValueError for both, none, or a 0-d parameter.
+    """
 
     has_enumerate_support = True
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}  # noqa: RUF012
@@ -37,44 +41,44 @@ class Categorical(Distribution):
 
     @derived
     def probs(self) -> Any:
-        """The probabilities."""
+        """The probabilities (*batch_shape, n), summing to 1 along the last dimension."""
         return softmax(self.logits, -1)
 
     @derived
     def logits(self) -> Any:
-        """The logs of the probabilities."""
+        """The normalised log-probabilities (*batch_shape, n)."""
         return between(self.probs).log()
 
     @property
     def param_shape(self) -> Any:
-        """The shape of probs."""
+        """The shape of probs or logits, whichever was given."""
         return self.probs.shape if "probs" in self.__dict__ else self.logits.shape
 
     @property
     def support(self) -> Any:  # type: ignore[override]
-        """The indices."""
+        """The integers 0 to n - 1, as a constraint."""
         return constraints.integer_interval(0, self._num_events - 1)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for each place of a larger batch_shape."""
+        """The same distribution with its parameters expanded to a larger batch_shape."""
         given = {name: self.__dict__[name].expand((*batch_shape, self._num_events)) for name in ("probs", "logits")
                  if name in self.__dict__}
         return self._expanded(batch_shape, _instance, _num_events=self._num_events, **given)
 
     @property
     def mean(self) -> Any:
-        """nan: an index has no mean."""
+        """nan, of shape batch_shape: the mean of category numbers means nothing."""
         return full(self._extended_shape(), math.nan, dtype=self.probs.dtype)
 
     variance = mean
 
     @property
     def mode(self) -> Any:
-        """The likeliest index."""
+        """The likeliest index, of shape batch_shape."""
         return self.probs.argmax(-1)
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Indices."""
+        """Indices of int64, of shape sample_shape + batch_shape; no gradient."""
         shape = self._extended_shape(sample_shape)
         count = math.prod(sample_shape)
         with no_grad():
@@ -82,7 +86,7 @@ class Categorical(Distribution):
             return drawn.t().reshape(shape) if count > 1 else drawn.reshape(shape)
 
     def log_prob(self, value: Any) -> Any:
-        """The log of the probability of an index."""
+        """The log-probability of each index in value; value broadcasts with batch_shape."""
         if self._validate_args:
             self._validate_sample(value)
         index, logits = value.long().unsqueeze(-1), self.logits
@@ -92,18 +96,18 @@ class Categorical(Distribution):
         return logits.gather(-1, index).squeeze(-1)
 
     def entropy(self) -> Any:
-        """-sum of p log p, where 0 log 0 is 0."""
+        """-sum(p * log(p)) in nats, with 0 * log(0) = 0."""
         logits = self.logits.clamp(min=dtypes.finfo(self.logits.dtype).min)
         return -(logits * self.probs).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        """The indices."""
+        """The indices 0 to n - 1 along a new first dimension: (n, *batch_shape), or (n, 1, ...) if not expand."""
         values = arange(self._num_events).view(-1, *[1] * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
 class OneHotCategorical(Distribution):
-    """A vector with a 1 at an index that is drawn as Categorical draws it, and zeros."""
+    """A one-hot vector of length n: 1 at an index drawn as Categorical draws it, 0 elsewhere."""
 
     has_enumerate_support = True
     support = constraints.one_hot
@@ -114,53 +118,53 @@ class OneHotCategorical(Distribution):
 
     @property
     def probs(self) -> Any:
-        """The probabilities."""
+        """The probabilities (*batch_shape, n), summing to 1 along the last dimension."""
         return self._categorical.probs
 
     @property
     def logits(self) -> Any:
-        """The logs of the probabilities."""
+        """The normalised log-probabilities (*batch_shape, n)."""
         return self._categorical.logits
 
     @property
     def param_shape(self) -> Any:
-        """The shape of probs."""
+        """The shape of probs or logits, whichever was given."""
         return self._categorical.param_shape
 
     @property
     def mean(self) -> Any:
-        """probs."""
+        """The expected vector, which is probs."""
         return self.probs
 
     @property
     def mode(self) -> Any:
-        """The likeliest vector."""
+        """The one-hot vector of the likeliest index."""
         return self._vectors(self.probs.argmax(-1))
 
     @property
     def variance(self) -> Any:
-        """probs (1 - probs)."""
+        """The variance of each component, probs * (1 - probs)."""
         return self.probs * (1 - self.probs)
 
     def _vectors(self, indices: Any) -> Any:
         return (indices.unsqueeze(-1) == arange(self._event_shape[0])).to(self.probs.dtype)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for each place of a larger batch_shape."""
+        """The same distribution with its parameters expanded to a larger batch_shape."""
         return self._expanded(batch_shape, _instance, _categorical=self._categorical.expand(batch_shape))
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Vectors."""
+        """One-hot vectors in the dtype of probs, of shape sample_shape + batch_shape + (n,); no gradient."""
         return self._vectors(self._categorical.sample(sample_shape))
 
     def log_prob(self, value: Any) -> Any:
-        """The log of the probability of the index of the 1."""
+        """The log-probability of the index of the 1. ValueError for vectors that are not one-hot, if validated."""
         if self._validate_args:
             self._validate_sample(value)
         return self._categorical.log_prob(value.argmax(-1))
 
     def entropy(self) -> Any:
-        """As Categorical's."""
+        """The entropy of the underlying Categorical, in nats."""
         return self._categorical.entropy()
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Which values a parameter or a sample may have: objects with check(value), True where the value is allowed."""
+"""Constraints on parameters and samples: objects whose check(value) is True where the value is allowed."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ SMALL = 1024                         # elements from which Tensors are added up 
 
 
 class Constraint:
-    """A set of values; those of event_dim > 0 judge whole vectors."""
+    """A set of allowed values. With event_dim > 0 it applies to whole vectors, and check() drops their dimension."""
 
     is_discrete = False
     event_dim = 0
 
     def check(self, value: Any) -> Any:
-        """True where value is in the set."""
+        """True where value is in the set: a bool tensor of value's shape without the last event_dim dimensions."""
         raise NotImplementedError
 
     def holds(self, value: Any) -> bool:
-        """Whether all of value is in the set."""
+        """Whether every element (or vector) of value is in the set."""
         return bool(self.check(value.array if self._plain(value) else value).all())
 
     def _plain(self, value: Any) -> bool:
-        """Whether arrays do, in a third of the time: for small ones, in sets of this file, where nobody traces."""
+        """Whether check() may run on the NumPy array, which takes a third of the time: small tensors, constraints of
+        this file, no tracing.
+        """
         return (type(self) in ON_ARRAYS and isinstance(value, Tensor) and not tracers and value.dtype.char in "fd?bBhilq"
                 and value.array.size < SMALL and not any(isinstance(bound, Tensor) for bound in vars(self).values()))
 
@@ -36,20 +38,20 @@ class Constraint:
 
 
 class Real(Constraint):
-    """Any number but nan."""
+    """All numbers except nan."""
 
     def check(self, value: Any) -> Any:
-        """value == value."""
+        """True where value is not nan."""
         return value == value
 
 
 class RealVector(Constraint):
-    """Vectors of any numbers but nan."""
+    """Vectors without nan."""
 
     event_dim = 1
 
     def check(self, value: Any) -> Any:
-        """All of the vector."""
+        """True for each vector without nan: value (..., n) -> (...)."""
         return (value == value).all(-1)
 
 
@@ -60,59 +62,59 @@ class GreaterThan(Constraint):
         self.lower_bound = lower_bound
 
     def check(self, value: Any) -> Any:
-        """lower_bound < value."""
+        """True where value > lower_bound."""
         return self.lower_bound < value
 
 
 class Interval(Constraint):
-    """Numbers between two bounds, these among them."""
+    """Numbers between two bounds, both included."""
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
 
     def check(self, value: Any) -> Any:
-        """lower_bound <= value <= upper_bound."""
+        """True where lower_bound <= value <= upper_bound."""
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
 class IntegerInterval(Interval):
-    """Whole numbers between two bounds, these among them."""
+    """Integers between two bounds, both included; floats with integer values count."""
 
     is_discrete = True
 
     def check(self, value: Any) -> Any:
-        """Whole, and between the bounds."""
+        """True where value is an integer within the bounds."""
         inside = super().check(value)
         return inside if value.dtype.kind in "iub" else (value % 1 == 0) & inside
 
 
 class Boolean(Constraint):
-    """0 and 1."""
+    """The values 0 and 1."""
 
     is_discrete = True
 
     def check(self, value: Any) -> Any:
-        """0 or 1."""
+        """True where value is 0 or 1."""
         return (value == 0) | (value == 1)
 
 
 class OneHot(Constraint):
-    """Vectors of one 1 and zeros."""
+    """One-hot vectors: one component is 1, the others are 0."""
 
     is_discrete, event_dim = True, 1
 
     def check(self, value: Any) -> Any:
-        """0 or 1 each, 1 together."""
+        """True for each one-hot vector: value (..., n) -> (...)."""
         return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
 
 
 class Simplex(Constraint):
-    """Vectors of numbers of at least 0 whose sum is 1."""
+    """Probability vectors: components of at least 0 that sum to 1."""
 
     event_dim = 1
 
     def check(self, value: Any) -> Any:
-        """To 1e-6."""
+        """True for each vector of non-negative components whose sum is 1 within 1e-6: value (..., n) -> (...)."""
         return (value >= 0).all(-1) & (abs(value.sum(-1) - 1) < 1e-6) & (abs(value) < math.inf).all(-1)
 
 

@@ -1,4 +1,4 @@
-"""Distribution: what all of them share. Shapes of samples are sample_shape + batch_shape + event_shape."""
+"""Distribution, the base class. Samples have shape sample_shape + batch_shape + event_shape."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from .constraints import Constraint
 
 
 class Distribution:
-    """The base class: a subclass names its parameters in arg_constraints and computes samples and densities."""
+    """Base class: a subclass names its parameters in arg_constraints and computes samples and densities.
+
+    batch_shape is the shape of the parameters (that many independent distributions), event_shape that of one draw.
+    ValueError if a parameter violates its constraint and validation is on.
+    """
 
     has_rsample = False
     has_enumerate_support = False
@@ -24,7 +28,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Whether parameters and values are checked where validate_args is not given."""
+        """Set whether parameters and values are checked when validate_args is not given."""
         if value not in (True, False):
             raise ValueError("validate_args must be True or False")
         Distribution._validate_args = value
@@ -62,22 +66,22 @@ class Distribution:
 
     @property
     def batch_shape(self) -> Size:
-        """The shape of the parameters: as many distributions, each for itself."""
+        """The shape of the parameters: the number of independent distributions in each dimension."""
         return self._batch_shape
 
     @property
     def event_shape(self) -> Size:
-        """The shape of one draw from one of them."""
+        """The shape of one draw from one of the distributions."""
         return self._event_shape
 
     @property
     def mean(self) -> Any:
-        """The expected value."""
+        """The expected value, of shape batch_shape + event_shape."""
         raise NotImplementedError
 
     @property
     def mode(self) -> Any:
-        """The likeliest value."""
+        """The likeliest value, of shape batch_shape + event_shape."""
         raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
@@ -87,52 +91,52 @@ class Distribution:
 
     @property
     def stddev(self) -> Any:
-        """The root of the variance."""
+        """The standard deviation, the square root of the variance."""
         return self.variance.sqrt()
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """Draw, without a gradient."""
+        """Draw a tensor of shape sample_shape + batch_shape + event_shape, without a gradient."""
         with no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """Draw as a function of the parameters, with their gradient."""
+        """Draw by the reparameterisation trick: the sample is differentiable in the parameters."""
         raise NotImplementedError(f"{type(self).__name__} has no reparameterized samples")
 
     def sample_n(self, n: int) -> Any:
-        """sample((n,))."""
+        """Draw n samples: sample((n,)), kept for old code."""
         return self.sample((n,))
 
     def log_prob(self, value: Any) -> Any:
-        """The log of the density, or of the probability, at value."""
+        """The log of the density (or of the probability) at value."""
         raise NotImplementedError
 
     def cdf(self, value: Any) -> Any:
-        """The probability of at most value."""
+        """The cumulative distribution function: the probability of a draw <= value."""
         raise NotImplementedError
 
     def icdf(self, value: Any) -> Any:
-        """The value below which lies the probability `value`."""
+        """The quantile function: the inverse of cdf()."""
         raise NotImplementedError
 
     def entropy(self) -> Any:
-        """-E log p."""
+        """The differential (or discrete) entropy -E[log p], in nats."""
         raise NotImplementedError
 
     def perplexity(self) -> Any:
-        """exp(entropy())."""
+        """The perplexity exp(entropy())."""
         return self.entropy().exp()
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        """All values, along a new first dimension."""
+        """All values of a discrete distribution along a new first dimension."""
         raise NotImplementedError
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for each place of a larger batch_shape."""
+        """The same distribution with its parameters expanded to a larger batch_shape."""
         raise NotImplementedError
 
     def _expanded(self, batch_shape: Any, _instance: Any = None, **parameters: Any) -> Any:
-        """A distribution of this class with these attributes, not checked again."""
+        """A distribution of this class with these attributes, without validation."""
         new = type(self).__new__(type(self)) if _instance is None else _instance
         new.__dict__.update(parameters)
         Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
@@ -152,7 +156,7 @@ def _outside(what: str, value: Any, rest: str) -> ValueError:
 
 
 def broadcast_all(*values: Any) -> Any:
-    """Tensors and numbers as tensors of one shape; a number takes the dtype of the first tensor, else the default one."""
+    """Tensors and numbers as tensors of one shape; numbers take the dtype of the first tensor, else the default dtype."""
     for v in values:
         if not isinstance(v, (Tensor, int, float)):
             raise ValueError("Input arguments must all be instances of Number, torch.Tensor or objects implementing "
@@ -162,13 +166,15 @@ def broadcast_all(*values: Any) -> Any:
 
 
 def between(probs: Any) -> Any:
-    """Probabilities moved off 0 and 1 by their dtype's eps, so that their logs are finite."""
+    """Probabilities clamped to [eps, 1 - eps] of their dtype, which keeps their logs finite."""
     eps = dtypes.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 
 
 class derived:
-    """A parameter that was not given: computed from the other one when first asked for, and kept."""
+    """Descriptor of a parameter that was not given: computed from the other one on first access, then cached in the
+    instance.
+    """
 
     def __init__(self, compute: Any) -> None:
         self.compute, self.__doc__ = compute, compute.__doc__

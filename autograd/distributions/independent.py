@@ -1,4 +1,4 @@
-"""Several distributions as one, of vectors."""
+"""Independent: treat batch dimensions as dimensions of one event."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from .distribution import Distribution
 
 
 class Independent(Distribution):
-    """The last dimensions of a distribution's batch_shape taken for one draw: log_prob and entropy sum over them."""
+    """Turn the last reinterpreted_batch_ndims dimensions of a distribution's batch_shape into event dimensions:
+    log_prob and entropy sum over them.
+    """
 
     def __init__(self, base_distribution: Any, reinterpreted_batch_ndims: int, validate_args: bool | None = None) -> None:
         batch = base_distribution.batch_shape
@@ -22,53 +24,53 @@ class Independent(Distribution):
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]
-        """As the base's."""
+        """Whether the base distribution has reparameterised samples."""
         return bool(self.base_dist.has_rsample)
 
     @property
     def support(self) -> Any:  # type: ignore[override]
-        """The base's, which judges each number."""
+        """The support of the base distribution, which is checked element by element."""
         return self.base_dist.support
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for each place of a larger batch_shape."""
+        """The same distribution with the base expanded to a larger batch_shape."""
         inner = self._event_shape[:self.reinterpreted_batch_ndims]
         return self._expanded(batch_shape, _instance, base_dist=self.base_dist.expand((*batch_shape, *inner)),
                               reinterpreted_batch_ndims=self.reinterpreted_batch_ndims)
 
     @property
     def mean(self) -> Any:
-        """As the base's."""
+        """The mean of the base distribution."""
         return self.base_dist.mean
 
     @property
     def mode(self) -> Any:
-        """As the base's."""
+        """The mode of the base distribution."""
         return self.base_dist.mode
 
     @property
     def variance(self) -> Any:
-        """As the base's."""
+        """The variance of the base distribution."""
         return self.base_dist.variance
 
     def sample(self, sample_shape: Any = ()) -> Any:
-        """As the base's."""
+        """A sample of the base distribution, without a gradient."""
         return self.base_dist.sample(sample_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """As the base's."""
+        """A reparameterised sample of the base distribution."""
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Any) -> Any:
-        """The sum of the base's."""
+        """The base's log_prob, summed over the reinterpreted dimensions."""
         return summed(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Any:
-        """The sum of the base's."""
+        """The base's entropy, summed over the reinterpreted dimensions."""
         return summed(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand: bool = True) -> Any:
-        """The base's, where no dimension was taken."""
+        """The base's support. NotImplementedError if any dimension is reinterpreted."""
         if self.reinterpreted_batch_ndims > 0:
             raise NotImplementedError("Enumeration over cartesian product is not implemented")
         return self.base_dist.enumerate_support(expand=expand)
@@ -78,6 +80,6 @@ class Independent(Distribution):
 
 
 def summed(value: Any, dims: int) -> Any:
-    """The sum over the last `dims` dimensions."""
+    """value summed over its last `dims` dimensions."""
     kept = value.ndim - dims
     return value.reshape(*value.shape[:kept], math.prod(value.shape[kept:])).sum(-1) if dims else value

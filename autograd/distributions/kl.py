@@ -19,7 +19,7 @@ FORMULAS: dict[tuple[type, type], Callable[[Any, Any], Any]] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
-    """Decorator of a function f(p, q): the divergence for these classes and their subclasses."""
+    """Decorator that registers f(p, q) as the divergence for these two classes and their subclasses."""
     def decorate(function: Any) -> Any:
         FORMULAS[type_p, type_q] = function
         return function
@@ -28,7 +28,10 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
 
 
 def kl_divergence(p: Any, q: Any) -> Any:
-    """KL(p || q), of shape batch_shape. The formula of the nearest classes counts."""
+    """KL(p
+     q) in nats, of shape batch_shape, by the formula registered for the nearest base classes. NotImplementedError if
+    there is none.
+    """
     for one in type(p).__mro__:
         for other in type(q).__mro__:
             if (one, other) in FORMULAS:

@@ -12,7 +12,7 @@ from .distribution import Distribution, broadcast_all
 
 
 class Normal(Distribution):
-    """The bell curve of mean `loc` and standard deviation `scale`.
+    """The normal distribution with mean `loc` and standard deviation `scale`, which broadcast.
 
     >>> Normal(tensor([0.0]), tensor([1.0])).rsample()
     """
@@ -26,49 +26,49 @@ class Normal(Distribution):
         super().__init__(self.loc.shape, validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for each place of a larger batch_shape."""
+        """The same distribution with its parameters expanded to a larger batch_shape."""
         return self._expanded(batch_shape, _instance, loc=self.loc.expand(batch_shape), scale=self.scale.expand(batch_shape))
 
     @property
     def mean(self) -> Any:
-        """loc."""
+        """The expected value, which is loc."""
         return self.loc
 
     @property
     def mode(self) -> Any:
-        """loc."""
+        """The likeliest value, which is loc."""
         return self.loc
 
     @property
     def stddev(self) -> Any:
-        """scale."""
+        """The standard deviation, which is scale."""
         return self.scale
 
     @property
     def variance(self) -> Any:
-        """scale^2."""
+        """The variance scale^2."""
         return self.scale.pow(2)
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """loc + scale * noise."""
+        """loc + scale * z with standard normal z: differentiable in loc and scale."""
         return self.loc + self.scale * randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """-(value - loc)^2 / (2 scale^2) - log(scale sqrt(2 pi))."""
+        """The log density -(value - loc)^2 / (2 scale^2) - log(scale * sqrt(2 pi))."""
         if self._validate_args:
             self._validate_sample(value)
         return -((value - self.loc) ** 2) / (2 * self.scale ** 2) - self.scale.log() - 0.5 * math.log(2 * math.pi)
 
     def cdf(self, value: Any) -> Any:
-        """By the error function."""
+        """The cumulative distribution function, (1 + erf((value - loc) / (scale sqrt(2)))) / 2."""
         if self._validate_args:
             self._validate_sample(value)
         return 0.5 * (1 + erf((value - self.loc) / self.scale / math.sqrt(2)))
 
     def icdf(self, value: Any) -> Any:
-        """By the inverse of the error function."""
+        """The quantile function, loc + scale * sqrt(2) * erfinv(2 value - 1)."""
         return self.loc + self.scale * erfinv(2 * value - 1) * math.sqrt(2)
 
     def entropy(self) -> Any:
-        """1/2 + log(scale sqrt(2 pi))."""
+        """The entropy 1/2 + log(scale * sqrt(2 pi)), in nats."""
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()

@@ -10,7 +10,7 @@ from .distribution import Distribution, broadcast_all
 
 
 class Uniform(Distribution):
-    """Every number of [low, high) alike."""
+    """The uniform distribution on [low, high). ValueError unless low < high everywhere, if validated."""
 
     has_rsample = True
     arg_constraints = {"low": constraints.real, "high": constraints.real}  # noqa: RUF012
@@ -23,44 +23,44 @@ class Uniform(Distribution):
 
     @property
     def support(self) -> Any:  # type: ignore[override]
-        """The interval."""
+        """The interval from low to high, as a constraint."""
         return constraints.interval(self.low, self.high)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        """The same distribution for each place of a larger batch_shape."""
+        """The same distribution with its parameters expanded to a larger batch_shape."""
         return self._expanded(batch_shape, _instance, low=self.low.expand(batch_shape), high=self.high.expand(batch_shape))
 
     @property
     def mean(self) -> Any:
-        """The middle."""
+        """The expected value (low + high) / 2."""
         return (self.high + self.low) / 2
 
     @property
     def variance(self) -> Any:
-        """(high - low)^2 / 12."""
+        """The variance (high - low)^2 / 12."""
         return (self.high - self.low) ** 2 / 12
 
     def rsample(self, sample_shape: Any = ()) -> Any:
-        """low + (high - low) * noise."""
+        """low + (high - low) * u with u from U(0, 1): differentiable in low and high."""
         return self.low + rand(self._extended_shape(sample_shape), dtype=self.low.dtype) * (self.high - self.low)
 
     def log_prob(self, value: Any) -> Any:
-        """-log(high - low) inside, -inf outside."""
+        """The log density: -log(high - low) in [low, high), -inf outside."""
         if self._validate_args:
             self._validate_sample(value)
         inside = (self.low <= value) & (value < self.high)
         return inside.to(self.low.dtype).log() - (self.high - self.low).log()
 
     def cdf(self, value: Any) -> Any:
-        """The part of the interval below value."""
+        """The cumulative distribution function, (value - low) / (high - low) clamped to [0, 1]."""
         if self._validate_args:
             self._validate_sample(value)
         return ((value - self.low) / (self.high - self.low)).clamp(min=0, max=1)
 
     def icdf(self, value: Any) -> Any:
-        """low + value * (high - low)."""
+        """The quantile function, low + value * (high - low)."""
         return value * (self.high - self.low) + self.low
 
     def entropy(self) -> Any:
-        """log(high - low)."""
+        """The entropy log(high - low), in nats."""
         return (self.high - self.low).log()

@@ -44,17 +44,17 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
-    """False."""
+    """False: jit.trace() does not record a program here."""
     return False
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
-    """The value."""
+    """Return the value; the annotation is for PyTorch's compiler."""
     return the_value
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """Python's isinstance."""
+    """Python's isinstance(), under the name that scripted code uses."""
     return builtins.isinstance(obj, target_type)
 
 

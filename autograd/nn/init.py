@@ -34,7 +34,7 @@ def _normal(tensor: Tensor, mean: float, std: float, generator: Generator | None
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Uniform on [a, b)."""
+    """Fill tensor with draws from U(a, b), in place. Returns it. RuntimeError if a > b."""
     if a > b:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={a} > to={b}")
     drawn = uniform_numbers(drawing(generator), tensor.array.shape, tensor.dtype)
@@ -42,13 +42,13 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Normal."""
+    """Fill tensor with draws from N(mean, std^2), in place. Returns it. RuntimeError if std < 0."""
     return _fill(tensor, _normal(tensor, mean, std, generator))
 
 
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0,
                   generator: Generator | None = None) -> Tensor:
-    """Normal, given that it falls between a and b."""
+    """Fill tensor with draws from N(mean, std^2) conditioned on [a, b], in place. Returns it."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
                       "incorrect.", stacklevel=2)
@@ -67,22 +67,22 @@ def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float 
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """One number everywhere."""
+    """Fill tensor with `val`, in place. Returns it."""
     return _fill(tensor, np.asarray(val).astype(tensor.dtype))
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Ones."""
+    """Fill tensor with ones, in place. Returns it."""
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Zeros."""
+    """Fill tensor with zeros, in place. Returns it."""
     return constant_(tensor, 0.0)
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """A matrix with ones on the diagonal."""
+    """Fill a matrix with the identity, in place. Returns it. ValueError unless tensor has 2 dimensions."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return _fill(tensor, np.eye(*tensor.shape, dtype=tensor.dtype))

@@ -243,7 +243,7 @@ class Module(Hooked, Stateful):
         return self._named(lambda module: module.own_buffers(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All buffers."""
+        """All buffers of this module and, if recurse, of its submodules."""
         return (value for _, value in self.named_buffers(recurse=recurse))
 
     # --- modes and types ----------------------------------------------------------------------------------------------

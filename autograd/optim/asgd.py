@@ -29,15 +29,15 @@ class ASGD(Elementwise):
             "maximize": maximize, "differentiable": differentiable, "capturable": capturable})
 
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
-        """The mean."""
+        """The state arrays: "ax", the running average of the parameter, starting at 0."""
         return {"ax": 0.0}
 
     def numbers(self, group: dict[str, Any]) -> dict[str, float]:
-        """Steps, the learning rate of the next step, and its weight in the mean."""
+        """The state numbers: "step", "eta" (the next step's learning rate) and "mu" (its weight in the average)."""
         return {"step": 0.0, "eta": number(group["lr"]), "mu": 1.0}
 
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """The formula of the class."""
+        """The update as a formula on arrays; see Elementwise.rule."""
         t = numbers["step"] = numbers["step"] + 1
         lr, lambd, eta, mu = number(group["lr"]), group["lambd"], numbers["eta"], numbers["mu"]
         numbers["eta"] = lr / (1 + lambd * lr * t) ** group["alpha"]

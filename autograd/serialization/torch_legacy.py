@@ -22,7 +22,7 @@ class Blank:
     """In the place of a storage's memory, while it is not known where in the file that is."""
 
     def array(self, shape: tuple[int, ...], kind: str, *place: Any, **marks: bool) -> Array:
-        """No numbers."""
+        """An empty array of the right dtype, whatever the shape."""
         return np.empty(0, np.float32 if kind == "bfloat16" else kind)
 
     def tensor(self, array: Array) -> Tensor:

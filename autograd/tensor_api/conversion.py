@@ -122,22 +122,22 @@ def itself(self: Tensor, *args: Any) -> Tensor:
 
 
 def cpu(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
-    """The tensor itself: it is there already."""
+    """The tensor itself: the CPU is the only device."""
     return to(self, memory_format=memory_format)
 
 
 def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = preserve_format) -> Tensor:
-    """Refused: NotImplementedError."""
+    """Raises NotImplementedError: tensors live in the CPU's memory."""
     raise NotImplementedError(f"cuda(device={device!r}): tensors live in the CPU's memory; leave cuda() out")
 
 
 def pin_memory(self: Tensor) -> Tensor:
-    """Refused: RuntimeError."""
+    """Raises RuntimeError: there is no accelerator to copy to."""
     raise RuntimeError("pin_memory() needs an accelerator to copy to; tensors here live in the CPU's memory")
 
 
 def untyped_storage(self: Tensor) -> Any:
-    """Refused: NotImplementedError."""
+    """Raises NotImplementedError: the memory of a tensor is its NumPy array, x.array."""
     raise NotImplementedError("untyped_storage(): the memory of a tensor is its NumPy array, x.array")
 
 

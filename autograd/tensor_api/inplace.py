@@ -29,19 +29,19 @@ from ..ops.shape import expand, reshape, tril, triu
 
 
 class Written(Operation, name="Copy"):
-    """The values written to x, which gets no more gradient: that of what is gone is zero."""
+    """y = value, written over x: the gradient goes to value, and x's old contents get zeros."""
 
     mixes = True
 
     @staticmethod
     def forward(ctx: Any, x: Any, value: Any) -> Any:
-        """The values."""
+        """x (the tensor written to) and value of one shape -> value."""
         ctx.shape, ctx.dtype = x.shape, x.dtype
         return value
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Zeros for x, all of it for the values."""
+        """The gradients of x and value: zeros and g."""
         return np.zeros(ctx.shape, ctx.dtype) if g.__class__ is np.ndarray else result(np.zeros(ctx.shape, ctx.dtype)), g
 
 

@@ -273,7 +273,7 @@ class Communicator(Messages, Groups):
         (DPARALLEL_CHECK=1), and a rank that is elsewhere is waited for."""
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
-        """start_sum_in_place, completed."""
+        """Sum vectors over places in place; waits until they are summed. See start_sum_in_place()."""
         self.start_sum_in_place(arrays).wait()
 
     def persistent_sum(self, size: int, dtype: Any) -> PersistentSum:

@@ -66,7 +66,7 @@ class Groups(ABC):
     _leaders: Any = ()                               # not made yet
 
     def free_groups(self) -> None:
-        """Free what node() and leaders() made."""
+        """Free the groups that node() and leaders() created and cached."""
         made, self._leaders, self._node = (self._leaders, self._node), (), None
         for group in made:
             if isinstance(group, Groups):
@@ -77,10 +77,12 @@ class Groups(ABC):
         """The groups, lists of places, as communicators: for each held place its own, of number mine[i], or None."""
 
     @abstractmethod
-    def allgather_object(self, objects: Sequence[Any]) -> list[Any]: ...
+    def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
+        """The picklable objects of all places, in place order, everywhere; see Communicator."""
 
     @abstractmethod
-    def free(self) -> None: ...
+    def free(self) -> None:
+        """Give the communicator's resources back; see Communicator."""
 
 
 class Freed:

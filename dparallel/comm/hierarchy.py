@@ -112,7 +112,7 @@ class Hierarchical(Communicator):
             self._made.pop(0).free()
 
     def abort(self, message: str) -> None:
-        """comm's."""
+        """End all ranks by the underlying communicator's abort()."""
         self.comm.abort(message)
 
 

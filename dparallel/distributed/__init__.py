@@ -111,7 +111,7 @@ is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether is_<backend>_available()."""
+    """Whether the backend of that name exists here: "mpi" and "gloo" do."""
     return str(backend).lower() in ("mpi", "gloo")
 
 

@@ -83,19 +83,19 @@ class ProcessGroup:
         self.late: list[Handle] = []                 # receives from ranks that did not come to a monitored_barrier in time
 
     def rank(self) -> int:
-        """This process's number in the group."""
+        """This process's rank in the group."""
         return self.communicator.rank
 
     def size(self) -> int:
-        """The number of members."""
+        """The number of processes in the group."""
         return self.communicator.size
 
     def name(self) -> str:
-        """The backend's name."""
+        """The name of the backend."""
         return str(self.backend)
 
     def start(self, name: str, x: Any, **settings: Any) -> Handle:
-        """communicator.start()."""
+        """Start the collective `name` on the group's communicator: Communicator.start()."""
         return self.communicator.start(name, x, **settings)
 
     def settle(self) -> None:
@@ -141,17 +141,17 @@ _thread: contextvars.ContextVar[_State | None] = contextvars.ContextVar("_thread
 
 
 def _state() -> _State:
-    """That of this process; ranks that are threads (dparallel.run_ranks) have one each."""
+    """The state of this process; ranks that are threads (dparallel.run_ranks) have one each."""
     return _thread.get() or _process
 
 
 def is_available() -> bool:
-    """True."""
+    """True: the package that provides this module brings MPI."""
     return True
 
 
 def is_initialized() -> bool:
-    """Whether there is a default group."""
+    """Whether init_process_group() has created a default group."""
     return _state().world is not None
 
 

@@ -98,9 +98,9 @@ class Work:
 
 
 class Future:
-    """What is to come of a Work: the tensors that it writes, or what then() makes of them.
+    """The result of a Work that may not have completed: the tensors it writes, or what then() computes from them.
 
-    then() and add_done_callback() run their function when somebody waits, on that thread: there is no other one.
+    then() and add_done_callback() run their function on the thread that waits; there is no background thread.
     """
 
     def __init__(self, work: Work, function: Callable[[Future], Any] | None = None, before: Future | None = None) -> None:
@@ -110,11 +110,11 @@ class Future:
         self._error: BaseException | None = None
 
     def done(self) -> bool:
-        """Whether wait() would return at once."""
+        """Whether wait() would return without blocking."""
         return self._work.is_completed()
 
     def wait(self) -> Any:
-        """The value, once it is there; the error, if it ended with one."""
+        """Block until the work has completed and return the value. Raises the error that the work ended with."""
         if not self._done:
             self._done = True
             try:
@@ -126,7 +126,7 @@ class Future:
         return self._value
 
     def value(self) -> Any:
-        """wait()."""
+        """The value, as wait() returns it."""
         return self.wait()
 
     def then(self, function: Callable[[Future], Any]) -> Future:

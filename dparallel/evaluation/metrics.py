@@ -74,16 +74,16 @@ class Mean(Metric):
 
 
 class Sum(Metric):
-    """A sum over rows: how many tokens, say."""
+    """A sum over rows of all ranks, for instance the number of tokens."""
 
     count = 1
 
     def update(self, value: Any) -> None:
-        """Add numbers."""
+        """Add all elements of a number, array or Tensor to the sum."""
         self.totals += _array(value).sum()
 
     def result(self, totals: Array) -> float:
-        """The sum."""
+        """The sum over all ranks, a float."""
         return float(totals[0])
 
 

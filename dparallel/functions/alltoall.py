@@ -1,4 +1,4 @@
-"""AllToAll: each place sends rows to each. Its adjoint sends them back."""
+"""AllToAll: each place sends rows to every place. The adjoint sends them back."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class AllToAll(Partnered):
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Any = None, dim: int = 0) -> Any:
-        """comm.alltoall."""
+        """One tensor per held place -> one per held place: the rows received, concatenated along dim in place order."""
         return ctx.function.run(ctx, xs, comm=comm, sizes=sizes, dim=dim)
 
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Any = None, dim: int = 0) -> Handle:
-        """comm.alltoall."""
+        """Issue comm's alltoall; keeps the sizes received, which are the sizes that the adjoint sends."""
         sizes = per_place(sizes, comm)
         handle = comm.start("alltoall", arrays_of(xs), now=now, sizes=sizes, dim=dim)     # refuses bad sizes everywhere
         if ctx.agreed:
@@ -37,12 +37,12 @@ class AllToAll(Partnered):
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
-        """AllToAll, with the sizes that were received."""
+        """AllToAll with the sizes that were received."""
         return AllToAll, ctx.partner
 
 
 def per_place(sizes: Any, comm: Communicator) -> Any:
-    """A list of sizes for each place held: one place's may come bare."""
+    """sizes as one list per held place; where one place is held its list may be given bare."""
     sizes = sizes.tolist() if isinstance(sizes, Tensor) else sizes
     if sizes is None or not isinstance(sizes, (list, tuple, np.ndarray)):
         return sizes

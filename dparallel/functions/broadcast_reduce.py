@@ -1,4 +1,4 @@
-"""Broadcast and Reduce: from one place to all, and all places' tensors combined on one."""
+"""Broadcast, from one place to all, and Reduce, a combination of all places' tensors on one."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Broadcast(Partnered):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> Any:
-        """comm.broadcast."""
+        """root's x of any shape -> a copy on each held place."""
         return ctx.function.run(ctx, (x,), comm=comm, root=root)
 
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0) -> Handle:
-        """comm.broadcast."""
+        """Issue comm's broadcast."""
         return comm.start("broadcast", array_of(*xs), now=now, root=root)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
-        """Reduce."""
+        """Reduce to the same root."""
         return Reduce, ctx.settings
 
 
@@ -39,16 +39,18 @@ class Reduce(Reduction):
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0, op: str = "sum", ties: str = "split") -> Tensor:
-        """comm.reduce."""
+        """One tensor per held place, all of one shape -> their combination on root, an empty tensor of shape (0,)
+        elsewhere.
+        """
         return ctx.function.run(ctx, xs, comm=comm, root=root, op=op, ties=ties)
 
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0, op: str = "sum",
               ties: str = "split") -> Handle:
-        """comm.reduce."""
+        """Issue comm's reduce."""
         return Reduction.combine(ctx, "reduce", now, xs, comm, op, ties, root=root).then(lambda h: [h.value()])
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
-        """Broadcast."""
+        """Broadcast from the same root."""
         return Broadcast, {"comm": ctx.settings["comm"], "root": ctx.settings.get("root", 0)}

@@ -1,17 +1,19 @@
-"""Send, Recv, Isend, Irecv, Wait, join: messages between two places. The gradient of a message is a message back.
+"""Send, Recv, Isend, Irecv, Wait, join: point-to-point messages. The gradient of a message is a message in the
+opposite direction.
 
     rank 0:  token = Send.apply(x, dest=1)            backward: receives x's gradient from rank 1
     rank 1:  y = Recv.apply(source=0)                 backward: sends y's gradient to rank 0
 
-Send is recorded if x requires grad, and the message says so: Recv is recorded then, too. A gradient names the message
-that it belongs to, so tags and the order of backward's messages cannot be mixed up, and sends do not wait.
+Send is recorded if x requires grad; the message carries that flag, and Recv is recorded accordingly. A gradient
+carries the number of its message, so neither tags nor the order of messages in backward can mismatch, and sends do not
+block.
 
-Which backward pass of its rank a message takes part in: pending_messages.py.
+pending_messages.py decides which backward pass of its rank a message takes part in.
 
-In a dual level x's tangent travels with it, and y has it (forward mode).
+In a dual level (forward mode) x's tangent travels with x.
 
-Where the other rank never sends the gradient (it does not call backward, say) the wait for it ends as that of recv does,
-named as "gradient of message n".
+If the other rank never sends the gradient (because it does not call backward, say), the wait ends as that of recv
+does: an error that names it "gradient of message n".
 """
 
 from __future__ import annotations
@@ -35,20 +37,20 @@ WITH_TANGENT = DUAL                  # in a message's note, beside GRAD: x and i
 
 
 class Post(Function):
-    """x -> an empty tensor; x goes to another place. Its backward receives the gradient."""
+    """x -> an empty tensor; x is sent to another place. Its backward completes the reception of x's gradient."""
 
     always_runs = True
     asks = True
 
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
-        """If x requires grad; the message says so."""
+        """Record if x requires grad; the flag is added to the message's note."""
         settings["note"] += tracked & modes.recording & GRAD
         return tracked & GRAD
 
     @staticmethod
     def forward(ctx: Any, x: Any, *links: Tensor, message: Sent, tag: int, note: float) -> Tensor:
-        """comm.post."""
+        """Send a copy of x (an array, or what the communicator converts to one) and return an empty tensor."""
         ctx.message = message
         array = x.array if isinstance(x, Tensor) else x
         array = array.copy(order="C") if type(array) is np.ndarray else array
@@ -59,15 +61,16 @@ class Post(Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
-        """Recv."""
+        """The gradient of x, received by Recv; None for the links."""
         message = ctx.message
         return message.take(lambda coming: Recv.complete(coming, message.comm, message.other, gradient_tag(message.number),
                                                          message.place, link=link(ctx))), *[None] * (len(ctx.edges) - 1)
 
 
 def link(node: Any) -> Tensor:
-    """A tensor that leads to a node: the gradient of a message depends on it, so that a pass over the backward pass comes by
-    both ends of the message, or by none."""
+    """An empty tensor whose edge leads to `node`. The gradient of a message depends on it, so that a pass over the
+    backward pass reaches both ends of the message or neither.
+    """
     tensor = as_tensor(np.zeros(0))
     tensor.edge, tensor.tracked = (node, 0), GRAD
     return tensor
@@ -75,7 +78,7 @@ def link(node: Any) -> Tensor:
 
 def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
            *links: Tensor, note: int = 0, own_pass: bool = False) -> tuple[Tensor, Sent]:
-    """Send x, and its tangent if it has one; Post's tensor, and the message."""
+    """Send x, with its tangent if it has one: the Tensor that Post returned, and the pending message."""
     refuse(MSG_TRACED)
     overtake()
     tell_gone()
@@ -90,11 +93,13 @@ def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
 
 
 class Send(Function):
-    """Send x to place `dest` -> a token, an empty tensor; see above which backward pass brings x's gradient.
+    """Send x to place `dest` -> a token, an empty tensor. pending_messages.py says which backward pass receives x's
+    gradient.
 
-    x is copied, and nothing is waited for: two ranks may both send first, whatever the size. place: which of the places
-    held here sends, where there are several (there, send before you receive). own_pass=True: only backward passes that
-    reach the token bring the gradient. ValueError if dest or tag is none, CollectiveError at both ends if x can't be sent.
+    x is copied and the call does not block: two ranks may both send first, whatever the size. place: which held place
+    sends, where the process holds several (there, send before you receive). own_pass=True: only backward passes that
+    reach the token receive the gradient. ValueError if dest or tag is invalid; CollectiveError at both ends if x can't
+    be sent.
 
     >>> token = Send.apply(x, dest=1)
     """
@@ -104,13 +109,13 @@ class Send(Function):
     @classmethod
     def apply(cls, x: Any, *, dest: int, comm: Any = None, tag: int = 0,       # type: ignore[override]
               place: int | None = None, own_pass: bool = False) -> Any:
-        """Send x."""
+        """Send x and return the token."""
         comm = communicator(comm)
         return cls.token(*posted(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass))
 
     @classmethod
     def token(cls, tensor: Tensor, message: Sent) -> Tensor:
-        """The user's token."""
+        """The user's token, recorded on what Post returned."""
         token: Tensor = super().apply(tensor, message=message)
         if token.edge is not None:
             message.opened(token)
@@ -118,13 +123,13 @@ class Send(Function):
 
     @staticmethod
     def forward(ctx: Any, tensor: Tensor, *, message: Sent) -> Tensor:
-        """The same."""
+        """Post's empty tensor -> the same tensor, as the token."""
         ctx.message = message
         return tensor
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
-        """Begin to receive the gradient, for Post: what runs between the two does not wait for it."""
+        """Start to receive the gradient; Post's backward completes it, and what runs between the two overlaps."""
         message = ctx.message
         message.check("Send", "to")
         message.expect()
@@ -132,10 +137,11 @@ class Send(Function):
 
 
 class Recv(Function):
-    """The tensor that place `source` sent with this tag; any shape and dtype, or those of `like`, else CollectiveError.
+    """Receive the tensor that place `source` sent with this tag; its shape and dtype are the sender's.
 
-    It requires grad if the sender's did; RuntimeError if gradients are off here then. Its gradient is sent back: zeros, if
-    a backward pass does not reach it before this rank waits for others. own_pass=True: it waits for a pass that does.
+    like: a tensor or array whose shape and dtype are demanded, else CollectiveError. The result requires grad if the
+    sender's x did; RuntimeError if gradients are off here in that case. Its gradient is sent back; zeros are sent if
+    no backward pass reaches it before this rank waits for others. own_pass=True: it waits for a pass that reaches it.
 
     >>> y = Recv.apply(source=0)
     """
@@ -145,14 +151,14 @@ class Recv(Function):
 
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
-        """If the sender's was."""
+        """Record if the sender did."""
         node.agreed = int(settings["came"].note) & GRAD
         return int(node.agreed)
 
     @classmethod
     def apply(cls, *, source: int, comm: Any = None, tag: int = 0, like: Any = None,       # type: ignore[override]
               place: int | None = None, own_pass: bool = False) -> Any:
-        """Receive."""
+        """Receive and return a Tensor of the sender's shape and dtype; blocks until the message has arrived."""
         comm = communicator(comm)
         refuse(MSG_TRACED)
         tell_gone()
@@ -162,7 +168,7 @@ class Recv(Function):
     @classmethod
     def complete(cls, handle: Handle, comm: Communicator, source: int, tag: int, place: int | None,
                  like: Any = None, link: Any = None, own_pass: bool = False) -> Any:
-        """Wait for the message, and record it."""
+        """Wait for the message and record its reception."""
         came: Message = handle.wait()
         overtake()
         dual = bool(int(came.note) & WITH_TANGENT)
@@ -184,13 +190,13 @@ class Recv(Function):
 
     @staticmethod
     def forward(ctx: Any, link: Any, *, came: Message, message: Received) -> Tensor:
-        """What came."""
+        """The received array as a Tensor."""
         ctx.message = message
         return as_tensor(came.array)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> None:
-        """Send."""
+        """Send the gradient back to the sender."""
         message = ctx.message
         message.check("Recv", "from")
         last = message.run()
@@ -199,10 +205,10 @@ class Recv(Function):
 
 
 class Isend:
-    """Send in two parts: apply() sends (a copy of) x and returns a handle whose wait() returns the token.
+    """Non-blocking Send: apply() sends a copy of x and returns a handle whose wait() returns the token.
 
-    In backward, wait's part begins to receive the gradient and Isend's part waits for it, so what was computed in between
-    overlaps with the message in both directions.
+    In backward, wait's node starts to receive the gradient and Isend's node waits for it: what was computed between
+    the two overlaps with the message in both directions.
 
     >>> handle = Isend.apply(x, dest=1)
     >>> y = work(z)
@@ -212,14 +218,14 @@ class Isend:
     @staticmethod
     def apply(x: Any, *, dest: int, comm: Any = None, tag: int = 0, place: int | None = None,
               own_pass: bool = False) -> Handle:
-        """Send x."""
+        """Send a copy of x and return a Handle; its wait() gives the token."""
         comm = communicator(comm)
         tensor, message = posted(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass)
         return Handle(lambda: Send.token(tensor, message), lambda: True)
 
 
 class Irecv:
-    """Recv, not waited for: apply() returns a handle whose wait() returns the tensor.
+    """Non-blocking Recv: apply() returns a handle whose wait() returns the Tensor.
 
     >>> handle = Irecv.apply(source=0)
     >>> y = Wait.apply(handle)
@@ -228,7 +234,7 @@ class Irecv:
     @staticmethod
     def apply(*, source: int, comm: Any = None, tag: int = 0, like: Any = None, place: int | None = None,
               own_pass: bool = False) -> Handle:
-        """Start to receive."""
+        """Start to receive and return a Handle; its wait() gives the Tensor."""
         comm = communicator(comm)
         refuse(MSG_TRACED)
         number = comm.user_tag(tag)
@@ -237,40 +243,41 @@ class Irecv:
 
 
 class Wait:
-    """Wait.apply(handle) is handle.wait(), for handles of Isend and Irecv and for what start() of a collective returns."""
+    """Complete a handle of Isend, Irecv or of a collective's start(): Wait.apply(handle) is handle.wait()."""
 
     @staticmethod
     def apply(handle: Any) -> Any:
-        """handle.wait()."""
+        """Block until the handle's operation has completed and return its result."""
         return handle.wait()
 
 
 class Join(Function):
-    """x as it is, depending on further tensors."""
+    """Identity on x that also depends on further tensors."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *others: Tensor) -> Tensor:
-        """x."""
+        """x and any number of other tensors -> x."""
         if modes.level is not None:
             ctx.others = others
         return x
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
-        """To x; what the others get is nothing, but backward comes by."""
+        """g for x, None for the others: the pass reaches their nodes without a gradient."""
         return g, *[None] * (len(ctx.edges) - 1)
 
     @staticmethod
     def jvp(ctx: Any, tangent: Any, *_: Any) -> Any:
-        """The tangent, which depends on the others, too: a backward pass through it is one through the messages."""
+        """x's tangent, joined to the others, too: a backward pass through the tangent reaches the messages."""
         return None if tangent is None else Join.apply(tangent, *ctx.others)
 
 
 def join(x: Tensor, *tokens: Any) -> Tensor:
-    """x as it is, such that a backward pass through it runs the Sends of the tokens (and Recvs of unused tensors), too.
-    Tokens may come in lists; None is no token. From here on these messages take part in passes that reach them only.
+    """x unchanged, such that a backward pass through it also runs the Sends of the tokens (and the Recvs of unused
+    tensors).
 
-    TypeError if x is no tensor of floating point or complex numbers, or a token is no tensor.
+    Tokens may be given in lists; None is skipped. From here on these messages take part only in passes that reach
+    them. TypeError if x is not a tensor of floating-point or complex numbers, or a token is not a tensor.
 
     >>> loss = join(loss, token)
     """

@@ -65,7 +65,9 @@ class Partnered(Collective):
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> Any:
-        """The partner."""
+        """The gradients of the inputs: apply the partner to the outputs' gradients, on every rank that reached this
+        node.
+        """
         partner, settings = ctx.function.adjoint(ctx)
         with ctx.settings["comm"].answering(ctx.number):
             return ctx.function.finish(ctx, partner.apply(*gs, **settings))

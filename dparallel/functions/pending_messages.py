@@ -116,7 +116,7 @@ class Open:
             raise RuntimeError(f"{name}: message {self.number} {way} place {self.other}{at(self.site)} {self.used_up()}")
 
     def used_up(self) -> str:
-        """How."""
+        """The text that says which earlier pass used the message up, and what to do."""
         raise NotImplementedError
 
     def meet(self, beginning: Beginning) -> None:
@@ -214,7 +214,7 @@ class Received(Open):
                 waiting.owe()
 
     def answer(self) -> None:
-        """Send zeros."""
+        """Send zeros as the gradient, since no pass reached the received tensor."""
         self.passed, self.taken = False, True
         self.again, self.done = self.again or self.keep, not self.keep
         if self.keep:

@@ -1,4 +1,4 @@
-"""Permute and SendRecv: tensors from place to place, all places at once; and Barrier. Their adjoints go the way back."""
+"""Permute and SendRecv move tensors between places, all at once; Barrier synchronises. Adjoints move them back."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ class Permute(Partnered):
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, pairs: Sequence[tuple[int, int]]) -> Any:
-        """comm.permute."""
+        """One tensor per held place -> the tensor of the place paired with it as source, or an empty tensor of shape
+        (0,).
+        """
         return ctx.function.run(ctx, xs, comm=comm, pairs=pairs)
 
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, pairs: Any) -> Handle:
-        """comm.permute."""
+        """Issue comm's permute; keeps the pairs as a list, since backward reads them again."""
         if hasattr(pairs, "__iter__"):
             pairs = list(pairs)                      # backward reads them again: an iterator would be empty by then
             ctx.settings = ctx.settings | {"pairs": pairs}
@@ -36,14 +38,16 @@ class Permute(Partnered):
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
-        """Permute, with the pairs turned round."""
+        """Permute with source and dest of each pair exchanged."""
         pairs = [(dest, source) for source, dest in ctx.settings["pairs"]]
         return Permute, {"comm": ctx.settings["comm"], "pairs": pairs}
 
 
 class SendRecv(Partnered):
-    """x of every place -> the x of the place `by` before it: round the ring, or (ring=False) nothing, an empty tensor,
-    where there is no such place. The adjoint is a shift by -by.
+    """Shift tensors by `by` places: each place gets the x of the place `by` before it.
+
+    With ring=False nothing wraps around: a place without such a neighbour gets an empty tensor. The adjoint is a shift
+    by -by.
 
     >>> left = SendRecv.apply(x, comm=comm)                  # rank r gets the x of rank r - 1, rank 0 that of the last
     >>> right = SendRecv.apply(x, comm=comm, by=-1, ring=False)
@@ -51,36 +55,36 @@ class SendRecv(Partnered):
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, by: int = 1, ring: bool = True) -> Any:
-        """comm.shift."""
+        """One tensor per held place, of any shapes -> the neighbour's tensor."""
         return ctx.function.run(ctx, xs, comm=comm, by=by, ring=ring)
 
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, by: int = 1, ring: bool = True) -> Handle:
-        """comm.shift."""
+        """Issue comm's shift."""
         return completed(comm.start_shift(arrays_of(xs), by, ring=ring), now)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
-        """SendRecv the other way."""
+        """SendRecv in the opposite direction."""
         return SendRecv, ctx.settings | {"by": -ctx.settings.get("by", 1)}
 
 
 class Barrier(Collective):
-    """Tensors as they are, once all places are here; also backward, before their gradients go on. Without a tensor: None.
+    """Wait for all places in forward and in backward; tensors (or None) pass through unchanged.
 
     >>> x = Barrier.apply(x, comm=comm)
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> Any:
-        """comm.barrier."""
+        """Wait for all places, then return the inputs: a bare Tensor, a tuple, or None if there is none."""
         ctx.comm = comm
         comm.barrier()
         return xs if len(xs) > 1 else xs[0] if xs else None
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> Any:
-        """Barrier."""
+        """Wait for all places, then pass the gradients on."""
         return Barrier.apply(*gs, comm=ctx.comm)
 
 

@@ -27,16 +27,16 @@ from .partnered import Partnered
 
 
 class AllGather(Partnered):
-    """x of every place -> all of them along dim on every place. 0-d ones make a vector."""
+    """x of every place -> all of them concatenated along dim on every place. 0-d tensors become one vector."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, dim: int = 0) -> Any:
-        """comm.allgather."""
+        """One tensor per held place, (rows_p, ...) along dim -> (sum of rows, ...) for each held place."""
         return ctx.function.run(ctx, xs, comm=comm, dim=dim)
 
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, dim: int = 0) -> Handle:
-        """comm.allgather."""
+        """Issue comm's allgather; if recorded, exchange the row counts that the adjoint cuts by."""
         handle = comm.start("allgather", arrays_of(xs), now=now, dim=dim)
         if ctx.agreed:
             ctx.partner = {"comm": comm, "sizes": row_counts(xs, comm, dim), "dim": dim}
@@ -44,21 +44,21 @@ class AllGather(Partnered):
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
-        """ReduceScatter."""
+        """ReduceScatter with every place's number of rows."""
         return ReduceScatter, ctx.partner
 
 
 class Reduction(Partnered):
-    """The base of AllReduce, Reduce and ReduceScatter: op is "sum", "mean" (or "avg"), "prod", "max" or "min".
+    """Base of AllReduce, Reduce and ReduceScatter: op is "sum", "mean" (or "avg"), "prod", "max" or "min".
 
-    ties says who gets the gradient of a max or min that several places have: "split" (all of them, equal shares: the
-    default) or "first" (the first place). op and ties are the same on all places; CollectiveError if not.
+    ties says which places get the gradient of a max or min that several places attain: "split" (all of them, in equal
+    shares; the default) or "first" (the first of them). CollectiveError unless op and ties are the same on all places.
     """
 
     @staticmethod
     def combine(ctx: Any, name: str, now: bool, xs: tuple[Any, ...], comm: Communicator, op: str, ties: str,
                 **where: Any) -> Handle:
-        """Begin the reduction `name`."""
+        """Issue the reduction `name`; save the inputs if its slopes depend on them (prod, max, min)."""
         handle = comm.start(name, arrays_of(xs), now=now, op=op, ties=ties, **where)
         ctx.op = "mean" if op == "avg" else op
         if ctx.agreed and ctx.op in ("prod", "max", "min"):
@@ -67,7 +67,7 @@ class Reduction(Partnered):
 
     @staticmethod
     def finish(ctx: Any, grads: Any) -> Any:
-        """Times the slopes."""
+        """The inputs' gradients: the adjoint of the sum times the slopes dy/dx (conjugated)."""
         if ctx.op == "sum":
             return grads
         if ctx.op == "mean":
@@ -77,7 +77,7 @@ class Reduction(Partnered):
 
     @classmethod
     def push(cls, ctx: Any, tangents: tuple[Any, ...]) -> Any:
-        """The sum of slopes times tangents."""
+        """The collective of the tangents: the sum over places of slope times tangent."""
         if ctx.op in ("sum", "mean"):
             return cls, tangents, ctx.settings
         inputs = tuple(s * t for s, t in zip(slopes(ctx), tangents, strict=True))
@@ -85,7 +85,7 @@ class Reduction(Partnered):
 
 
 def slopes(ctx: Any) -> list[Tensor]:
-    """dy/dx for each place held here, of a prod, max or min; called on all ranks."""
+    """dy/dx of a prod, max or min for each held place. Collective: called on all ranks."""
     comm, xs = ctx.settings["comm"], ctx.saved_tensors
     if ctx.op == "prod":
         return _products_of_others(xs, comm)
@@ -121,39 +121,41 @@ class AllReduce(Reduction):
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, op: str = "sum", ties: str = "split") -> Any:
-        """comm.allreduce."""
+        """One tensor per held place, all of one shape -> their combination, a copy for each held place."""
         return ctx.function.run(ctx, xs, comm=comm, op=op, ties=ties)
 
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, op: str = "sum",
               ties: str = "split") -> Handle:
-        """comm.allreduce."""
+        """Issue comm's allreduce."""
         return Reduction.combine(ctx, "allreduce", now, xs, comm, op, ties)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
-        """AllReduce."""
+        """AllReduce, a sum whatever the op: finish() multiplies by the slopes."""
         return AllReduce, {"comm": ctx.settings["comm"]}
 
 
 class ReduceScatter(Reduction):
-    """x of every place -> their sum (or `op`, see Reduction), cut along dim, a piece for every place: `sizes` rows each,
-    or an even split, first ones larger."""
+    """x of every place -> their sum (or `op`, see Reduction), cut along dim: place p gets sizes[p] rows.
+
+    Without sizes the split is even, with the larger pieces first.
+    """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Sequence[int] | None = None, dim: int = 0,
                 op: str = "sum", ties: str = "split") -> Any:
-        """comm.reduce_scatter."""
+        """One tensor per held place, all of one shape (rows, ...) -> (sizes[p], ...) for each held place p."""
         return ctx.function.run(ctx, xs, comm=comm, sizes=sizes, dim=dim, op=op, ties=ties)
 
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Sequence[int] | None = None,
               dim: int = 0, op: str = "sum", ties: str = "split") -> Handle:
-        """comm.reduce_scatter."""
+        """Issue comm's reduce_scatter."""
         ctx.partner = {"comm": comm, "dim": dim}
         return Reduction.combine(ctx, "reduce_scatter", now, xs, comm, op, ties, sizes=sizes, dim=dim)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
-        """AllGather."""
+        """AllGather along the same dimension."""
         return AllGather, ctx.partner

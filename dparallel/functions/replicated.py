@@ -22,35 +22,35 @@ from . import Collective
 
 
 class CopyToPlaces(Collective):
-    """x, the same on every place, as it is; its gradients, other ones on each place, are summed over places.
+    """Identity in forward; backward sums the gradients over places. x must be the same on every place.
 
     >>> y = ReduceFromPlaces.apply(CopyToPlaces.apply(x, comm=comm) @ my_columns @ my_rows, comm=comm)
     """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> Any:
-        """x."""
+        """One tensor per held place -> a copy of each; no communication."""
         ctx.comm = comm
         return _bare(tuple(x.clone() for x in xs))
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> Any:
-        """ReduceFromPlaces."""
+        """Sum the gradients over places: ReduceFromPlaces."""
         return ReduceFromPlaces.apply(*gs, comm=ctx.comm)
 
 
 class ReduceFromPlaces(Collective):
-    """The sum of x over places, on every place; the gradient, the same on every place, as it is."""
+    """Sum over places in forward, the result on every place; backward is the identity."""
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> Any:
-        """comm.allreduce."""
+        """One tensor per held place, all of one shape -> their sum for each held place."""
         ctx.comm = comm
         return _bare(tuple(as_tensor(array) for array in comm.allreduce([x.array for x in xs])))
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> Any:
-        """CopyToPlaces."""
+        """Pass the gradients through: CopyToPlaces."""
         return CopyToPlaces.apply(*gs, comm=ctx.comm)
 
 

@@ -1,4 +1,4 @@
-"""Scan: sums over the places up to each one. The adjoint sums over the places from each one on."""
+"""Scan: prefix sums over places. The adjoint is the prefix sum from the other end."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Scan(Partnered):
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, reverse: bool = False, exclusive: bool = False) -> Any:
-        """comm.scan or comm.exscan."""
+        """One tensor per held place, all of one shape -> the prefix sum for each held place, of the same shape."""
         return ctx.function.run(ctx, xs, comm=comm, reverse=reverse, exclusive=exclusive)
 
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, reverse: bool = False,
               exclusive: bool = False) -> Handle:
-        """comm.scan or comm.exscan."""
+        """Issue comm's scan or exscan."""
         start = comm.start_exscan if exclusive else comm.start_scan
         return completed(start(arrays_of(xs), reverse=reverse), now)
 

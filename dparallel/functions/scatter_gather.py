@@ -1,4 +1,4 @@
-"""Scatter and Gather: one place's rows cut for all, and all places' rows joined on one."""
+"""Scatter cuts one place's rows for all places; Gather concatenates all places' rows on one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .partnered import Partnered
 
 
 class Scatter(Partnered):
-    """root's x, cut along dim -> a piece for every place: `sizes` rows each, or an even split, first ones larger.
+    """root's x, cut along dim -> a piece for each place: place p gets sizes[p] rows, or an even share, larger shares
+    first.
 
     >>> piece = Scatter.apply(x, comm=comm, sizes=[3, 2], root=0)
     """
@@ -21,33 +22,37 @@ class Scatter(Partnered):
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, sizes: Sequence[int] | None = None, root: int = 0,
                 dim: int = 0) -> Any:
-        """comm.scatter."""
+        """root's x (rows, ...) along dim -> (sizes[p], ...) for each held place p. Other places pass None or any
+        tensor.
+        """
         return ctx.function.run(ctx, (x,), comm=comm, sizes=sizes, root=root, dim=dim)
 
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Sequence[int] | None = None,
               root: int = 0, dim: int = 0) -> Handle:
-        """comm.scatter."""
+        """Issue comm's scatter."""
         ctx.partner = {"comm": comm, "root": root, "dim": dim}
         return comm.start("scatter", array_of(*xs), now=now, sizes=sizes, root=root, dim=dim)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
-        """Gather."""
+        """Gather to the same root."""
         return Gather, ctx.partner
 
 
 class Gather(Partnered):
-    """x of every place -> all of them along dim on root, an empty tensor elsewhere. 0-d ones make a vector."""
+    """x of every place -> all of them concatenated along dim on root, an empty tensor elsewhere. 0-d tensors become
+    one vector.
+    """
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0, dim: int = 0) -> Tensor:
-        """comm.gather."""
+        """One tensor per held place, (rows_p, ...) along dim -> (sum of rows, ...) on root, shape (0,) elsewhere."""
         return ctx.function.run(ctx, xs, comm=comm, root=root, dim=dim)
 
     @staticmethod
     def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0, dim: int = 0) -> Handle:
-        """comm.gather."""
+        """Issue comm's gather; if recorded, exchange the row counts that the adjoint cuts by."""
         handle = comm.start("gather", arrays_of(xs), now=now, root=root, dim=dim)
         if ctx.agreed:
             ctx.partner = {"comm": comm, "sizes": row_counts(xs, comm, dim), "root": root, "dim": dim}
@@ -55,5 +60,5 @@ class Gather(Partnered):
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
-        """Scatter."""
+        """Scatter from the same root with every place's number of rows."""
         return Scatter, ctx.partner

@@ -37,11 +37,11 @@ class Float16(Codec):
     """Half precision: 11 bits of precision, up to 65504; what is larger becomes infinite."""
 
     def encode(self, x: Array) -> Array:
-        """Rounded."""
+        """x rounded to float16."""
         return converted(x, np.float16)
 
     def decode(self, rows: Array) -> Array:
-        """The same numbers."""
+        """The float16 numbers in float32."""
         return converted(rows, np.float32)
 
 

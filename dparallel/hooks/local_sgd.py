@@ -11,9 +11,12 @@ from .plain import start_mean
 
 
 class PostLocalSGDState:
-    """For post_localSGD_hook. start_localSGD_iter: steps with averages over all ranks; then, gradients are averaged over
-    `subgroup`, a communicator of some ranks (comm.split), or not at all: where subgroup is None, or
-    post_local_gradient_allreduce is False. (PyTorch's default subgroup is the ranks of a machine.)"""
+    """State of post_localSGD_hook.
+
+    Gradients are averaged over all ranks for the first start_localSGD_iter steps; after that over `subgroup`, a
+    communicator of some ranks (comm.split), or not at all if subgroup is None or post_local_gradient_allreduce is
+    False. PyTorch's default subgroup is the ranks of one machine.
+    """
 
     def __init__(self, process_group: Communicator | None = None, subgroup: Communicator | None = None,
                  start_localSGD_iter: int = 1000, post_local_gradient_allreduce: bool = True) -> None:
@@ -23,11 +26,11 @@ class PostLocalSGDState:
         self.iter = 0
 
     def state_dict(self) -> dict[str, Any]:
-        """The step."""
+        """The number of steps taken, as {"iter": n}, for a checkpoint."""
         return {"iter": self.iter}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """What state_dict() gave."""
+        """Restore the number of steps from what state_dict() returned."""
         self.iter = int(state["iter"])
 
 

@@ -50,11 +50,14 @@ def average_parameters(params: Iterable[Any], process_group: Communicator | None
 
 
 class PostLocalSGDOptimizer(Optimizer):
-    """An optimiser whose steps are each followed by averager.average_parameters(). To be used with post_localSGD_hook,
-    from whose start_localSGD_iter on the averager should be at work. state_dict() has the averager's step, too.
+    """An optimiser that calls averager.average_parameters() after each step.
+
+    Use it with post_localSGD_hook: the averager's warmup_steps should equal the hook's start_localSGD_iter.
+    state_dict() contains the averager's step, too.
 
     >>> model.register_comm_hook(PostLocalSGDState(start_localSGD_iter=100), post_localSGD_hook)
-    >>> optimizer = PostLocalSGDOptimizer(optim.SGD(model.parameters(), lr=0.1), PeriodicModelAverager(4, warmup_steps=100))
+    >>> optimizer = PostLocalSGDOptimizer(optim.SGD(model.parameters(), lr=0.1), PeriodicModelAverager(4,
+    warmup_steps=100))
     """
 
     def __init__(self, optim: Optimizer, averager: PeriodicModelAverager) -> None:
@@ -64,34 +67,34 @@ class PostLocalSGDOptimizer(Optimizer):
 
     @property
     def state(self) -> Any:                          # type: ignore[override]
-        """The optimiser's."""
+        """The state of the wrapped optimiser, by parameter."""
         return self.optim.state
 
     def __repr__(self) -> str:
         return repr(self.optim)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """The optimiser's step, then the averager's."""
+        """Run the wrapped optimiser's step, then the averager's. Returns the closure's loss."""
         loss = self.optim.step(closure)
         self.averager.average_parameters(self.optim.param_groups)
         return loss
 
     def state_dict(self) -> dict[str, Any]:
-        """The optimiser's, and the averager's "step"."""
+        """The wrapped optimiser's state and the averager's "step"."""
         return {**self.optim.state_dict(), "step": self.averager.step}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """What state_dict() gave; an optimiser's own state begins the averager anew."""
+        """Restore both from what state_dict() returned; the averager starts at step 0 if the dict has no "step"."""
         self.optim.load_state_dict({key: value for key, value in state_dict.items() if key != "step"})
         self.averager.step = state_dict.get("step", 0)
         self.param_groups = self.optim.param_groups
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """The optimiser's."""
+        """Clear the gradients of the wrapped optimiser's parameters."""
         self.optim.zero_grad(set_to_none)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """The optimiser's."""
+        """Add a parameter group to the wrapped optimiser."""
         self.optim.add_param_group(param_group)
 
 

@@ -71,7 +71,7 @@ class VirtualBroadcast(Collective):
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> Any:
-        """VirtualReduce."""
+        """Sum the gradients over all shards of all ranks: VirtualReduce."""
         check_fresh(ctx.params, ctx.settings["comm"])
         return VirtualReduce.apply(*gs, **ctx.settings)
 

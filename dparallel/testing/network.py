@@ -96,7 +96,7 @@ class Wire:
         return bool(self.meeting.complete(number, *rest))
 
     def pause(self) -> None:
-        """Be late."""
+        """Sleep for a random time of up to network.delay seconds."""
         if self.network.delay:
             time.sleep(float(self.rng.uniform(0, self.network.delay)))
 

@@ -13,21 +13,21 @@ from .shown import shown
 
 
 class InPlace(Module):
-    """The base of activations that take nothing but `inplace`, and show it."""
+    """Base of the activations whose only argument is `inplace`; repr() shows it when it is True."""
 
     def __init__(self, inplace: bool = False) -> None:
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        """Nothing, or inplace."""
+        """"inplace=True" if the module works in place, else the empty string."""
         return shown(self, "", self.inplace)
 
 
 class ReLU(InPlace):
-    """max(x, 0)."""
+    """max(x, 0), element by element."""
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.relu(input, self.inplace)
 
 
@@ -35,50 +35,50 @@ class SELU(InPlace):
     """scale * elu(x), with the constants that keep mean 0 and variance 1. Klambauer et al. 2017."""
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.selu(input, self.inplace)
 
 
 class SiLU(InPlace):
-    """x sigmoid(x)."""
+    """x * sigmoid(x), element by element; also called swish. Elfwing et al. 2017 (arXiv:1702.03118)."""
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.silu(input, self.inplace)
 
 
 class Mish(InPlace):
-    """x tanh(softplus(x))."""
+    """x * tanh(softplus(x)), element by element. Misra 2019 (arXiv:1908.08681)."""
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.mish(input, self.inplace)
 
 
 class Hardsigmoid(Module):
-    """sigmoid as three straight lines: 0, x / 6 + 1 / 2, 1."""
+    """A piecewise linear sigmoid: 0 for x <= -3, x / 6 + 1 / 2 between, 1 for x >= 3."""
 
     def __init__(self, inplace: bool = False) -> None:
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.hardsigmoid(input, self.inplace)
 
 
 class Hardswish(Module):
-    """x hardsigmoid(x)."""
+    """x * hardsigmoid(x), element by element. Howard et al. 2019 (arXiv:1905.02244)."""
 
     def __init__(self, inplace: bool = False) -> None:
         self.inplace = inplace
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.hardswish(input, self.inplace)
 
 
 class Hardtanh(Module):
-    """x between min_val and max_val, the nearer of them elsewhere."""
+    """x clamped to [min_val, max_val]. AssertionError unless max_val > min_val."""
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False, min_value: float | None = None,
                  max_value: float | None = None) -> None:
@@ -89,102 +89,106 @@ class Hardtanh(Module):
             raise AssertionError(f"max_val must be larger than min_val, got {self.min_val} and {self.max_val}")
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
     def extra_repr(self) -> str:
-        """The limits."""
+        """The two limits and, where set, inplace, as repr() shows them."""
         return shown(self, "min_val max_val", self.inplace)
 
 
 class ReLU6(Hardtanh):
-    """x between 0 and 6."""
+    """x clamped to [0, 6]. Howard et al. 2017 (arXiv:1704.04861)."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
 
     def extra_repr(self) -> str:
-        """Nothing, or inplace."""
+        """"inplace=True" if the module works in place, else the empty string."""
         return "inplace=True" if self.inplace else ""
 
 
 class Threshold(Module):
-    """x above the threshold, a constant elsewhere."""
+    """x where x > threshold, the constant `value` elsewhere."""
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         self.threshold, self.value, self.inplace = threshold, value, inplace
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
     def extra_repr(self) -> str:
-        """The threshold and the constant."""
+        """The threshold, the constant and, where set, inplace, as repr() shows them."""
         return shown(self, "threshold value", self.inplace)
 
 
 class RReLU(Module):
-    """leaky_relu with slopes drawn between lower and upper while training, and their mean otherwise."""
+    """leaky_relu with a slope per element, drawn from U(lower, upper) in training mode; the mean of the two in
+    evaluation mode. Xu et al. 2015 (arXiv:1505.00853).
+    """
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
         self.lower, self.upper, self.inplace = lower, upper, inplace
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
     def extra_repr(self) -> str:
-        """The range of slopes."""
+        """The range of slopes and, where set, inplace, as repr() shows them."""
         return shown(self, "lower upper", self.inplace)
 
 
 class LeakyReLU(Module):
-    """x where positive, negative_slope * x elsewhere."""
+    """x where x > 0, negative_slope * x elsewhere."""
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         self.negative_slope, self.inplace = negative_slope, inplace
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
     def extra_repr(self) -> str:
-        """The slope."""
+        """The slope and, where set, inplace, as repr() shows them."""
         return shown(self, "negative_slope", self.inplace)
 
 
 class ELU(Module):
-    """x where positive, alpha (exp(x) - 1) elsewhere."""
+    """x where x > 0, alpha * (exp(x) - 1) elsewhere. Clevert et al. 2015 (arXiv:1511.07289)."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         self.alpha, self.inplace = alpha, inplace
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.elu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
-        """alpha."""
+        """alpha and, where set, inplace, as repr() shows them."""
         return shown(self, "alpha", self.inplace)
 
 
 class CELU(Module):
-    """x where positive, alpha (exp(x / alpha) - 1) elsewhere."""
+    """x where x > 0, alpha * (exp(x / alpha) - 1) elsewhere. Barron 2017 (arXiv:1704.07483)."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         self.alpha, self.inplace = alpha, inplace
 
     def forward(self, input: Any) -> Any:
-        """Into the input's memory if inplace."""
+        """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.celu(input, self.alpha, self.inplace)
 
     def extra_repr(self) -> str:
-        """alpha."""
+        """alpha and, where set, inplace, as repr() shows them."""
         return shown(self, "alpha", self.inplace)
 
 
 class PReLU(Module):
-    """leaky_relu whose slope is learned: one, or one for each channel (dimension 1)."""
+    """leaky_relu with a learned slope: one for all, or one per channel (dimension 1). He et al. 2015
+    (arXiv:1502.01852).
+    """
 
     weight: Any
 
@@ -194,183 +198,185 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """All slopes to the initial one."""
+        """Set every slope to `init`."""
         initial.constant_(self.weight, self.init)
 
     def forward(self, input: Any) -> Any:
-        """prelu."""
+        """input (n, c, ...), with c == num_parameters unless that is 1 -> the same shape and dtype."""
         return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
-        """The number of slopes."""
+        """The number of slopes, as repr() shows it."""
         return shown(self, "num_parameters")
 
 
 class GLU(Module):
-    """The first half along dim, gated by the sigmoid of the second."""
+    """a * sigmoid(b), where a and b are the two halves of the input along dim. Dauphin et al. 2016 (arXiv:1612.08083)."""
 
     def __init__(self, dim: int = -1) -> None:
         self.dim = dim
 
     def forward(self, input: Any) -> Any:
-        """glu."""
+        """input of even size along dim -> half that size along dim. RuntimeError if the size is odd."""
         return F.glu(input, self.dim)
 
     def extra_repr(self) -> str:
-        """dim."""
+        """The dimension that is halved, as repr() shows it."""
         return shown(self, "dim")
 
 
 class GELU(Module):
-    """x times the normal distribution function of x; approximate="tanh" for the older formula."""
+    """x * Phi(x), Phi the standard normal distribution function; approximate="tanh" uses the tanh formula of the
+    paper. Hendrycks & Gimpel 2016 (arXiv:1606.08415).
+    """
 
     def __init__(self, approximate: str = "none") -> None:
         self.approximate = approximate
 
     def forward(self, input: Any) -> Any:
-        """gelu."""
+        """input of any shape -> the same shape and dtype."""
         return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
-        """Which formula."""
+        """The name of the approximation, as repr() shows it."""
         return f"approximate={self.approximate!r}"
 
 
 class Hardshrink(Module):
-    """x where |x| > lambd, else 0."""
+    """x where |x| > lambd, 0 elsewhere."""
 
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
 
     def forward(self, input: Any) -> Any:
-        """hardshrink."""
+        """input of any shape -> the same shape and dtype."""
         return F.hardshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
-        """lambd."""
+        """The bound lambd, as repr() shows it."""
         return str(self.lambd)
 
 
 class Softshrink(Module):
-    """x moved towards 0 by lambd, and 0 within it."""
+    """x - lambd where x > lambd, x + lambd where x < -lambd, 0 between."""
 
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
 
     def forward(self, input: Any) -> Any:
-        """softshrink."""
+        """input of any shape -> the same shape and dtype."""
         return F.softshrink(input, self.lambd)
 
     def extra_repr(self) -> str:
-        """lambd."""
+        """The bound lambd, as repr() shows it."""
         return str(self.lambd)
 
 
 class Softplus(Module):
-    """log(1 + exp(beta x)) / beta; x itself where beta x > threshold."""
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold, to avoid overflow."""
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         self.beta, self.threshold = beta, threshold
 
     def forward(self, input: Any) -> Any:
-        """softplus."""
+        """input of any shape -> the same shape and dtype."""
         return F.softplus(input, self.beta, self.threshold)
 
     def extra_repr(self) -> str:
-        """beta and threshold."""
+        """beta and threshold, as repr() shows them."""
         return shown(self, "beta threshold")
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)), element by element."""
 
     def forward(self, input: Any) -> Any:
-        """sigmoid."""
+        """input of any shape -> the same shape and dtype."""
         return F.sigmoid(input)
 
 
 class Tanh(Module):
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent, element by element."""
 
     def forward(self, input: Any) -> Any:
-        """tanh."""
+        """input of any shape -> the same shape and dtype."""
         return F.tanh(input)
 
 
 class LogSigmoid(Module):
-    """log(sigmoid(x))."""
+    """log(sigmoid(x)), computed without overflow or underflow."""
 
     def forward(self, input: Any) -> Any:
-        """logsigmoid."""
+        """input of any shape -> the same shape and dtype."""
         return F.logsigmoid(input)
 
 
 class Softsign(Module):
-    """x / (1 + |x|)."""
+    """x / (1 + |x|), element by element."""
 
     def forward(self, input: Any) -> Any:
-        """softsign."""
+        """input of any shape -> the same shape and dtype."""
         return F.softsign(input)
 
 
 class Tanhshrink(Module):
-    """x - tanh(x)."""
+    """x - tanh(x), element by element."""
 
     def forward(self, input: Any) -> Any:
-        """tanhshrink."""
+        """input of any shape -> the same shape and dtype."""
         return F.tanhshrink(input)
 
 
 class Softmin(Module):
-    """softmax of -x along dim."""
+    """exp(-x) divided by its sum along dim."""
 
     def __init__(self, dim: int | None = None) -> None:
         self.dim = dim
 
     def forward(self, input: Any) -> Any:
-        """softmin."""
+        """input of any shape -> the same shape; slices along dim sum to 1."""
         return F.softmin(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
-        """dim."""
+        """The dimension of the sum, as repr() shows it."""
         return shown(self, "dim")
 
 
 class Softmax(Module):
-    """exp(x) over its sum along dim."""
+    """exp(x) divided by its sum along dim. With dim=None a dimension is chosen by the input's ndim, with a warning."""
 
     def __init__(self, dim: int | None = None) -> None:
         self.dim = dim
 
     def forward(self, input: Any) -> Any:
-        """softmax."""
+        """input of any shape -> the same shape; slices along dim sum to 1."""
         return F.softmax(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
-        """dim."""
+        """The dimension of the sum, as repr() shows it."""
         return shown(self, "dim")
 
 
 class LogSoftmax(Module):
-    """log(softmax(x)) along dim."""
+    """log(softmax(x)) along dim, computed as x - logsumexp(x)."""
 
     def __init__(self, dim: int | None = None) -> None:
         self.dim = dim
 
     def forward(self, input: Any) -> Any:
-        """log_softmax."""
+        """input of any shape -> the same shape."""
         return F.log_softmax(input, self.dim, _stacklevel=5)
 
     def extra_repr(self) -> str:
-        """dim."""
+        """The dimension of the sum, as repr() shows it."""
         return shown(self, "dim")
 
 
 class Softmax2d(Module):
-    """softmax over the channels of (n, c, h, w) or (c, h, w)."""
+    """softmax over the channels of each pixel of (n, c, h, w) or (c, h, w)."""
 
     def forward(self, input: Any) -> Any:
-        """Along the third dimension from the end."""
+        """input (n, c, h, w) or (c, h, w) -> the same shape. ValueError for another number of dimensions."""
         if input.ndim not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
         return F.softmax(input, -3, _stacklevel=5)

@@ -1,4 +1,4 @@
-"""A softmax over very many classes that is cheap for the frequent ones. Grave et al. 2017 (arXiv:1609.04309)."""
+"""Adaptive softmax: cheap for frequent classes, for very many classes. Grave et al. 2017 (arXiv:1609.04309)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ class _ASMoutput(NamedTuple):
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """Classes sorted by falling frequency, cut into a head and clusters at `cutoffs`; cluster i projects the input down
-    by div_value^(i + 1).
+    """Log-softmax over classes sorted by falling frequency, cut into a head and clusters at `cutoffs`.
+
+    Cluster i projects the input down to in_features / div_value^(i + 1) features. ValueError unless cutoffs are
+    increasing and between 1 and n_classes - 1.
     """
 
     def __init__(self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,
@@ -51,12 +53,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                                         Linear(inner, classes, bias=False, **kind)))
 
     def reset_parameters(self) -> None:
-        """As when made."""
+        """Draw all weights anew, as the constructor did."""
         for layer in (self.head, *(part for cluster in self.tail for part in cluster)):
             layer.reset_parameters()
 
     def forward(self, input_: Any, target_: Any) -> _ASMoutput:
-        """The log probability of each target (n,) under input (n, in_features), and minus their mean."""
+        """input_ (n, in_features), target_ (n,) of class numbers -> (output, loss): the log-probability of each
+        target, and minus their mean. Without n both are scalars.
+        """
         self._check(input_, target_)
         if tracers:
             refuse("AdaptiveLogSoftmaxWithLoss can't be recorded: which clusters it computes depends on values")

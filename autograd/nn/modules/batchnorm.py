@@ -1,4 +1,4 @@
-"""Batch normalisation, and what it shares with instance normalisation: statistics kept while training."""
+"""Batch normalisation, and the base class that it shares with instance normalisation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..module import Module
 
 
 class NormBase(Module):
-    """Scales and shifts by channel, and running means and variances of the channels, where these are wanted."""
+    """A scale and a shift per channel (affine) and running means and variances per channel (track_running_stats)."""
 
     _version = 2                                     # since there is num_batches_tracked
 
@@ -39,14 +39,14 @@ class NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self) -> None:
-        """Mean 0, variance 1, no batch seen."""
+        """Set the running mean to 0, the running variance to 1 and the batch counter to 0."""
         if self.track_running_stats:
             init.zeros_(self.running_mean)
             init.ones_(self.running_var)
             init.zeros_(self.num_batches_tracked)
 
     def reset_parameters(self) -> None:
-        """Scale 1, shift 0, no statistics."""
+        """Set the scale to 1, the shift to 0, and reset the running statistics."""
         self.reset_running_stats()
         if self.weight is not None:
             init.ones_(self.weight)
@@ -76,14 +76,17 @@ def _no_batches() -> Tensor:
 
 
 class _BatchNorm(NormBase):
-    """(x - mean) / sqrt(variance + eps) * weight + bias, by channel over the batch and all places. Ioffe & Szegedy 2015.
+    """(x - mean) / sqrt(variance + eps) * weight + bias, per channel over the batch and all positions. Ioffe & Szegedy
+    2015 (arXiv:1502.03167).
 
-    Training uses the batch's statistics and moves the running ones by `momentum` (None: their average over all batches);
-    evaluation uses the running ones.
+    Training uses the batch's statistics and updates the running ones: running = (1 - momentum) * running + momentum *
+    batch, or the average over all batches if momentum is None. Evaluation uses the running statistics.
     """
 
     def forward(self, input: Any) -> Any:
-        """Normalise."""
+        """input (n, num_features, ...) -> the same shape and dtype. ValueError for a number of dimensions that the
+        class does not take.
+        """
         self._check_input_dim(input)
         factor = 0.0 if self.momentum is None else self.momentum
         tracking = self.training and self.track_running_stats
@@ -97,7 +100,9 @@ class _BatchNorm(NormBase):
                               factor)
 
     def normalize(self, input: Any, running_mean: Any, running_var: Any, use_batch: bool, factor: float) -> Any:
-        """Normalise by the batch's own statistics or by the running ones, which move by `factor`."""
+        """Normalise with the batch's statistics (use_batch) or the running ones; running statistics are updated with
+        weight `factor`.
+        """
         return F.batch_norm(input, running_mean, running_var, self.weight, self.bias, use_batch, factor, self.eps)
 
 
@@ -126,10 +131,11 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """The name, for imports and isinstance(): a layer that works over ranks needs them, so a plugin provides it.
+    """Batch normalisation with statistics over all ranks, for imports and isinstance(): a plugin provides the
+    implementation.
 
-    Making one (or converting) gives the plugin's subclass; without a plugin NotImplementedError, for the statistics of one
-    rank alone would differ from PyTorch's without a word.
+    Constructing or converting gives the plugin's subclass; without a plugin it is a NotImplementedError, since the
+    statistics of one rank alone would silently differ from PyTorch's.
     """
 
     def __new__(cls, *args: Any, **kwargs: Any) -> SyncBatchNorm:
@@ -147,10 +153,11 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
-        """The module with a SyncBatchNorm in the place of each batch normalisation: the same parameters, buffers, hooks.
+        """Replace every batch normalisation in `module` by a SyncBatchNorm with the same parameters, buffers and
+        hooks.
 
-        process_group: a dparallel communicator. The module itself is changed, unless it is a batch normalisation: take
-        what is returned.
+        process_group is a dparallel communicator. The module is changed in place, unless it is itself a batch
+        normalisation: use the returned module.
         """
         return _converted(cls._found(), module, process_group, {})
 

@@ -1,4 +1,4 @@
-"""Channels in another order."""
+"""ChannelShuffle: a fixed permutation of the channels."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from .shown import shown
 
 
 class ChannelShuffle(Module):
-    """Channel g * k + i moves to i * groups + g, of groups of k channels: each new neighbour is of another group."""
+    """Permute channels between groups: with groups of k channels, channel g * k + i moves to i * groups + g, so that
+    neighbours come from different groups. Zhang et al. 2017 (arXiv:1707.01083).
+    """
 
     def __init__(self, groups: int) -> None:
         self.groups = groups
 
     def forward(self, input: Any) -> Any:
-        """channel_shuffle."""
+        """input (n, c, ...), c a multiple of groups -> the same shape."""
         return F.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:

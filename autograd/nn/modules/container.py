@@ -78,7 +78,7 @@ class Sequential(_Numbered):
             self.add_module(str(name), module)
 
     def forward(self, input: Any) -> Any:
-        """One after the other."""
+        """The output of the last module; each module gets the output of the one before it."""
         for module in self:
             input = module(input)
         return input
@@ -127,7 +127,7 @@ class Sequential(_Numbered):
 
 
 class ModuleList(_Numbered):
-    """A list of modules that a Module finds."""
+    """A list of modules that are registered as submodules, so that parameters() and state_dict() find them."""
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         if modules is not None:
@@ -162,7 +162,7 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """A dict of modules, in the order in which they came."""
+    """A dict of modules, registered as submodules and kept in the order of insertion."""
 
     def __init__(self, modules: Any = None) -> None:
         if modules is not None:
@@ -187,25 +187,25 @@ class ModuleDict(Module):
         return key in self._modules
 
     def clear(self) -> None:
-        """Hold nothing."""
+        """Remove all modules."""
         self._modules.clear()
 
     def pop(self, key: str) -> Any:
-        """Take a module out and return it."""
+        """Remove the module named `key` and return it. KeyError if there is none."""
         module = self[key]
         del self[key]
         return module
 
     def keys(self) -> Any:
-        """The names."""
+        """The names of the modules, in the order of insertion."""
         return dict(self._modules).keys()
 
     def values(self) -> Any:
-        """The modules."""
+        """The modules, in the order of insertion."""
         return dict(self._modules).values()
 
     def items(self) -> Any:
-        """The pairs of both."""
+        """Pairs of name and module, in the order of insertion."""
         return dict(self._modules).items()
 
     def update(self, modules: Any) -> None:
@@ -215,7 +215,9 @@ class ModuleDict(Module):
 
 
 def pairs(given: Any, name: str) -> list[tuple[Any, Any]]:
-    """A mapping, or something with items(), or an iterable of pairs, as a list of pairs."""
+    """A mapping, an object with items(), or an iterable of pairs, as a list of pairs. `name` stands in the error
+    texts.
+    """
     if not isinstance(given, Iterable):
         raise TypeError(f"{name}.update should be called with an iterable of key/value pairs, but got "
                         f"{type(given).__name__}")

@@ -36,7 +36,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Uniform within 1 / sqrt(fan in), weight and bias."""
+        """Draw weight and bias from U(-b, b), b = 1 / sqrt(fan_in): PyTorch's default."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             fan_in = init.fans(self.weight)[0]
@@ -44,7 +44,7 @@ class _ConvNd(Module):
                 init.uniform_(self.bias, -1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in))
 
     def extra_repr(self) -> str:
-        """Channels, kernel and stride, and the rest where it is not the default."""
+        """Channels, kernel size and stride, and every other argument that differs from its default."""
         zeros, ones = (0,) * len(self.kernel_size), (1,) * len(self.kernel_size)
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
         text += f", padding={self.padding}" if self.padding != zeros else ""
@@ -90,7 +90,7 @@ def _borders(padding: Any, kernel_size: Sequence[int], dilation: Sequence[int]) 
 
 
 class Conv1d(_ConvNd):
-    """Cross-correlation of sequences: (n, in_channels, length) -> (n, out_channels, length'); n may be missing."""
+    """Cross-correlation of sequences with learned kernels of shape (out_channels, in_channels / groups, k)."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
                  dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
@@ -104,12 +104,14 @@ class Conv1d(_ConvNd):
         return self._convolved(F.conv1d, input, weight, bias)
 
     def forward(self, input: Any) -> Any:
-        """The convolution."""
+        """input (n, in_channels, l) or (in_channels, l) -> (n, out_channels, l'), with l' = (l + 2 padding - dilation
+        (kernel - 1) - 1) // stride + 1.
+        """
         return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv2d(_ConvNd):
-    """Cross-correlation of images: (n, in_channels, h, w) -> (n, out_channels, h', w'); n may be missing."""
+    """Cross-correlation of images with learned kernels of shape (out_channels, in_channels / groups, kh, kw)."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
                  dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
@@ -123,12 +125,14 @@ class Conv2d(_ConvNd):
         return self._convolved(F.conv2d, input, weight, bias)
 
     def forward(self, input: Any) -> Any:
-        """The convolution."""
+        """input (n, in_channels, h, w) or (in_channels, h, w) -> (n, out_channels, h', w'); each size as in
+        Conv1d.forward.
+        """
         return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv3d(_ConvNd):
-    """Cross-correlation of volumes: (n, in_channels, d, h, w) -> (n, out_channels, d', h', w'); n may be missing."""
+    """Cross-correlation of volumes with learned kernels of shape (out_channels, in_channels / groups, kd, kh, kw)."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
                  dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
@@ -142,7 +146,9 @@ class Conv3d(_ConvNd):
         return self._convolved(F.conv3d, input, weight, bias)
 
     def forward(self, input: Any) -> Any:
-        """The convolution."""
+        """input (n, in_channels, d, h, w) or without n -> (n, out_channels, d', h', w'); each size as in
+        Conv1d.forward.
+        """
         return self._conv_forward(input, self.weight, self.bias)
 
 
@@ -185,7 +191,9 @@ class _ConvTransposeNd(_ConvNd):
 
 
 class ConvTranspose1d(_ConvTransposeNd):
-    """The adjoint of Conv1d, as a layer: each input element adds a scaled kernel to the output."""
+    """The adjoint of Conv1d, with a learned kernel of shape (in_channels, out_channels / groups, k): each input
+    element adds a scaled kernel to the output.
+    """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
                  output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
@@ -195,12 +203,19 @@ class ConvTranspose1d(_ConvTransposeNd):
                          size(output_padding), groups, bias, padding_mode, device, dtype)
 
     def forward(self, input: Any, output_size: Any = None) -> Any:
-        """output_size: one of the sizes that Conv1d would have taken to the input's."""
+        """input (n, in_channels, l) -> (n, out_channels, l'), with l' = (l - 1) stride - 2 padding + dilation (kernel
+        - 1) + output_padding + 1.
+
+        With stride > 1 several lengths l' belong to one l: output_size picks one of them instead of output_padding.
+        ValueError if it is none of them.
+        """
         return self._transposed(F.conv_transpose1d, input, output_size)
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """The adjoint of Conv2d, as a layer: each input element adds a scaled kernel to the output."""
+    """The adjoint of Conv2d, with a learned kernel of shape (in_channels, out_channels / groups, kh, kw): each input
+    element adds a scaled kernel to the output.
+    """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
                  output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
@@ -210,12 +225,16 @@ class ConvTranspose2d(_ConvTransposeNd):
                          size(output_padding), groups, bias, padding_mode, device, dtype)
 
     def forward(self, input: Any, output_size: Any = None) -> Any:
-        """output_size: one of the sizes that Conv2d would have taken to the input's."""
+        """input (n, in_channels, h, w) -> (n, out_channels, h', w'); sizes and output_size as in
+        ConvTranspose1d.forward.
+        """
         return self._transposed(F.conv_transpose2d, input, output_size)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """The adjoint of Conv3d, as a layer: each input element adds a scaled kernel to the output."""
+    """The adjoint of Conv3d, with a learned kernel of shape (in_channels, out_channels / groups, kd, kh, kw): each
+    input element adds a scaled kernel to the output.
+    """
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
                  output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
@@ -225,7 +244,9 @@ class ConvTranspose3d(_ConvTransposeNd):
                          size(output_padding), groups, bias, padding_mode, device, dtype)
 
     def forward(self, input: Any, output_size: Any = None) -> Any:
-        """output_size: one of the sizes that Conv3d would have taken to the input's."""
+        """input (n, in_channels, d, h, w) -> (n, out_channels, d', h', w'); sizes and output_size as in
+        ConvTranspose1d.forward.
+        """
         return self._transposed(F.conv_transpose3d, input, output_size)
 
 

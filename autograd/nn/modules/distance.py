@@ -1,4 +1,4 @@
-"""How far, or how alike, vectors are."""
+"""Distances and similarities of vectors."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ class PairwiseDistance(Module):
         self.norm, self.eps, self.keepdim = p, eps, keepdim
 
     def forward(self, x1: Any, x2: Any) -> Any:
-        """The distances."""
+        """x1, x2 (n, d) or (d,), broadcast -> (n,) or (); with keepdim=True the last dimension stays, of size 1."""
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between x1 and x2 along dim; lengths below eps count as eps."""
+    """dot(x1, x2) / (max(|x1|, eps) * max(|x2|, eps)) along dim."""
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         self.dim, self.eps = dim, eps
 
     def forward(self, x1: Any, x2: Any) -> Any:
-        """The cosines."""
+        """x1, x2 of shapes that broadcast -> that shape without dim; values in [-1, 1]."""
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
 
 

@@ -23,34 +23,38 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """Single elements."""
+    """Zero single elements with probability p in training mode and scale the others by 1 / (1 - p)."""
 
     def forward(self, input: Any) -> Any:
-        """Drop while training."""
+        """input of any shape -> the same shape; the input itself in evaluation mode."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutNd):
-    """Whole channels of (n, c, length) or (c, length)."""
+    """Zero whole channels of (n, c, l) or (c, l) with probability p in training mode; scale the others by 1 / (1 - p)."""
 
     def forward(self, input: Any) -> Any:
-        """Drop while training."""
+        """input (n, c, l) or (c, l) -> the same shape; the input itself in evaluation mode."""
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
-    """Whole channels of (n, c, h, w). Tompson et al. 2015."""
+    """Zero whole channels of (n, c, h, w) with probability p in training mode; scale the others by 1 / (1 - p).
+    Tompson et al. 2015 (arXiv:1411.4280).
+    """
 
     def forward(self, input: Any) -> Any:
-        """Drop while training."""
+        """input (n, c, h, w) -> the same shape; the input itself in evaluation mode."""
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
-    """Whole channels of (n, c, d, h, w) or (c, d, h, w)."""
+    """Zero whole channels of (n, c, d, h, w) or (c, d, h, w) with probability p in training mode; scale the others by
+    1 / (1 - p).
+    """
 
     def forward(self, input: Any) -> Any:
-        """Drop while training."""
+        """input (n, c, d, h, w) or (c, d, h, w) -> the same shape; the input itself in evaluation mode."""
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
@@ -58,15 +62,15 @@ class AlphaDropout(_DropoutNd):
     """Dropout that keeps mean 0 and variance 1, for networks of SELU. Klambauer et al. 2017."""
 
     def forward(self, input: Any) -> Any:
-        """Drop while training; never in place, as in PyTorch."""
+        """input of any shape -> the same shape. `inplace` has no effect, as in PyTorch."""
         return F.alpha_dropout(input, self.p, self.training)
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """AlphaDropout of whole channels."""
+    """AlphaDropout of whole channels instead of single elements."""
 
     def forward(self, input: Any) -> Any:
-        """Drop while training; never in place, as in PyTorch."""
+        """input (n, c, ...) -> the same shape. `inplace` has no effect, as in PyTorch."""
         return F.feature_alpha_dropout(input, self.p, self.training)
 
 

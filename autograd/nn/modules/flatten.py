@@ -1,4 +1,4 @@
-"""Several dimensions as one, and one as several."""
+"""Flatten and Unflatten: reshapes between one dimension and several."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from .shown import shown
 
 
 class Flatten(Module):
-    """Dimensions start_dim to end_dim as one."""
+    """Merge dimensions start_dim to end_dim (inclusive) into one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def forward(self, input: Any) -> Any:
-        """The reshape."""
+        """input (n, *dims) -> (n, prod(dims)) with the default arguments; a view where memory order allows it."""
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
-        """The dimensions."""
+        """The first and last merged dimension, as repr() shows them."""
         return shown(self, "start_dim end_dim")
 
 
 class Unflatten(Module):
-    """Dimension dim as several; one of the sizes may be -1."""
+    """Split dimension dim into several of the sizes unflattened_size; one of them may be -1."""
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         if isinstance(dim, str):
@@ -38,7 +38,9 @@ class Unflatten(Module):
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input: Any) -> Any:
-        """The reshape."""
+        """input (..., prod(sizes), ...) -> (..., *sizes, ...). RuntimeError if the sizes do not multiply to the
+        dimension.
+        """
         return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:

@@ -1,4 +1,4 @@
-"""Windows of an image as columns, and back."""
+"""Fold and Unfold: sliding windows of an image as columns (im2col), and the adjoint (col2im)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ class Fold(Module):
         self.dilation, self.padding, self.stride = dilation, padding, stride
 
     def forward(self, input: Any) -> Any:
-        """fold."""
+        """input (n, c * prod(kernel_size), windows) or without n -> (n, c, *output_size); overlapping windows are
+        summed.
+        """
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
@@ -32,11 +34,11 @@ class Unfold(Module):
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
     def forward(self, input: Any) -> Any:
-        """unfold."""
+        """input (n, c, h, w) or (c, h, w) -> (n, c * prod(kernel_size), windows)."""
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
-        """The window."""
+        """Kernel size, dilation, padding and stride, as repr() shows them."""
         return shown(self, "kernel_size dilation padding stride")
 
 

@@ -1,4 +1,4 @@
-"""Instance normalisation: by sample and channel. Ulyanov et al. 2016."""
+"""Instance normalisation: batch normalisation of each sample by itself. Ulyanov et al. 2016 (arXiv:1607.08022)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .batchnorm import NormBase
 
 
 class _InstanceNorm(NormBase):
-    """(x - mean) / sqrt(variance + eps) * weight + bias over the places of each sample and channel.
+    """(x - mean) / sqrt(variance + eps) * weight + bias, per sample and channel over all positions.
 
-    With running statistics, evaluation uses these.
+    With track_running_stats=True evaluation uses the running statistics.
     """
 
     sample_ndim = 0                                  # dimensions of one sample, its channels among them
@@ -27,7 +27,9 @@ class _InstanceNorm(NormBase):
             raise ValueError(f"expected {n}D or {n + 1}D input (got {input.ndim}D input)")
 
     def forward(self, input: Any) -> Any:
-        """Normalise; a sample without a batch dimension gives one."""
+        """input (n, num_features, ...) or (num_features, ...) -> the same shape. ValueError for another number of
+        dimensions.
+        """
         self._check_input_dim(input)
         channel = input.ndim - self.sample_ndim
         if input.shape[channel] != self.num_features:

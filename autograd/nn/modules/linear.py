@@ -14,13 +14,13 @@ from .shown import shown
 
 
 class Identity(Module):
-    """The input itself; takes any arguments and forgets them."""
+    """Return the input; constructor arguments are accepted and ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Nothing to keep."""
 
     def forward(self, input: Any) -> Any:
-        """The input."""
+        """input of any shape and dtype -> the same Tensor."""
         return input
 
 
@@ -38,18 +38,18 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Uniform within 1 / sqrt(in_features), weight and bias."""
+        """Draw weight and bias from U(-b, b), b = 1 / sqrt(in_features): PyTorch's default."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Any) -> Any:
-        """The product."""
+        """input (..., in_features) -> (..., out_features)."""
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """in_features, out_features and whether there is a bias, as repr() shows them."""
         return f"{shown(self, 'in_features out_features')}, bias={self.bias is not None}"
 
 
@@ -69,18 +69,18 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Uniform within 1 / sqrt(in1_features), weight and bias."""
+        """Draw weight and bias from U(-b, b), b = 1 / sqrt(in1_features): PyTorch's default."""
         bound = 1 / math.sqrt(self.in1_features)
         init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input1: Any, input2: Any) -> Any:
-        """The products."""
+        """input1 (..., in1_features), input2 (..., in2_features) -> (..., out_features)."""
         return F.bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """The three sizes and whether there is a bias, as repr() shows them."""
         return f"{shown(self, 'in1_features in2_features out_features')}, bias={self.bias is not None}"
 
 

@@ -39,7 +39,9 @@ class LinearCrossEntropyLoss(Loss):
         self.linear = Linear(in_features, outputs, bias=bias, device=device, dtype=dtype)
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input (n, in_features), target (n, *out_features) of class numbers -> a scalar, or target's shape if
+        reduction is "none".
+        """
         shape = (self.num_classes, *self.out_features)
         bias = None if self.linear.bias is None else self.linear.bias.reshape(shape)
         return F.linear_cross_entropy(input, self.linear.weight.reshape(*shape, self.linear.in_features), target,

@@ -12,7 +12,7 @@ from .distance import PairwiseDistance
 
 
 class Loss(Module):
-    """What all losses have: the reduction, or the deprecated arguments that once stood for it."""
+    """Base of all losses: `reduction`, or the deprecated size_average and reduce, which are translated to it."""
 
     def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
         self.reduction = reduction if size_average is None and reduce is None else chosen("mean", size_average, reduce)
@@ -34,59 +34,67 @@ class _WeightedLoss(_Loss):
 # --- distances --------------------------------------------------------------------------------------------------------
 
 class L1Loss(_Loss):
-    """|input - target|."""
+    """The absolute error |input - target|."""
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
 class MSELoss(_Loss):
-    """(input - target)^2."""
+    """The squared error (input - target)^2."""
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(_Loss):
-    """|input - target| - beta / 2, and a parabola within beta of 0."""
+    """With d = input - target: d^2 / (2 beta) where |d| < beta, |d| - beta / 2 elsewhere. Girshick 2015
+    (arXiv:1504.08083).
+    """
 
     def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
 
 class HuberLoss(_Loss):
-    """delta times SmoothL1Loss with beta = delta."""
+    """With d = input - target: d^2 / 2 where |d| < delta, delta * (|d| - delta / 2) elsewhere."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.delta = delta
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
 
 class GaussianNLLLoss(_Loss):
-    """(log(var) + (input - target)^2 / var) / 2; full adds the constant."""
+    """(log(var) + (input - target)^2 / var) / 2, with var at least eps; full=True adds log(2 pi) / 2. Nix & Weigend
+    1994.
+    """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
         self.full, self.eps = full, eps
 
     def forward(self, input: Any, target: Any, var: Any) -> Any:
-        """The loss."""
+        """input, target of one shape; var of that shape, without its last dimension, or 1 there -> a scalar, or
+        input's shape if reduction is "none".
+        """
         return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
 
 
 class PoissonNLLLoss(_Loss):
-    """exp(input) - target * input; with log_input=False the input is the rate itself. full adds Stirling's terms."""
+    """exp(input) - target * input; with log_input=False input - target * log(input + eps). full=True adds Stirling's
+    approximation of log(target!).
+    """
 
     def __init__(self, log_input: bool = True, full: bool = False, size_average: Any = None, eps: float = 1e-8,
                  reduce: Any = None, reduction: str = "mean") -> None:
@@ -94,13 +102,13 @@ class PoissonNLLLoss(_Loss):
         self.log_input, self.full, self.eps = log_input, full, eps
 
     def forward(self, log_input: Any, target: Any) -> Any:
-        """The loss."""
+        """log_input, target of one shape -> a scalar, or that shape if reduction is "none"."""
         return F.poisson_nll_loss(log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
                                   reduction=self.reduction)
 
 
 class KLDivLoss(_Loss):
-    """target * (log(target) - input), of log probabilities; log_target: the target is one too."""
+    """target * (log(target) - input), where input holds log-probabilities; with log_target=True the target does, too."""
 
     def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
                  log_target: bool = False) -> None:
@@ -108,7 +116,9 @@ class KLDivLoss(_Loss):
         self.log_target = log_target
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss; reduction "batchmean" divides the sum by the number of rows."""
+        """input, target of one shape -> a scalar, or that shape if reduction is "none"; "batchmean" divides the sum by
+        the number of rows.
+        """
         return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
 
 
@@ -123,12 +133,16 @@ class NLLLoss(_WeightedLoss):
         self.ignore_index = ignore_index
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input (n, c, ...) of log-probabilities, target (n, ...) of class numbers -> a scalar, or target's shape if
+        reduction is "none".
+        """
         return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """-log softmax(input)[target], or against probabilities; label_smoothing mixes in the uniform distribution."""
+    """-log softmax(input)[target], or -sum(target * log softmax(input)) for target probabilities; label_smoothing
+    mixes the target with the uniform distribution.
+    """
 
     def __init__(self, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
                  reduction: str = "mean", label_smoothing: float = 0.0) -> None:
@@ -136,21 +150,23 @@ class CrossEntropyLoss(_WeightedLoss):
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input (n, c, ...) of scores, target (n, ...) of class numbers or (n, c, ...) of probabilities -> a scalar,
+        or shape (n, ...) if reduction is "none".
+        """
         return F.cross_entropy(input, target, weight=self.weight, ignore_index=self.ignore_index,
                                reduction=self.reduction, label_smoothing=self.label_smoothing)
 
 
 class BCELoss(_WeightedLoss):
-    """-target log(input) - (1 - target) log(1 - input)."""
+    """-target * log(input) - (1 - target) * log(1 - input); logs are clamped to -100."""
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input, target of one shape, input in [0, 1] -> a scalar, or that shape if reduction is "none"."""
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """BCELoss of sigmoid(input), without its overflow; pos_weight multiplies the first term."""
+    """BCELoss of sigmoid(input), computed without overflow; pos_weight multiplies the first term."""
 
     weight: Any
     pos_weight: Any
@@ -162,7 +178,7 @@ class BCEWithLogitsLoss(_Loss):
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input, target of one shape -> a scalar, or that shape if reduction is "none"."""
         return F.binary_cross_entropy_with_logits(input, target, self.weight, pos_weight=self.pos_weight,
                                                   reduction=self.reduction)
 
@@ -171,15 +187,15 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The mean of BCEWithLogitsLoss over the classes."""
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input, target (n, c) -> a scalar, or shape (n,) if reduction is "none"."""
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-target * input)), targets 1 and -1."""
+    """log(1 + exp(-target * input)), for targets 1 and -1."""
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input, target of one shape -> a scalar, or that shape if reduction is "none"."""
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
@@ -191,7 +207,9 @@ class CTCLoss(_Loss):
         self.blank, self.zero_infinity = blank, zero_infinity
 
     def forward(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
-        """The loss."""
+        """log_probs (t, n, c), targets (n, s) or concatenated, input_lengths (n,), target_lengths (n,) -> a scalar, or
+        shape (n,) if reduction is "none".
+        """
         return F.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
                           self.zero_infinity)
 
@@ -206,44 +224,48 @@ class HingeEmbeddingLoss(_Loss):
         self.margin = margin
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input, target of one shape -> a scalar, or that shape if reduction is "none"."""
         return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cos(input1, input2) where target is 1, max(0, cos - margin) where it is -1."""
+    """1 - cos(input1, input2) where target is 1, max(0, cos(input1, input2) - margin) where it is -1."""
 
     def __init__(self, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
-        """The loss."""
+        """input1, input2 (n, d), target (n,) of 1 and -1 -> a scalar, or shape (n,) if reduction is "none"."""
         return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, -target (input1 - input2) + margin)."""
+    """max(0, -target * (input1 - input2) + margin): target 1 ranks input1 above input2, -1 below."""
 
     def __init__(self, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
     def forward(self, input1: Any, input2: Any, target: Any) -> Any:
-        """The loss."""
+        """input1, input2, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
         return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Margins between each label's score and those of the classes that are no labels."""
+    """The sum over labels i and other classes j of max(0, 1 - input[i] + input[j]), divided by the number of classes."""
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss; each row of the target has its labels first, then -1."""
+        """input (n, c); target (n, c), each row its class numbers first, then -1 -> a scalar, or shape (n,) if
+        reduction is "none".
+        """
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """sum over the other classes j of max(0, margin - input[target] + input[j])^p, over the number of classes."""
+    """The sum over classes j other than the target of max(0, margin - input[target] + input[j])^p, divided by the
+    number of classes.
+    """
 
     def __init__(self, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: Any = None, reduce: Any = None,
                  reduction: str = "mean") -> None:
@@ -255,13 +277,15 @@ class MultiMarginLoss(_WeightedLoss):
         self.p, self.margin = p, margin
 
     def forward(self, input: Any, target: Any) -> Any:
-        """The loss."""
+        """input (n, c), target (n,) of class numbers -> a scalar, or shape (n,) if reduction is "none"."""
         return F.multi_margin_loss(input, target, p=self.p, margin=self.margin, weight=self.weight,
                                    reduction=self.reduction)
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, |anchor - positive| - |anchor - negative| + margin). Balntas et al. 2016."""
+    """max(0, d(anchor, positive) - d(anchor, negative) + margin), d the p-norm of the difference; swap=True uses the
+    smaller of d(anchor, negative) and d(positive, negative). Balntas et al. 2016.
+    """
 
     def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
                  size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
@@ -271,13 +295,13 @@ class TripletMarginLoss(_Loss):
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
     def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
-        """The loss."""
+        """anchor, positive, negative (n, d) -> a scalar, or shape (n,) if reduction is "none"."""
         return F.triplet_margin_loss(anchor, positive, negative, margin=self.margin, p=self.p, eps=self.eps,
                                      swap=self.swap, reduction=self.reduction)
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with a distance of your own, a function of two tensors or a module."""
+    """TripletMarginLoss with a distance given as a function of two tensors or as a module."""
 
     def __init__(self, *, distance_function: Callable[[Any, Any], Any] | None = None, margin: float = 1.0,
                  swap: bool = False, reduction: str = "mean") -> None:
@@ -288,7 +312,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.margin, self.swap = margin, swap
 
     def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
-        """The loss."""
+        """anchor, positive, negative (n, ...) -> a scalar, or the distance's shape if reduction is "none"."""
         return F.triplet_margin_with_distance_loss(anchor, positive, negative, distance_function=self.distance_function,
                                                    margin=self.margin, swap=self.swap, reduction=self.reduction)
 

@@ -31,14 +31,14 @@ class LayerNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Scale 1, shift 0."""
+        """Set the scale to 1 and the shift to 0."""
         if self.weight is not None:
             init.ones_(self.weight)
         if self.bias is not None:
             init.zeros_(self.bias)
 
     def forward(self, input: Any) -> Any:
-        """Normalise."""
+        """input (..., *normalized_shape) -> the same shape and dtype."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -60,12 +60,12 @@ class RMSNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Scale 1."""
+        """Set the scale to 1."""
         if self.weight is not None:
             init.ones_(self.weight)
 
     def forward(self, x: Any) -> Any:
-        """Normalise; eps None is the dtype's."""
+        """x (..., *normalized_shape) -> the same shape and dtype. eps=None stands for the dtype's machine epsilon."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
@@ -74,7 +74,9 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Normalisation over groups of channels and all places, with a scale and shift by channel. Wu & He 2018."""
+    """Normalise over each group of channels and all spatial positions, with a scale and a shift per channel. Wu & He
+    2018 (arXiv:1803.08494).
+    """
 
     weight: Any
     bias: Any
@@ -89,14 +91,14 @@ class GroupNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Scale 1, shift 0."""
+        """Set the scale to 1 and the shift to 0."""
         if self.weight is not None:
             init.ones_(self.weight)
         if self.bias is not None:
             init.zeros_(self.bias)
 
     def forward(self, input: Any) -> Any:
-        """Normalise."""
+        """input (n, num_channels, ...) -> the same shape and dtype."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
@@ -111,25 +113,28 @@ class LocalResponseNorm(Module):
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
     def forward(self, input: Any) -> Any:
-        """Normalise."""
+        """input (n, c, ...) -> the same shape and dtype."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
-        """size and the constants."""
+        """The window's size and the three constants, as repr() shows them."""
         return f"{self.size}, {shown(self, 'alpha beta k')}"
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """LocalResponseNorm of images over an odd number of channels: an even size counts as the one below it.
+    """LocalResponseNorm of images over an odd number of channels: an even size is reduced by one.
 
-    PyTorch's never takes the first channel out of its moving sum again, though its gradient does. Here both have the window.
+    PyTorch's forward never subtracts the first channel from its moving sum, although its gradient does. Here both use
+    the same window.
     """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)
 
     def forward(self, input: Any) -> Any:
-        """The sum of squares is divided by `size` all the same."""
+        """input (n, c, h, w) -> the same shape. The sum of squares is divided by `size` even if the window is one
+        smaller.
+        """
         if input.ndim != 4:
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.ndim}D instead.")
         window = self.size - (self.size + 1) % 2

@@ -1,4 +1,4 @@
-"""Borders around an input: constants, or what the input itself continues with.
+"""Padding modules: constants, reflections, repetitions or circular continuation around the input.
 
 `padding` is one number, or the sizes before and after each padded dimension, the last dimension first.
 """
@@ -14,7 +14,7 @@ from .tuples import ntuple
 
 
 class _PadNd(Module):
-    """What all share: how far, how, and of how many dimensions."""
+    """Base of the padding modules: the sizes, the mode and the number of padded dimensions."""
 
     dims = 0
     mode = "constant"
@@ -24,11 +24,11 @@ class _PadNd(Module):
         self.padding = ntuple(2 * self.dims)(padding)
 
     def forward(self, input: Any) -> Any:
-        """Pad the last dimensions."""
+        """input (..., *sizes) -> the last `dims` dimensions grown by their paddings."""
         return F.pad(input, self.padding, self.mode)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """The padding sizes, as repr() shows them."""
         return f"{self.padding}"
 
 
@@ -40,7 +40,7 @@ class _ConstantPadNd(_PadNd):
         self.value = value
 
     def forward(self, input: Any) -> Any:
-        """Pad the last dimensions."""
+        """input (..., *sizes) -> the last `dims` dimensions grown by their paddings."""
         return F.pad(input, self.padding, "constant", self.value)
 
     def extra_repr(self) -> str:
@@ -49,53 +49,53 @@ class _ConstantPadNd(_PadNd):
 
 
 class ConstantPad1d(_ConstantPadNd):
-    """One value around the last dimension."""
+    """Pad the last dimension with one value."""
 
     dims = 1
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """One value around the last two dimensions."""
+    """Pad the last two dimensions with one value."""
 
     dims = 2
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """One value around the last three dimensions."""
+    """Pad the last three dimensions with one value."""
 
     dims = 3
 
 
 class ZeroPad1d(ConstantPad1d):
-    """Zeros around the last dimension."""
+    """Pad the last dimension with zeros."""
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """The padding sizes, as repr() shows them."""
         return f"{self.padding}"
 
 
 class ZeroPad2d(ConstantPad2d):
-    """Zeros around the last two dimensions."""
+    """Pad the last two dimensions with zeros."""
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """The padding sizes, as repr() shows them."""
         return f"{self.padding}"
 
 
 class ZeroPad3d(ConstantPad3d):
-    """Zeros around the last three dimensions."""
+    """Pad the last three dimensions with zeros."""
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:
-        """The sizes."""
+        """The padding sizes, as repr() shows them."""
         return f"{self.padding}"
 
 

@@ -115,46 +115,46 @@ class ParameterDict(Module):
         return key in self._keys
 
     def keys(self) -> Any:
-        """The names."""
+        """The names of the parameters, in the order of insertion."""
         return self._keys.keys()
 
     def values(self) -> Iterable[Any]:
-        """The parameters."""
+        """The parameters, in the order of insertion."""
         return (self[key] for key in self._keys)
 
     def items(self) -> Iterable[tuple[str, Any]]:
-        """The pairs of both."""
+        """Pairs of name and parameter, in the order of insertion."""
         return ((key, self[key]) for key in self._keys)
 
     def copy(self) -> ParameterDict:
-        """Another dict of the same parameters."""
+        """A new ParameterDict that holds the same parameters."""
         return ParameterDict(OrderedDict(self.items()))
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The parameter, or default if there is none."""
+        """The parameter named `key`, or default if there is none."""
         return self[key] if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The parameter; default is put there first if there is none."""
+        """The parameter named `key`; if there is none, default is inserted under that name first."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def pop(self, key: str) -> Any:
-        """Take a parameter out and return it."""
+        """Remove the parameter named `key` and return it. KeyError if there is none."""
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Take the last pair out and return it."""
+        """Remove the pair inserted last and return it. KeyError if the dict is empty."""
         if not self._keys:
             raise KeyError("popitem(): dictionary is empty")
         key = next(reversed(self._keys))
         return key, self.pop(key)
 
     def clear(self) -> None:
-        """Hold nothing."""
+        """Remove all parameters."""
         for key in list(self._keys):
             del self[key]
 

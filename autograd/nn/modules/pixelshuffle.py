@@ -1,4 +1,4 @@
-"""Channels traded for places. Shi et al. 2016 (arXiv:1609.05158)."""
+"""PixelShuffle and PixelUnshuffle: move channels into space and back. Shi et al. 2016 (arXiv:1609.05158)."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from .shown import shown
 
 
 class PixelShuffle(Module):
-    """(..., c * r^2, h, w) -> (..., c, h * r, w * r)."""
+    """Upscale images by moving channels into space: r = upscale_factor."""
 
     def __init__(self, upscale_factor: int) -> None:
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Any) -> Any:
-        """pixel_shuffle."""
+        """input (..., c * r^2, h, w) -> (..., c, h * r, w * r). RuntimeError if r^2 does not divide the channels."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
     def extra_repr(self) -> str:
-        """The factor."""
+        """The upscale factor, as repr() shows it."""
         return shown(self, "upscale_factor")
 
 
 class PixelUnshuffle(Module):
-    """(..., c, h * r, w * r) -> (..., c * r^2, h, w)."""
+    """Downscale images by moving space into channels: r = downscale_factor. The inverse of PixelShuffle."""
 
     def __init__(self, downscale_factor: int) -> None:
         self.downscale_factor = downscale_factor
 
     def forward(self, input: Any) -> Any:
-        """pixel_unshuffle."""
+        """input (..., c, h * r, w * r) -> (..., c * r^2, h, w). RuntimeError if r does not divide h and w."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self) -> str:
-        """The factor."""
+        """The downscale factor, as repr() shows it."""
         return shown(self, "downscale_factor")
 
 

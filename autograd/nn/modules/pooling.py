@@ -1,4 +1,8 @@
-"""Pooling: what becomes of each window of (n, c, *places) or (c, *places)."""
+"""Pooling: one number for each sliding window of (n, c, *spatial) or (c, *spatial).
+
+A spatial size s becomes (s + 2 padding - dilation (kernel - 1) - 1) / stride + 1, rounded down, or up with
+ceil_mode=True. stride defaults to the kernel size.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from .tuples import pair, single, triple
 
 
 class _MaxPoolNd(Module):
-    """The largest element under each window."""
+    """Base of max pooling: the window's arguments."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
@@ -24,94 +28,104 @@ class _MaxPoolNd(Module):
                     return_indices=self.return_indices)
 
     def extra_repr(self) -> str:
-        """The window."""
+        """Kernel size, stride, padding, dilation and ceil_mode, as repr() shows them."""
         return shown(self, "kernel_size stride padding dilation ceil_mode")
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The largest element under each window of a sequence; with their places if return_indices."""
+    """The maximum of each window of a sequence; with return_indices=True also its index, which MaxUnpool1d takes."""
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, l) or (c, l) -> (n, c, l'), or a pair of the maxima and their int64 indices."""
         return self._pooled(F.max_pool1d, input)
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The largest element under each window of an image; with their places if return_indices."""
+    """The maximum of each window of an image; with return_indices=True also its flat index in the plane, which
+    MaxUnpool2d takes.
+    """
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, h, w) or (c, h, w) -> (n, c, h', w'), or a pair of the maxima and their int64 indices."""
         return self._pooled(F.max_pool2d, input)
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The largest element under each window of a volume; with their places if return_indices."""
+    """The maximum of each window of a volume; with return_indices=True also its flat index, which MaxUnpool3d takes."""
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), or a pair of the maxima and their int64
+        indices.
+        """
         return self._pooled(F.max_pool3d, input)
 
 
 class _MaxUnpoolNd(Module):
-    """Elements put back where max pooling found them, with zeros elsewhere."""
+    """Base of max unpooling: write elements to the indices that max pooling returned, and zeros elsewhere."""
 
     kernel_size: tuple[int, ...]
     stride: tuple[int, ...]
     padding: tuple[int, ...]
 
     def extra_repr(self) -> str:
-        """The window."""
+        """Kernel size, stride and padding, as repr() shows them."""
         return shown(self, "kernel_size stride padding")
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """The way back of MaxPool1d."""
+    """Partial inverse of MaxPool1d: maxima go back to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         self.kernel_size, self.padding = single(kernel_size), single(padding)
         self.stride = single(kernel_size if stride is None else stride)
 
     def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
-        """indices as MaxPool1d gave them; output_size where several fit."""
+        """input, indices (n, c, l') as MaxPool1d returned them -> (n, c, l); output_size picks l where several lengths
+        pool to l'.
+        """
         return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """The way back of MaxPool2d."""
+    """Partial inverse of MaxPool2d: maxima go back to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         self.kernel_size, self.padding = pair(kernel_size), pair(padding)
         self.stride = pair(kernel_size if stride is None else stride)
 
     def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
-        """indices as MaxPool2d gave them; output_size where several fit."""
+        """input, indices (n, c, h', w') as MaxPool2d returned them -> (n, c, h, w); output_size picks the size where
+        several pool to (h', w').
+        """
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """The way back of MaxPool3d."""
+    """Partial inverse of MaxPool3d: maxima go back to their indices, all other elements are 0."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         self.kernel_size, self.padding = triple(kernel_size), triple(padding)
         self.stride = triple(kernel_size if stride is None else stride)
 
     def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
-        """indices as MaxPool3d gave them; output_size where several fit."""
+        """input, indices (n, c, d', h', w') as MaxPool3d returned them -> (n, c, d, h, w); output_size picks the size
+        where several are possible.
+        """
         return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 # --- means and powers -------------------------------------------------------------------------------------------------
 
 class _AvgPoolNd(Module):
-    """The mean under each window."""
+    """Base of average pooling: what repr() shows of it."""
 
     def extra_repr(self) -> str:
-        """The window."""
+        """Kernel size, stride and padding, as repr() shows them."""
         return shown(self, "kernel_size stride padding")
 
 
 class AvgPool1d(_AvgPoolNd):
-    """The mean under each window of a sequence."""
+    """The mean of each window of a sequence; padded zeros count unless count_include_pad=False."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True) -> None:
@@ -120,12 +134,12 @@ class AvgPool1d(_AvgPoolNd):
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, l) or (c, l) -> (n, c, l')."""
         return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
 class AvgPool2d(_AvgPoolNd):
-    """The mean under each window of an image; divisor_override divides by another number than the window's."""
+    """The mean of each window of an image; divisor_override replaces the window's size as the divisor."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
@@ -134,13 +148,13 @@ class AvgPool2d(_AvgPoolNd):
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, h, w) or (c, h, w) -> (n, c, h', w')."""
         return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
                             self.divisor_override)
 
 
 class AvgPool3d(_AvgPoolNd):
-    """The mean under each window of a volume; divisor_override divides by another number than the window's."""
+    """The mean of each window of a volume; divisor_override replaces the window's size as the divisor."""
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
@@ -149,56 +163,58 @@ class AvgPool3d(_AvgPoolNd):
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w')."""
         return F.avg_pool3d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
                             self.divisor_override)
 
 
 class _LPPoolNd(Module):
-    """(sum of x^p)^(1/p) under each window."""
+    """Base of power-average pooling: (sum of x^p)^(1/p) of each window, p = norm_type."""
 
     def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
     def extra_repr(self) -> str:
-        """The power and the window."""
+        """The power, kernel size, stride and ceil_mode, as repr() shows them."""
         return shown(self, "norm_type kernel_size stride ceil_mode")
 
 
 class LPPool1d(_LPPoolNd):
-    """The p-norm under each window of a sequence."""
+    """(sum of x^p)^(1/p) of each window of a sequence."""
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, l) or (c, l) -> (n, c, l')."""
         return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool2d(_LPPoolNd):
-    """The p-norm under each window of an image."""
+    """(sum of x^p)^(1/p) of each window of an image."""
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, h, w) or (c, h, w) -> (n, c, h', w')."""
         return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool3d(_LPPoolNd):
-    """The p-norm under each window of a volume."""
+    """(sum of x^p)^(1/p) of each window of a volume."""
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w')."""
         return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 # --- to a given size --------------------------------------------------------------------------------------------------
 
 class _AdaptiveMaxPoolNd(Module):
-    """The largest element of each of as many windows as the output has places; None keeps the input's size."""
+    """Base of adaptive max pooling: output element i covers input rows floor(i s / o) to ceil((i + 1) s / o), for
+    sizes s in, o out. None in output_size keeps the input's size.
+    """
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         self.output_size, self.return_indices = output_size, return_indices
 
     def extra_repr(self) -> str:
-        """The size of the output."""
+        """The output size, as repr() shows it."""
         return shown(self, "output_size")
 
 
@@ -206,7 +222,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Max pooling of sequences to a given length."""
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, l) or (c, l) -> (n, c, output_size), with the indices if return_indices."""
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
@@ -214,7 +230,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Max pooling of images to a given size."""
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, h, w) or (c, h, w) -> (n, c, *output_size), with the indices if return_indices."""
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
@@ -222,18 +238,20 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Max pooling of volumes to a given size."""
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, *output_size), with the indices if return_indices."""
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
 
 class _AdaptiveAvgPoolNd(Module):
-    """The mean of each of as many windows as the output has places; None keeps the input's size."""
+    """Base of adaptive average pooling: windows as in adaptive max pooling; None in output_size keeps the input's
+    size.
+    """
 
     def __init__(self, output_size: Any) -> None:
         self.output_size = output_size
 
     def extra_repr(self) -> str:
-        """The size of the output."""
+        """The output size, as repr() shows it."""
         return shown(self, "output_size")
 
 
@@ -241,7 +259,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """Average pooling of sequences to a given length."""
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, l) or (c, l) -> (n, c, output_size)."""
         return F.adaptive_avg_pool1d(input, self.output_size)
 
 
@@ -249,7 +267,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """Average pooling of images to a given size."""
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, h, w) or (c, h, w) -> (n, c, *output_size)."""
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
@@ -257,14 +275,17 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """Average pooling of volumes to a given size."""
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, *output_size)."""
         return F.adaptive_avg_pool3d(input, self.output_size)
 
 
 # --- at random places -------------------------------------------------------------------------------------------------
 
 class _FractionalMaxPoolNd(Module):
-    """Max pooling over windows at pseudo-random places. Graham 2014 (arXiv:1412.6071)."""
+    """Max pooling over windows at pseudo-random offsets. Graham 2014 (arXiv:1412.6071).
+
+    ValueError unless exactly one of output_size and output_ratio (each in (0, 1)) is given.
+    """
 
     tuples: Any = None
 
@@ -296,7 +317,9 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
     tuples = staticmethod(pair)
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, h, w) or (c, h, w) -> (n, c, h', w'), sizes by output_size or output_ratio, with the indices if
+        return_indices.
+        """
         return self._pooled(F.fractional_max_pool2d, input)
 
 
@@ -306,7 +329,9 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
     tuples = staticmethod(triple)
 
     def forward(self, input: Any) -> Any:
-        """The pooling."""
+        """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), sizes by output_size or output_ratio, with the
+        indices if return_indices.
+        """
         return self._pooled(F.fractional_max_pool3d, input)
 
 

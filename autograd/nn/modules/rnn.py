@@ -24,9 +24,11 @@ GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 class RNNBase(Module):
-    """What RNN, LSTM and GRU share. Parameters weight_ih_l0 (gates * hidden, input), weight_hh_l0 (gates * hidden, hidden),
-    bias_ih_l0, bias_hh_l0 (gates * hidden,), weight_hr_l0 (proj, hidden); _l1 for layer 1, _reverse for the second
-    direction.
+    """Base of RNN, LSTM and GRU: parameters, checks and the loop over layers and directions.
+
+    Parameters of layer 0 are weight_ih_l0 (gates * hidden, input), weight_hh_l0 (gates * hidden, hidden), bias_ih_l0
+    and bias_hh_l0 (gates * hidden,), and with a projection weight_hr_l0 (proj, hidden); _l1 for layer 1; _reverse for
+    the second direction.
     """
 
     def __init__(self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
@@ -56,14 +58,14 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Uniform within 1 / sqrt(hidden_size), all of them."""
+        """Draw every parameter from U(-b, b), b = 1 / sqrt(hidden_size)."""
         bound = 1.0 / math.sqrt(self.hidden_size)
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
     @property
     def all_weights(self) -> list[list[Any]]:
-        """The parameters of each layer and direction."""
+        """The parameters by layer and direction: a list of lists."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     @property
@@ -75,12 +77,12 @@ class RNNBase(Module):
         return [getattr(self, name, None) for name in self._flat_weights_names]
 
     def flatten_parameters(self) -> None:
-        """Nothing to do: a hint for other devices."""
+        """Does nothing: in PyTorch it arranges weights in one block for cuDNN."""
 
     # --- checks -----------------------------------------------------------------------------------------------------
 
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
-        """ValueError or RuntimeError unless dtype, dimensions and features are those expected."""
+        """ValueError unless input's dtype is the weights', RuntimeError unless its dimensions and features fit."""
         weight = self._flat_weights[0]
         if input.dtype != weight.dtype and (modes.autocast is None or not eligible(input) or not eligible(weight)):
             raise ValueError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
@@ -96,23 +98,23 @@ class RNNBase(Module):
         return int(batch_sizes[0]) if batch_sizes is not None else input.shape[0 if self.batch_first else 1]
 
     def get_expected_hidden_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
-        """The shape of h."""
+        """The shape of h: (layers * directions, batch, proj_size or hidden_size)."""
         return (self.num_layers * (2 if self.bidirectional else 1), self._batch(input, batch_sizes),
                 self.proj_size or self.hidden_size)
 
     def check_hidden_size(self, hx: Tensor, expected_hidden_size: tuple[int, ...],
                           msg: str = "Expected hidden size {}, got {}") -> None:
-        """RuntimeError unless hx has this shape."""
+        """RuntimeError unless hx has expected_hidden_size; `msg` is formatted with both shapes."""
         if tuple(hx.shape) != tuple(expected_hidden_size):
             raise RuntimeError(msg.format(tuple(expected_hidden_size), list(hx.shape)))
 
     def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
-        """The checks of the input and of the given states."""
+        """Check the input and the initial states: see check_input and check_hidden_size."""
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
 
     def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
-        """The states of the sequences in another order."""
+        """The states with the sequences of the batch (dimension 1) permuted."""
         return hx if permutation is None else index_select(hx, 1, permutation)
 
     # --- forward ------------------------------------------------------------------------------------------------------
@@ -240,11 +242,11 @@ class LSTM(RNNBase):
                          device, dtype)
 
     def get_expected_cell_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
-        """The shape of c."""
+        """The shape of c: (layers * directions, batch, hidden_size)."""
         return (*self.get_expected_hidden_size(input, batch_sizes)[:2], self.hidden_size)
 
     def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
-        """The checks of the input and of the given states."""
+        """Check the input and both initial states (h, c)."""
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden[0], self.get_expected_hidden_size(input, batch_sizes),
                                "Expected hidden[0] size {}, got {}")
@@ -252,7 +254,7 @@ class LSTM(RNNBase):
                                "Expected hidden[1] size {}, got {}")
 
     def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
-        """The states of the sequences in another order."""
+        """Both states with the sequences of the batch (dimension 1) permuted."""
         return hx if permutation is None else tuple(index_select(h, 1, permutation) for h in hx)
 
 

@@ -14,12 +14,14 @@ from ..module import Module
 
 
 def each(function: Any, states: Any) -> Any:
-    """function(h), or of both of an LSTM's states; None stays None."""
+    """function(h) for one state, a tuple of function(h) for an LSTM's two states, None for None."""
     return None if states is None else function(states) if isinstance(states, Tensor) else tuple(map(function, states))
 
 
 class RNNCellBase(Module):
-    """What the cells share: weight_ih (chunks * hidden, input), weight_hh (chunks * hidden, hidden), bias_ih, bias_hh."""
+    """Base of the cells. Parameters: weight_ih (chunks * hidden, input), weight_hh (chunks * hidden, hidden), bias_ih
+    and bias_hh (chunks * hidden,).
+    """
 
     def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None,
                  dtype: Any = None) -> None:
@@ -33,7 +35,7 @@ class RNNCellBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Uniform within 1 / sqrt(hidden_size), all of them."""
+        """Draw every parameter from U(-b, b), b = 1 / sqrt(hidden_size)."""
         bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)

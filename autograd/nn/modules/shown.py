@@ -1,4 +1,4 @@
-"""What print() shows of a module."""
+"""What repr() of a module shows of its arguments."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from typing import Any
 
 
 def shown(module: Any, names: str, inplace: bool = False) -> str:
-    """name=value of the attributes named; inplace=True is added only where it is so."""
+    """"name=value" for each attribute in `names`, joined by commas; inplace=True is added only if it is set."""
     parts = [f"{name}={getattr(module, name)}" for name in names.split()]
     return ", ".join([*parts, "inplace=True"] if inplace else parts)

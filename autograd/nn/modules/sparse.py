@@ -1,4 +1,4 @@
-"""Tables looked up by number."""
+"""Embedding and EmbeddingBag: tables of vectors, looked up by number."""
 
 from __future__ import annotations
 
@@ -44,17 +44,18 @@ class _Table(Module):
             self.weight = Parameter(weight, requires_grad=not freeze)
 
     def reset_parameters(self) -> None:
-        """Normal, with zeros in the row of padding_idx."""
+        """Draw the weight from N(0, 1) and set the row padding_idx to 0."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             init.zeros_(self.weight.detach()[self.padding_idx])
 
 
 class Embedding(_Table):
-    """The row of `weight` for each number of the input: (...,) -> (..., embedding_dim).
+    """The row of `weight` for each number of the input.
 
-    The row padding_idx gets no gradient. max_norm scales rows that are used down to that norm, in place.
-    scale_grad_by_freq divides gradients by how often a row is used in the batch.
+    The row padding_idx gets no gradient. max_norm scales looked-up rows down to that norm, in place.
+    scale_grad_by_freq divides gradients by how often a row occurs in the batch. Gradients are dense:
+    NotImplementedError for sparse=True.
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
@@ -69,7 +70,7 @@ class Embedding(_Table):
     def from_pretrained(cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
                         max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
                         sparse: bool = False) -> Any:
-        """A table of given rows, which are not trained if freeze."""
+        """An Embedding of the given rows (num_embeddings, embedding_dim); they are not trained if freeze."""
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
@@ -77,7 +78,7 @@ class Embedding(_Table):
                    norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
     def forward(self, input: Any) -> Any:
-        """The rows."""
+        """input (...) of int32 or int64 -> (..., embedding_dim)."""
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq,
                            self.sparse)
 
@@ -108,7 +109,7 @@ class EmbeddingBag(_Table):
     def from_pretrained(cls, embeddings: Any, freeze: bool = True, max_norm: float | None = None, norm_type: float = 2.0,
                         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
                         include_last_offset: bool = False, padding_idx: int | None = None) -> Any:
-        """A table of given rows, which are not trained if freeze."""
+        """An EmbeddingBag of the given rows (num_embeddings, embedding_dim); they are not trained if freeze."""
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
@@ -119,7 +120,9 @@ class EmbeddingBag(_Table):
         return bag
 
     def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
-        """The bags; per_sample_weights weigh the rows of a sum."""
+        """input (bags, n), or (total,) cut at `offsets` -> (bags, embedding_dim). per_sample_weights, of input's
+        shape, multiply the rows; only for mode "sum".
+        """
         return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
                                self.mode, self.sparse, per_sample_weights, self.include_last_offset, self.padding_idx)
 

@@ -1,4 +1,4 @@
-"""One number, or one for each dimension: as tuples."""
+"""Kernel sizes, strides and paddings as tuples: one number is repeated for every dimension."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
-    """A function that repeats a number n times, and makes a tuple of anything iterable."""
+    """A function that makes an n-tuple of one number, and a tuple of any iterable."""
     def parse(x: Any) -> tuple[Any, ...]:
         return tuple(x) if isinstance(x, Iterable) else (x,) * n
 
@@ -19,5 +19,5 @@ single, pair, triple, quadruple = (ntuple(n) for n in (1, 2, 3, 4))
 
 
 def reversed_repeated(sizes: Iterable[Any], n: int) -> tuple[Any, ...]:
-    """(a, b), 2 as (b, b, a, a): what pad() takes for borders of sizes a and b."""
+    """The sizes in reverse order, each n times: (a, b), 2 -> (b, b, a, a), the order that pad() takes."""
     return tuple(size for size in reversed(tuple(sizes)) for _ in range(n))

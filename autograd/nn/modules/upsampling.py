@@ -1,4 +1,4 @@
-"""Resampling to another size."""
+"""Upsample: resize images, sequences and volumes by interpolation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..module import Module
 
 
 class Upsample(Module):
-    """(n, c, *places) at another size, or the size times scale_factor, by the interpolation that `mode` names."""
+    """Resize (n, c, *spatial) to `size`, or by scale_factor, with the interpolation that `mode` names."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
                  align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None:
@@ -22,7 +22,7 @@ class Upsample(Module):
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Any) -> Any:
-        """interpolate."""
+        """input (n, c, *spatial) -> (n, c, *size), or (n, c, *floor(spatial * scale_factor))."""
         return F.interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners,
                              recompute_scale_factor=self.recompute_scale_factor)
 
@@ -33,14 +33,14 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Images resampled to the nearest pixel."""
+    """Resize images (n, c, h, w) by copying the nearest pixel."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images resampled linearly both ways, corners on corners."""
+    """Resize images (n, c, h, w) bilinearly with align_corners=True."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

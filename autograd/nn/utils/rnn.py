@@ -24,9 +24,11 @@ class _Packed(NamedTuple):
 
 
 class PackedSequence(_Packed):
-    """Sequences, longest first, one step after another: data (sum of lengths, ...), and how many take part in each step.
+    """A batch of sequences of different lengths, stored step by step and longest first.
 
-    sorted_indices: which of the given sequences are where; unsorted_indices: back. None if they came sorted.
+    data (sum of lengths, ...) holds the first step of every sequence, then the second, and so on; batch_sizes[t]
+    sequences have a step t. sorted_indices maps positions here to positions in the given batch, unsorted_indices back;
+    both are None if the batch came sorted.
     """
 
     __slots__ = ()
@@ -43,61 +45,61 @@ class PackedSequence(_Packed):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """The data as Tensor.to() makes it; this one if that changes nothing."""
+        """This sequence with data.to(*args, **kwargs); itself if that changes nothing."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, *self[1:])
 
     def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """This one: there is no other device."""
+        """to("cpu"): itself, since the CPU is the only device."""
         return self.to(*args, device="cpu", **kwargs)
 
     def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """There is no other device: the error of Tensor.to()."""
+        """Raises the error of Tensor.to("cuda"): the CPU is the only device."""
         return self.to(*args, device="cuda", **kwargs)
 
     def pin_memory(self) -> PackedSequence:
-        """This one: memory is not pinned, and needs not be."""
+        """Itself: memory is not pinned, since there is no device to copy to."""
         return self
 
     def double(self) -> PackedSequence:
-        """to(float64)."""
+        """The sequence with data of float64."""
         return self.to(dtype=np.dtype("float64"))
 
     def float(self) -> PackedSequence:
-        """to(float32)."""
+        """The sequence with data of float32."""
         return self.to(dtype=np.dtype("float32"))
 
     def half(self) -> PackedSequence:
-        """to(float16)."""
+        """The sequence with data of float16."""
         return self.to(dtype=np.dtype("float16"))
 
     def long(self) -> PackedSequence:
-        """to(int64)."""
+        """The sequence with data of int64."""
         return self.to(dtype=int64)
 
     def int(self) -> PackedSequence:
-        """to(int32)."""
+        """The sequence with data of int32."""
         return self.to(dtype=np.dtype("int32"))
 
     def short(self) -> PackedSequence:
-        """to(int16)."""
+        """The sequence with data of int16."""
         return self.to(dtype=np.dtype("int16"))
 
     def char(self) -> PackedSequence:
-        """to(int8)."""
+        """The sequence with data of int8."""
         return self.to(dtype=np.dtype("int8"))
 
     def byte(self) -> PackedSequence:
-        """to(uint8)."""
+        """The sequence with data of uint8."""
         return self.to(dtype=np.dtype("uint8"))
 
     @property
     def is_cuda(self) -> bool:
-        """False."""
+        """False: the CPU is the only device."""
         return False
 
     def is_pinned(self) -> bool:
-        """False."""
+        """False: memory is not pinned."""
         return False
 
 

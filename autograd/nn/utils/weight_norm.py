@@ -31,12 +31,14 @@ class WeightNorm:
         self.name, self.dim = name, -1 if dim is None else dim
 
     def compute_weight(self, module: Any) -> Any:
-        """The weight."""
+        """g * v / |v| from the module's parameters <name>_g and <name>_v."""
         return normalized(getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim)
 
     @staticmethod
     def apply(module: Any, name: str, dim: int | None) -> WeightNorm:
-        """Replace the parameter."""
+        """Replace the parameter `name` by its norm <name>_g and direction <name>_v, and register the hook.
+        RuntimeError if the parameter has one.
+        """
         warnings.warn("`torch.nn.utils.weight_norm` is deprecated in favor of "
                       "`torch.nn.utils.parametrizations.weight_norm`.", FutureWarning, stacklevel=3)
         if any(isinstance(h.call, WeightNorm) and h.call.name == name for h in module._hooks_of("pre")):

@@ -76,12 +76,12 @@ def _like_sequence(model: Any, values: list[Any]) -> Any:
 
 
 def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: FnMap | None = None) -> Tensor:
-    """Tensors stacked."""
+    """Stack n tensors of one shape into one of shape (n, *shape)."""
     return stack(batch)
 
 
 def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: FnMap | None = None) -> Any:
-    """Arrays as tensors, stacked."""
+    """Stack n arrays of one shape into a tensor (n, *shape). TypeError for strings and objects."""
     if batch[0].dtype.kind in "SUO":
         raise TypeError(MSG_TYPE.format(batch[0].dtype))
     return collate([as_tensor(array) for array in batch], collate_fn_map=collate_fn_map)

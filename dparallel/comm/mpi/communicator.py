@@ -386,11 +386,11 @@ class MpiComm(MpiMessages, Communicator):
             self.waiting = None
 
     def persistent_sum(self, size: int, dtype: Any) -> PersistentSum:
-        """In memory that all ranks share, on one host."""
+        """A PersistentSum; its vector lies in memory that the ranks share, if all are on one host."""
         return self._shared.vector(size, dtype) or PersistentSum(self, size, dtype)
 
     def duplicate(self) -> MpiComm:
-        """MPI_Comm_dup."""
+        """A communicator of the same ranks with its own message context (MPI_Comm_dup). Collective."""
         self._exchange([Call("duplicate", self.size)])
         return MpiComm(self.comm)
 
@@ -404,7 +404,7 @@ class MpiComm(MpiMessages, Communicator):
         return _owned(self.comm.Split_type(MPI.COMM_TYPE_SHARED, self.rank))
 
     def abort(self, message: str) -> None:
-        """MPI_Abort."""
+        """Print the message with this rank's number and end all ranks by MPI_Abort, with exit status 1."""
         sys.stderr.write(f"rank {self.rank} of {self.size}: {message}\n")
         sys.stderr.flush()
         self.comm.Abort(1)
