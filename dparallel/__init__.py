@@ -1,6 +1,6 @@
 """Data-parallel training on NumPy and MPI. Importing it does not start MPI; world() does, under an MPI launcher."""
 
-from . import distributed, hooks
+from . import distributed, hooks, metrics
 from .clipping import clip_grad_norm_
 from .comm import (
     CollectiveError,
@@ -20,7 +20,6 @@ from .data.batches import GlobalBatchSampler
 from .data.samplers import DistributedSampler
 from .data_parallel import DataParallel
 from .distributed import DistributedDataParallel
-from .evaluation import metrics
 from .evaluation.evaluate import evaluate
 from .functions import (
     AllGather,

@@ -1,5 +1,5 @@
 """Post-local SGD: plain averages of gradients at first, later each group of ranks by itself (Lin et al. 2020,
-arXiv:1808.07217), with the models averaged every now and then: see dparallel.local_sgd."""
+arXiv:1808.07217), with the models averaged every now and then: see dparallel.hooks.model_averaging."""
 
 from __future__ import annotations
 
