@@ -469,7 +469,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         module._ddp_params_and_buffers_to_ignore = list(names)  # type: ignore[assignment]
 
     def register_comm_hook(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
-        """From now on hook(state, bucket) averages each bucket over ranks; dparallel.hooks.bucket_hook says how to write one.
+        """From now on hook(state, bucket) averages each bucket over ranks; see dparallel.hooks.bucket_hook.
 
         All ranks register the same one, before their next backward, which is a RuntimeError on all of them if not.
         TypeError if hook can't be called; RuntimeError if there is one already; NotImplementedError where batch="root",
