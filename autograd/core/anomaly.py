@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 import warnings
 from importlib import import_module
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from .graph import Node
-from .modes import listen, silence
+from .interceptors import Interceptor, Run, calling_frame, install, remove
+from .modes import modes
 
 MSG_SLOW = ("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for "
             "debugging.")
@@ -23,69 +22,61 @@ MSG_PARENT = ("\n\nPrevious calculation was induced by {name}. Traceback of forw
               "calculation:\n")
 
 
-RECORDERS = {f"autograd.{name}" for name in ("core.anomaly", "core.recorded", "core.operation", "core.function",
-                                              "ops._declare")}
-
-
-class _State:
-    """What is on, in all threads."""
+class AnomalyMode(Interceptor):
+    """Notes where each node is made; an error or NaN in its backward warns with that place."""
 
     enabled = False
     check_nan = True
 
+    def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """Keep the traceback of the call with its node, and the node in whose backward it was made."""
+        metadata = node.metadata
+        metadata["traceback_"] = import_module("traceback").format_stack(calling_frame())
+        if modes.running_node is not None:
+            metadata["parent_"] = modes.running_node
 
-state = _State()
+    def running(self, node: Node, g: Any, create: bool, run: Run) -> Any:
+        """Run the node: an error warns of where it was made, and NaN is an error."""
+        before, modes.running_node = modes.running_node, node
+        try:
+            grads = run(node, g, create)
+            if self.check_nan:
+                _refuse_nan(node, grads)
+        except Exception:
+            report(node)
+            raise
+        finally:
+            modes.running_node = before
+        return grads
 
 
-class _Current(threading.local):
-    """The node that this thread runs in backward."""
-
-    node: Node | None = None
-
-
-current = _Current()
-
-
-def _caller() -> FrameType:
-    """The frame that called the operation: the recording code itself has none where it is compiled."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__") in RECORDERS:
-        frame = frame.f_back
-    return frame
-
-
-def _on_birth(node: Node) -> None:
-    """Write down where a node is made, and in which node's backward."""
-    metadata = node.metadata
-    metadata["traceback_"] = import_module("traceback").format_stack(_caller())
-    if current.node is not None:
-        metadata["parent_"] = current.node
+anomaly = AnomalyMode()
 
 
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """Switch anomaly mode for all threads; check_nan: a gradient that is NaN is an error."""
-    if enabled and not state.enabled:
-        listen(_on_birth)
-    elif state.enabled and not enabled:
-        silence(_on_birth)
-    state.enabled, state.check_nan = bool(enabled), bool(check_nan)
+    if enabled and not anomaly.enabled:
+        install(anomaly, all_threads=True)
+    elif anomaly.enabled and not enabled:
+        remove(anomaly, all_threads=True)
+    anomaly.enabled, anomaly.check_nan = bool(enabled), bool(check_nan)
 
 
 def is_anomaly_enabled() -> bool:
     """Whether anomaly mode is on."""
-    return state.enabled
+    return anomaly.enabled
 
 
 def is_anomaly_check_nan_enabled() -> bool:
     """Whether anomaly mode looks for NaN."""
-    return state.check_nan
+    return anomaly.check_nan
 
 
 class set_detect_anomaly:
     """Switch anomaly mode on or off, at once; as a `with` block back at its end."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self.prev, self.prev_check_nan = state.enabled, state.check_nan
+        self.prev, self.prev_check_nan = anomaly.enabled, anomaly.check_nan
         set_anomaly_enabled(mode, check_nan)
 
     def __enter__(self) -> None:
@@ -105,27 +96,12 @@ class detect_anomaly(set_detect_anomaly):
     """
 
     def __init__(self, check_nan: bool = True) -> None:
-        self.prev, self.prev_check_nan = state.enabled, state.check_nan
+        self.prev, self.prev_check_nan = anomaly.enabled, anomaly.check_nan
         self.check_nan = check_nan
         warnings.warn(MSG_SLOW, UserWarning, stacklevel=2)
 
     def __enter__(self) -> None:
         set_anomaly_enabled(True, self.check_nan)
-
-
-def run_watched(node: Node, g: Any, create: bool) -> Any:
-    """node.run(g, create): an error warns of where the node was made, and NaN is an error."""
-    before, current.node = current.node, node
-    try:
-        grads = node.run(g, create)
-        if state.check_nan:
-            _refuse_nan(node, grads)
-    except Exception:
-        report(node)
-        raise
-    finally:
-        current.node = before
-    return grads
 
 
 def _refuse_nan(node: Node, grads: Any) -> None:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from .anomaly import current, run_watched, state
 from .graph import AccumulateGrad, Edge, Node
 from .hooks import as_value
+from .interceptors import node_runner
 from .modes import DUAL, GRAD, modes
 from .parallel import on_fresh_stack
 from .tensor import edge_of, result, unshared
@@ -84,7 +84,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
             order, uses = survey([*roots, *joined])
     tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
     made: Any = Walk if not tracers or here.tracer is None else here.tracer.walk
-    walk: Walk = made(tensors, keep, uses, run_watched if state.enabled else None)
+    walk: Walk = made(tensors, keep, uses, node_runner())
     walk.accumulate = accumulate
     places: list[list[Any]] = []
     if targets is not None:
@@ -129,10 +129,10 @@ def _deep() -> bool:
 
 def _deeper(pass_: Callable[[], Any]) -> Any:
     """Run a pass on a stack of its own, as the inner one of the passes that this thread is inside."""
-    walks, node = list(running.walks), current.node
+    walks = list(running.walks)
 
     def there() -> Any:
-        running.walks, current.node = walks, node
+        running.walks = walks
         return pass_()
 
     return on_fresh_stack(there)

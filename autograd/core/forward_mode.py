@@ -12,6 +12,7 @@ import numpy as np
 
 from .engine import run_backward
 from .graph import AccumulateGrad, Node, next_number
+from .interceptors import Interceptor
 from .modes import DUAL, GRAD, modes
 from .tensor import Tensor, edge_of, result
 
@@ -26,6 +27,21 @@ def set_tangent(tensor: Tensor, tangent: Any) -> None:
     """Give a tensor its tangent in the current dual level, or take it away (None)."""
     tensor.dual = None if tangent is None else (modes.level, tangent)
     tensor.tracked = (tensor.tracked & GRAD) | (DUAL if tangent is not None else 0)
+
+
+class ForwardMode(Interceptor):
+    """Gives the outputs of each call their tangents; installed while the thread is in a dual level. It comes last: it runs
+    the node, and takes those away that were recorded for their tangents alone."""
+
+    last = True
+
+    def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """A call has become a node."""
+        if modes.recording & DUAL:
+            carry(node, inputs, outputs)
+
+
+forward_mode = ForwardMode()
 
 
 def carry(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:

@@ -18,9 +18,9 @@ from ..base import arrays
 from . import modes as thread_modes
 from .function_variants import GradientTypeError, NeedsInputGrad, bind, defaults, in_two_steps, variants
 from .graph import Node, next_number
+from .interceptors import notify_recorded
 from .modes import GRAD, modes
 from .operation import fit
-from .recorded import finish
 from .saved_tensors import pack, unpack
 from .tensor import Tensor, TensorBase, edge_of, result
 from .traced import here, tracers
@@ -449,7 +449,7 @@ def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, record: Any) 
         pack(node, node.to_save, outputs)
         node.to_save = None
     if modes.recording > GRAD:
-        finish(node, args, outputs)
+        notify_recorded(node, args, outputs)
     return outputs[0] if single else outputs
 
 

@@ -13,7 +13,7 @@ from .engine import current_pass
 from .graph import FREED, MSG_FREED, Node, RemovableHandle, shared_counter, shown
 from .inference import is_inference
 from .modes import modes
-from .saved_tensors import PACKED, Output, disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks, taken, unpack
+from .saved_tensors import PACKED, Output, disable_saved_tensors_hooks, packed_by, save_on_cpu, saved_tensors_hooks, unpack
 from .tensor import Tensor, edge_of, result
 
 
@@ -109,7 +109,7 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):
         super().__init__(lambda tensor: result(tensor.array.copy()), take_out)
 
     def __enter__(self) -> Any:
-        if any(getattr(unpack, "__qualname__", "").startswith(type(self).__name__) for _, unpack in modes.saving):
+        if any(isinstance(i, allow_mutation_on_saved_tensors) for i in modes.interceptors):
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
         super().__enter__()
         self.active = True
@@ -137,8 +137,9 @@ class SavedTensor:
             raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
         if value is None:
             raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        with saved_tensors_hooks(pack_hook, unpack_hook):
-            kept = taken(self._node, value)
+        hooks = saved_tensors_hooks(pack_hook, unpack_hook)
+        with hooks:                                  # refused inside disable_saved_tensors_hooks
+            kept = packed_by(hooks, self._node, value)
         self._node.saved = (*saved[:self._number], kept, *saved[self._number + 1:])
 
 

@@ -15,23 +15,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 GRAD, DUAL = 1, 2                        # bits of Tensor.tracked and modes.recording: backward mode, forward mode
-WATCH = 4                                # a bit of modes.recording: somebody is told of each recorded call, see recorded.py
+WATCH = 4                                # a bit of modes.recording: an interceptor is told of each recorded call
 
 
-listeners: list[Callable[[Any], None]] = []      # called with each recorded node, in threads whose WATCH bit is on
+everywhere: list[Any] = []               # interceptors of all threads, see interceptors.py
 
 
 class Modes(threading.local):
     """The modes of the current thread; a new thread starts with these."""
 
     def __init__(self) -> None:
-        self.recording: int = GRAD | (WATCH if listeners else 0)     # for what operations are recorded, and who watches
+        self.recording: int = GRAD | (WATCH if everywhere else 0)    # for what operations are recorded, and who watches
         self.lane: int | None = None         # the lane that this thread works for, see parallel.py
         self.level: int | None = None        # the dual level that this thread is in, see forward_mode.py
         self.inference = False               # new tensors keep no versions and are never recorded, see inference.py
         self.multithreading = True           # lanes run backward in threads
-        self.saving: tuple[Any, ...] = ()    # pairs (pack, unpack) for what is saved, innermost last, see saved_tensors.py
-        self.saving_refused: str | None = None       # what to say to those who want such a pair
+        self.interceptors: tuple[Any, ...] = ()      # of this thread, in the order in which they are told
+        self.running_node: Any = None        # the node that this thread runs in backward, while anomaly mode is on
+        self.saving_refused: str | None = None       # the error for those who install hooks on saved tensors, if any
         self.autocast: Any = None            # the dtype that listed functions cast to, None: autocast is off, see casting.py
         self.autocast_settings: dict[str, tuple[bool, Any]] = {}     # by type of device, as set: (on, dtype); never changed
         self.autocast_caching = True         # casts of weights are kept within a block
@@ -45,23 +46,6 @@ modes = Modes()
 def state() -> dict[str, Any]:
     """The modes of the current thread, as a dict: for who asks often; in a compiled core see mode.pxd."""
     return modes.__dict__
-
-
-def watch() -> None:
-    """Set this thread's WATCH bit as its hooks on saved tensors and the listeners want it."""
-    modes.recording = (modes.recording | WATCH) if listeners or modes.saving else modes.recording & ~WATCH
-
-
-def listen(listener: Callable[[Any], None]) -> None:
-    """Call listener(node) for each node that this thread, and threads to come, record, until silence(listener)."""
-    listeners.append(listener)
-    watch()
-
-
-def silence(listener: Callable[[Any], None]) -> None:
-    """End one listen()."""
-    listeners.remove(listener)
-    watch()
 
 
 def is_grad_enabled() -> bool:

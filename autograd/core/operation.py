@@ -16,8 +16,8 @@ from ..base.errors import explain
 from ..kernels.halves import converted
 from ..kernels.sums import total
 from .graph import Node, join_views, next_number, shared_counter
+from .interceptors import notify_recorded
 from .modes import GRAD, modes
-from .recorded import finish
 from .saved_tensors import pack, standing, unpack
 from .tensor import Tensor, edge_of, result
 from .traced import here, tracers
@@ -184,7 +184,7 @@ class Operation:
             return out
         out = cls.record(node, args, arrays, output)
         if on > 1:
-            finish(node, args, out if type(out) is tuple else (out,))
+            notify_recorded(node, args, out if type(out) is tuple else (out,))
         if tracers and here.tracer is not None:
             here.tracer.operated(cls, node, args, arrays, settings, out)
         return out

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from .graph import FREED, MSG_FREED, Node, raise_changed
-from .modes import DUAL, GRAD, modes, watch
+from .interceptors import Interceptor, install, remove
+from .modes import DUAL, GRAD, modes
 from .tensor import Tensor, edge_of, result
 
 ndarray = np.ndarray
@@ -137,9 +138,9 @@ def standing(array: Any, edge: Any) -> Tensor:
     return tensor
 
 
-def taken(node: Node, value: Any) -> Any:
-    """What is kept of one saved value: what this thread's innermost pack hook makes of it, in an Output."""
-    hooks = modes.saving[-1]
+def packed_by(hooks: saved_tensors_hooks, node: Node, value: Any) -> Any:
+    """What `node` keeps of a saved value: what the pack hook makes of it, in an Output; what is no tensor, or packed
+    already, as it is."""
     packed = Packed()
     packed.edge = packed.number = None
     packed.plain = False
@@ -160,16 +161,21 @@ def taken(node: Node, value: Any) -> Any:
     version = 0 if counter is None else counter.value
     recording, modes.recording = modes.recording, 0
     try:
-        packed.payload = hooks[0](tensor)
+        packed.payload = hooks.pack_hook(tensor)
     finally:
         modes.recording = recording
     if tensor.counter is not None and tensor.counter.value != version:
         raise RuntimeError(MSG_PACK_WRITES)
-    packed.unpack_hook = hooks[1]
+    packed.unpack_hook = hooks.unpack_hook
     return Output(packed, PACKED)
 
 
-class saved_tensors_hooks:
+def hooks_in_use() -> saved_tensors_hooks | None:
+    """The innermost hooks on saved tensors of this thread, if any."""
+    return next((i for i in modes.interceptors if isinstance(i, saved_tensors_hooks)), None)
+
+
+class saved_tensors_hooks(Interceptor):
     """In the block, keep pack_hook(tensor) for each tensor saved for backward, which gets unpack_hook(that) back.
 
     Both should agree on value, shape and dtype. Of nested pairs the innermost counts. The hooks must not write to what
@@ -189,12 +195,15 @@ class saved_tensors_hooks:
     def __enter__(self) -> None:
         if modes.saving_refused is not None:
             raise RuntimeError(modes.saving_refused)
-        modes.saving = (*modes.saving, (self.pack_hook, self.unpack_hook))
-        watch()
+        install(self)
 
     def __exit__(self, *exception: object) -> None:
-        modes.saving = modes.saving[:-1]
-        watch()
+        remove(self)
+
+    def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """Pack what the node saved. Outer pairs are told later, and find all of it packed."""
+        if node.saved is not None and modes.level is None:
+            node.saved = tuple([packed_by(self, node, value) for value in node.saved])
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -212,7 +221,7 @@ class disable_saved_tensors_hooks:
         self._before: list[str | None] = []
 
     def __enter__(self) -> None:
-        if modes.saving:
+        if hooks_in_use() is not None:
             raise RuntimeError(self._message)
         self._before.append(modes.saving_refused)
         modes.saving_refused = self._message
@@ -221,5 +230,5 @@ class disable_saved_tensors_hooks:
         modes.saving_refused = self._before.pop()
 
 
-__all__ = ["Output", "disable_saved_tensors_hooks", "output_value", "pack", "save_on_cpu", "saved_tensors_hooks",
-           "standing", "unpack"]
+__all__ = ["Output", "disable_saved_tensors_hooks", "hooks_in_use", "output_value", "pack", "packed_by", "save_on_cpu",
+           "saved_tensors_hooks", "standing", "unpack"]

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..kernels.addresses import address
 from .graph import shared_counter
+from .interceptors import notify_recorded
 from .modes import GRAD, modes
 from .operation import Operation, OperationNode
-from .recorded import finish
 from .tensor import Tensor
 
 MSG_LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
@@ -245,7 +245,7 @@ def recorded(operation: type[Operation], inputs: tuple[Tensor, ...], array: Any,
     node.base, node.view = places
     out: Tensor = operation.record(node, inputs, [x.array for x in inputs], array)
     if modes.recording > GRAD:
-        finish(node, inputs, (out,))
+        notify_recorded(node, inputs, (out,))
     return out
 
 

@@ -58,7 +58,7 @@ class Walk:
         self.pending: dict[Node, Any] = {}           # node -> gradient of its output, or list of them
         self.owned: set[Node] = set()                # whose pending gradient is a sum made here: may be added to
         self.watch: dict[Node, dict[int, list[Any]]] = {}    # grad(): node -> output number -> where to put it
-        self.runner = runner                         # called in place of node.run(): anomaly mode's run_watched
+        self.runner = runner                         # called in place of node.run(), see interceptors.py
         self.accumulate = True
         self.callbacks: list[Callable[[], None]] = []
         self.meanwhile: list[Callable[[], object]] = []      # called after each node: messages go on while nodes run

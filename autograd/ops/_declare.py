@@ -24,9 +24,9 @@ from ..base.frames import framed
 from ..core import modes as thread_modes
 from ..core.engine import measured
 from ..core.graph import FREED, MSG_FREED, join_views, next_number, raise_changed
+from ..core.interceptors import notify_recorded
 from ..core.modes import modes
 from ..core.operation import Cast, Conj, Operation, OperationNode, fit, in_float32
-from ..core.recorded import finish
 from ..core.saved_tensors import Output, output_value
 from ..core.tensor import Tensor, TensorBase, edge_of, result, start
 from ..core.traced import told, tracers
@@ -176,7 +176,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             out.edge = (node, 0)
             out.tracked = True
             if on > 1:
-                finish(node, (x,), (out,))
+                notify_recorded(node, (x,), (out,))
         return out if not tracers else told(forward, (a,), (x,), out)
 
     return described(op, name, node_class)
@@ -272,7 +272,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             node.meta = None if plain is None or (plain and a.shape == b.shape) else _metas(x, y, answer)
             answer.edge, answer.tracked = (node, 0), True
             if on > 1:
-                finish(node, (x, y), (answer,))
+                notify_recorded(node, (x, y), (answer,))
         return answer if not tracers else told(forward, (a, b), (x, y), answer)
 
     return described(op, name, node_class)
@@ -439,7 +439,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
             out.edge = (node, 0)
             out.tracked = True
             if on > 1:
-                finish(node, (x,), (out,))
+                notify_recorded(node, (x,), (out,))
         return out if not tracers else told(forward, (a, *settings), (x,), out)
 
     return described(op, name, node_class)

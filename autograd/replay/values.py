@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..core.modes import DUAL, modes
+from ..core.saved_tensors import hooks_in_use
 from ..core.tensor import Tensor
 from ..core.traced import TraceError
 from .calls import Array, Call, Value, inside, owner_of, place, user_line
@@ -120,5 +121,5 @@ class Values:
     def _check_modes(self) -> None:
         if modes.recording & DUAL:
             self.refuse("forward mode can't be recorded")
-        if modes.saving:
+        if hooks_in_use() is not None:
             self.refuse("saved_tensors_hooks (and checkpoint()) can't be recorded")

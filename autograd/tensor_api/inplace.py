@@ -17,6 +17,7 @@ from ..core.casting import casting, suspended
 from ..core.graph import shared_counter
 from ..core.modes import GRAD, modes
 from ..core.operation import Operation
+from ..core.saved_tensors import hooks_in_use
 from ..core.tensor import Tensor, result
 from ..core.traced import here, refuse, tracers
 from ..core.views import check_writable, overlaps, take_over, written
@@ -105,7 +106,7 @@ def stand_in(x: Tensor) -> Tensor:
     """x as it is before a write: the same memory (a copy where hooks take what is saved: they may keep it) and origin,
     nobody's view.
     """
-    old = result(x.array.copy() if modes.saving else x.array)
+    old = result(x.array if hooks_in_use() is None else x.array.copy())
     old.edge, old.tracked, old.dual = x.edge, x.tracked, x.dual
     return old
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 from typing import Any, NamedTuple
 
-from ..core.forward_mode import set_tangent, tangent_of
+from ..core.forward_mode import forward_mode, set_tangent, tangent_of
+from ..core.interceptors import install, remove
 from ..core.modes import DUAL, modes
 from ..core.tensor import Tensor
 from ..ops._declare import linear
@@ -35,6 +36,7 @@ def enter_dual_level() -> int:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     modes.level = _numbers()
     modes.recording |= DUAL
+    install(forward_mode)
     return modes.level
 
 
@@ -45,6 +47,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
                            f"({modes.level}). This is not supported.")
     modes.level = None
     modes.recording &= ~DUAL
+    remove(forward_mode)
 
 
 class dual_level:

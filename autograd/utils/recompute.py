@@ -11,8 +11,9 @@ from typing import Any
 
 from ..core.engine import current_pass
 from ..core.graph import MSG_CHANGED, Node
-from ..core.modes import enable_grad, listen, modes, silence
-from ..core.saved_tensors import output_value, saved_tensors_hooks, taken
+from ..core.interceptors import Interceptor, calling_frame, install, remove
+from ..core.modes import enable_grad, modes
+from ..core.saved_tensors import hooks_in_use, output_value, packed_by, saved_tensors_hooks
 from ..core.tensor import Tensor, result
 
 MSG_TIP = "Pass debug=True to checkpoint(), or use set_checkpoint_debug_enabled(True), to see what both runs recorded."
@@ -167,7 +168,8 @@ class _Argument:
     """A tensor argument, kept as a node would keep it: through the hooks around the checkpoint, or with its version."""
 
     def __init__(self, tensor: Tensor) -> None:
-        self._packed = taken(Node(), tensor) if modes.saving else None
+        hooks = hooks_in_use()
+        self._packed = None if hooks is None else packed_by(hooks, Node(), tensor)
         self._tensor = tensor if self._packed is None else None
         self._version = 0 if tensor.counter is None else tensor.counter.value
 
@@ -184,6 +186,18 @@ class _Argument:
 
 # --- debug -------------------------------------------------------------------------------------------------------------
 
+class _Listing(Interceptor):
+    """Notes the name of each recorded node and where it was called. Lanes are left out: their order changes."""
+
+    def __init__(self, entries: list[tuple[str, str]]) -> None:
+        self._entries, self._thread = entries, threading.get_ident()
+
+    def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """One line of the log."""
+        if threading.get_ident() == self._thread:
+            self._entries.append((node.name(), "".join(traceback.format_stack(calling_frame(), limit=8))))
+
+
 class Log:
     """What both runs of a checkpointed function recorded, and where."""
 
@@ -197,18 +211,13 @@ class Log:
 
     @contextlib.contextmanager
     def _logging(self, entries: list[tuple[str, str]]) -> Iterator[None]:
-        thread = threading.get_ident()
-
-        def note(node: Node) -> None:
-            if threading.get_ident() == thread:
-                entries.append((node.name(), "".join(traceback.format_stack(limit=12)[:-4])))
-
         entries.clear()
-        listen(note)
+        listing = _Listing(entries)
+        install(listing)
         try:
             yield
         finally:
-            silence(note)
+            remove(listing)
 
     def text(self, error: CheckpointError) -> str:
         """The error with both logs."""

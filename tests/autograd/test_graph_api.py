@@ -15,7 +15,7 @@ def graph(lib):
 
 def test_names_and_modules():
     from autograd import autograd
-    from autograd.core.graph import GradientEdge, Node, get_gradient_edge, saved_tensors_hooks
+    from autograd.graph import GradientEdge, Node, get_gradient_edge, saved_tensors_hooks
     assert autograd.graph.Node is Node and autograd.graph.saved_tensors_hooks is saved_tensors_hooks
     assert isinstance(get_gradient_edge(leaf(ag, 1.0)), GradientEdge)
     for name in ("backward", "grad", "Function", "Variable", "gradcheck", "gradgradcheck", "no_grad", "enable_grad",

@@ -5,6 +5,7 @@ import pytest
 
 import autograd as ag
 from autograd.core.graph_api import register_multi_grad_hook
+from autograd.core.parallel import run_lanes
 from autograd.nn import functional as F
 from autograd.ops import _declare
 
@@ -138,7 +139,7 @@ def test_large_ones_in_blocks_and_channels_last():
 
 def test_lanes(x):
     other = ag.tensor(X, requires_grad=True)
-    a, b = ag.lanes.run_lanes([lambda: F.relu(x * 1) * 2, lambda: F.relu(other * 1) * 2])
+    a, b = run_lanes([lambda: F.relu(x * 1) * 2, lambda: F.relu(other * 1) * 2])
     (a + b).backward(ag.tensor(G))
     np.testing.assert_array_equal(x.grad.numpy(), WANTED)
     np.testing.assert_array_equal(other.grad.numpy(), WANTED)
