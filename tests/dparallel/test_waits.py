@@ -8,11 +8,14 @@ import sys
 import threading
 import types
 import weakref
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import dparallel.comm
+from dparallel.comm import CollectiveError, run_ranks
 from dparallel.comm.watchdog import call_site as site
 from dparallel.comm.watchdog import stall
 from dparallel.comm.watchdog.board import SLOT, Board
@@ -181,6 +184,16 @@ def test_the_users_line():
     assert found.file == __file__ and found.function == "test_the_users_line"
     assert str(found).endswith(f"test_waits.py:{found.line}, in test_the_users_line: found = site.here()")
     assert site.at(None) == "" and site.at(found).startswith(" at ")
+    error = run_ranks(2, lambda comm: error_of(comm.barrier if comm.rank else lambda: comm.rows([np.ones(2)])))[0]
+    assert "in error_of:" in error and "threads.py" not in error         # no line of the packages themselves
+    assert str(Path(dparallel.comm.__file__).parent) + os.sep == stall.FOLDER
+
+
+def error_of(call):
+    try:
+        call()
+    except CollectiveError as error:
+        return str(error)
 
 
 def test_the_limit(monkeypatch):

@@ -11,11 +11,12 @@ import sysconfig
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-OWN = tuple(os.path.join(ROOT, name) + os.sep for name in ("autograd", "dparallel", "launch"))
+ROOT = Path(os.path.abspath(__file__)).parents[3]           # where the packages lie
+OWN = tuple(str(ROOT / name) + os.sep for name in ("autograd", "dparallel", "launch"))
 INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 STANDARD = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 LONGEST = 160                        # characters of a source line that are shown

@@ -22,6 +22,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from .board import Board
@@ -32,7 +33,7 @@ from .waits import State, Wait, deadlock, gone, report
 LIMIT = 60.0                         # seconds
 SETTLED = 5.0                        # seconds that a message on its way is given before its wait counts as hopeless
 LONG = 2.0                           # seconds of waiting from which hosts tell each other
-FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
+FOLDER = str(Path(os.path.abspath(__file__)).parents[1]) + os.sep       # dparallel/comm, where threads wait
 MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)(?:.*?tag[ =](\d+))?")
 NO = ("", "0", "no", "false", "off")
 REPORTS = "DPRUN_REPORT_DIR"         # where dprun looks for the first failure
