@@ -122,13 +122,13 @@ if TYPE_CHECKING:
     from .ops.linalg.addmm import *
     from .ops.linalg.cholesky import *
     from .ops.linalg.determinant import *
-    from .ops.linalg.distance import *
     from .ops.linalg.distances import *
     from .ops.linalg.einsum import *
     from .ops.linalg.lowrank import *
     from .ops.linalg.lu import *
     from .ops.linalg.matmul import *
     from .ops.linalg.matrix_functions import *
+    from .ops.linalg.norms import *
     from .ops.linalg.pinv import *
     from .ops.linalg.qr import *
     from .ops.linalg.solve import *
@@ -137,29 +137,26 @@ if TYPE_CHECKING:
     from .ops.linalg.vector_products import *
     from .ops.nn.activation import *
     from .ops.nn.aten_names import *
-    from .ops.nn.average_pooling import *
     from .ops.nn.bilinear import *
     from .ops.nn.convolution import *
     from .ops.nn.grid_sample import *
-    from .ops.nn.max_pooling import *
     from .ops.nn.normalization import *
-    from .ops.nn.pooling_pairs import *
+    from .ops.nn.pixel_shuffle import *
+    from .ops.nn.pooling import *
     from .ops.nn.softmax import *
     from .ops.pointwise.arithmetic import *
-    from .ops.pointwise.choice import *
     from .ops.pointwise.comparison import *
     from .ops.pointwise.complex import *
     from .ops.pointwise.exponential import *
     from .ops.pointwise.logic import *
-    from .ops.pointwise.piecewise import *
     from .ops.pointwise.powers import *
     from .ops.pointwise.rounding import *
     from .ops.pointwise.sign import *
     from .ops.pointwise.trigonometric import *
+    from .ops.pointwise.where import *
     from .ops.random.draw import *
     from .ops.reductions.cumulative import *
     from .ops.reductions.extremes import *
-    from .ops.reductions.norms import *
     from .ops.reductions.products import *
     from .ops.reductions.quantiles import *
     from .ops.reductions.reduce import *
@@ -167,7 +164,6 @@ if TYPE_CHECKING:
     from .ops.reductions.variance import *
     from .ops.shape import *
     from .ops.shape.pad import *
-    from .ops.shape.rearranging import *
     from .ops.signal.stft import *
     from .ops.signal.windows import *
     from .ops.special.functions import *

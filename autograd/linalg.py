@@ -5,13 +5,14 @@ from .ops.linalg.cholesky import cholesky_ex
 from .ops.linalg.cholesky import linalg_cholesky as cholesky
 from .ops.linalg.determinant import det, slogdet
 from .ops.linalg.eig import eig, eigh, eigvals, eigvalsh
-from .ops.linalg.linalg_norms import cond, matrix_norm, norm, vector_norm
 from .ops.linalg.lu import linalg_lu as lu
 from .ops.linalg.lu import linalg_lu_solve as lu_solve
 from .ops.linalg.lu import lu_factor, lu_factor_ex
 from .ops.linalg.matmul import matmul
 from .ops.linalg.matrices import LinAlgError
 from .ops.linalg.matrix_functions import matrix_exp, matrix_power
+from .ops.linalg.norms import cond, matrix_norm, vector_norm
+from .ops.linalg.norms import linalg_norm as norm
 from .ops.linalg.pinv import lstsq, matrix_rank, pinv
 from .ops.linalg.qr import householder_product
 from .ops.linalg.qr import linalg_qr as qr

@@ -14,8 +14,7 @@ import numpy as np
 
 from autograd import Tensor, as_tensor, nn, stack
 from autograd.core.engine import current_pass
-from autograd.ops.nn.normalization import update_running
-from autograd.ops.nn.standardize import total
+from autograd.ops.nn.normalization import total, update_running
 
 from .comm import Communicator, Devices, communicator
 from .functions import Collective, as_tuple

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..core.modes import no_grad
 from ..ops.creation.fill import full_like
-from ..ops.nn.loss_binary import binary_cross_entropy_with_logits
-from ..ops.pointwise.choice import where
+from ..ops.nn.loss import binary_cross_entropy_with_logits
+from ..ops.pointwise.where import where
 from ..ops.random.draw import bernoulli
 from . import constraints
 from .distribution import Distribution, between, broadcast_all, derived

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..ops.creation.fill import full_like, zeros_like
 from ..ops.nn.activation import softplus
-from ..ops.pointwise.choice import where
+from ..ops.pointwise.where import where
 from .bernoulli import Bernoulli
 from .categorical import Categorical, OneHotCategorical
 from .independent import Independent, summed

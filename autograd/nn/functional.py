@@ -1,8 +1,7 @@
 """The operations of layers as functions, under PyTorch's names."""
 
 from ..ops.index import one_hot
-from ..ops.linalg.distance import cosine_similarity, pairwise_distance
-from ..ops.linalg.distances import pdist
+from ..ops.linalg.distances import cosine_similarity, pairwise_distance, pdist
 from ..ops.linalg.matmul import linear
 from ..ops.nn.activation import (
     celu,
@@ -11,84 +10,32 @@ from ..ops.nn.activation import (
     elu_,
     gelu,
     glu,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    hardtanh_,
+    leaky_relu,
+    leaky_relu_,
     logsigmoid,
     mish,
+    prelu,
+    relu,
+    relu6,
+    relu_,
+    rrelu,
+    rrelu_,
     selu,
     selu_,
     silu,
     softplus,
+    softshrink,
     softsign,
     tanhshrink,
+    threshold,
+    threshold_,
 )
-from ..ops.nn.attention import scaled_dot_product_attention
-from ..ops.nn.average_pooling import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-    lp_pool1d,
-    lp_pool2d,
-    lp_pool3d,
-)
-from ..ops.nn.bilinear import bilinear
-from ..ops.nn.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
-from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
-from ..ops.nn.embedding import embedding, embedding_bag
-from ..ops.nn.functional_softmax import gumbel_softmax, log_softmax, softmax, softmin
-from ..ops.nn.grid_sample import affine_grid, grid_sample
-from ..ops.nn.interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
-from ..ops.nn.loss import cross_entropy, linear_cross_entropy, nll_loss
-from ..ops.nn.loss_binary import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    multilabel_soft_margin_loss,
-    soft_margin_loss,
-)
-from ..ops.nn.loss_ctc import ctc_loss
-from ..ops.nn.loss_margin import (
-    cosine_embedding_loss,
-    hinge_embedding_loss,
-    margin_ranking_loss,
-    multi_margin_loss,
-    multilabel_margin_loss,
-    triplet_margin_loss,
-    triplet_margin_with_distance_loss,
-)
-from ..ops.nn.loss_regression import (
-    gaussian_nll_loss,
-    huber_loss,
-    kl_div,
-    l1_loss,
-    mse_loss,
-    poisson_nll_loss,
-    smooth_l1_loss,
-)
-from ..ops.nn.max_pooling import (
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-    fractional_max_pool2d,
-    fractional_max_pool3d,
-    max_pool1d,
-    max_pool2d,
-    max_pool3d,
-    max_unpool1d,
-    max_unpool2d,
-    max_unpool3d,
-)
-from ..ops.nn.multi_head import multi_head_attention_forward
-from ..ops.nn.normalization import (
-    batch_norm,
-    group_norm,
-    instance_norm,
-    layer_norm,
-    local_response_norm,
-    normalize,
-    rms_norm,
-)
-from ..ops.nn.pooling_pairs import (
+from ..ops.nn.aten_names import (
     adaptive_max_pool1d_with_indices,
     adaptive_max_pool2d_with_indices,
     adaptive_max_pool3d_with_indices,
@@ -98,28 +45,74 @@ from ..ops.nn.pooling_pairs import (
     max_pool2d_with_indices,
     max_pool3d_with_indices,
 )
-from ..ops.pointwise.exponential import sigmoid
-from ..ops.pointwise.piecewise import (
-    hardshrink,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    hardtanh_,
-    leaky_relu,
-    leaky_relu_,
-    prelu,
-    relu,
-    relu6,
-    relu_,
-    rrelu,
-    rrelu_,
-    softshrink,
-    threshold,
-    threshold_,
+from ..ops.nn.attention import multi_head_attention_forward, scaled_dot_product_attention
+from ..ops.nn.bilinear import bilinear
+from ..ops.nn.convolution import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from ..ops.nn.ctc_loss import ctc_loss
+from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from ..ops.nn.embedding import embedding, embedding_bag
+from ..ops.nn.fold import fold, unfold
+from ..ops.nn.functional_softmax import gumbel_softmax, log_softmax, softmax, softmin
+from ..ops.nn.grid_sample import affine_grid, grid_sample
+from ..ops.nn.interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ..ops.nn.loss import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cosine_embedding_loss,
+    cross_entropy,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    huber_loss,
+    kl_div,
+    l1_loss,
+    linear_cross_entropy,
+    margin_ranking_loss,
+    mse_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    nll_loss,
+    poisson_nll_loss,
+    smooth_l1_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
 )
+from ..ops.nn.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    normalize,
+    rms_norm,
+)
+from ..ops.nn.pixel_shuffle import channel_shuffle, pixel_shuffle, pixel_unshuffle
+from ..ops.nn.pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
+from ..ops.pointwise.exponential import sigmoid
 from ..ops.pointwise.trigonometric import tanh
 from ..ops.shape.pad import pad
-from ..ops.shape.rearranging import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, unfold
 
 __all__ = [name for name in dir() if not name.startswith("_")]
 

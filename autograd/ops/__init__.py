@@ -22,53 +22,50 @@ FAMILIES = {
     "linalg.addmm": "addbmm._ addmm._ addmv._ addr._ baddbmm._ chain_matmul",
     "linalg.cholesky": "cholesky. cholesky_inverse. cholesky_solve.",
     "linalg.determinant": "det. logdet. slogdet.",
-    "linalg.distance": "cosine_similarity pairwise_distance",
-    "linalg.distances": "cdist pdist",
+    "linalg.distances": "cdist cosine_similarity pairwise_distance pdist",
     "linalg.einsum": "einsum",
     "linalg.lowrank": "pca_lowrank svd_lowrank",
     "linalg.lu": "lu. lu_solve. lu_unpack",
     "linalg.matmul": "bmm. dot. ger. inner. matmul. mm. mv. outer. spmm vdot.",
     "linalg.matrix_functions": "matrix_exp. matrix_power.",
+    "linalg.norms": "dist. frobenius_norm norm. nuclear_norm renorm._",
     "linalg.pinv": "pinverse.",
     "linalg.qr": "geqrf. orgqr. ormqr. qr.",
     "linalg.solve": "inverse. triangular_solve.",
     "linalg.svd": "svd.",
     "linalg.triangle": "trace.",
     "linalg.vector_products": "cross. kron. tensordot vander",
-    "nn.activation": "celu celu_ selu selu_",
-    "nn.aten_names": "alpha_dropout alpha_dropout_ batch_norm dropout dropout_ embedding feature_alpha_dropout "
-                     "feature_alpha_dropout_ feature_dropout feature_dropout_ group_norm instance_norm layer_norm",
-    "nn.average_pooling": "adaptive_avg_pool1d avg_pool1d",
+    "nn.activation": "celu celu_ hardshrink. prelu. relu_ rrelu rrelu_ selu selu_ threshold threshold_",
+    "nn.aten_names": "adaptive_max_pool1d alpha_dropout alpha_dropout_ batch_norm dropout dropout_ embedding "
+                     "feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ group_norm "
+                     "instance_norm layer_norm max_pool1d_with_indices",
     "nn.bilinear": "bilinear",
     "nn.convolution": "conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution",
     "nn.grid_sample": "affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d",
-    "nn.max_pooling": "max_pool1d max_pool2d max_pool3d",
     "nn.normalization": "rms_norm",
-    "nn.pooling_pairs": "adaptive_max_pool1d max_pool1d_with_indices",
+    "nn.pixel_shuffle": "channel_shuffle pixel_shuffle pixel_unshuffle",
+    "nn.pooling": "adaptive_avg_pool1d avg_pool1d max_pool1d max_pool2d max_pool3d",
     "nn.softmax": "log_softmax. logsumexp. softmax.",
     "pointwise.arithmetic": "add._ addcdiv._ addcmul._ div._ divide._ floor_divide._ fmod._ gcd._ lcm._ lerp._ mul._ "
                             "multiply._ remainder._ rsub sub._ subtract._ true_divide._",
     "pointwise.by_element": ".apply_ .map2_ .map_",
-    "pointwise.choice": "clamp._ clamp_max._ clamp_min._ clip._ fmax. fmin. maximum. minimum. nan_to_num._ relu._ where.",
     "pointwise.comparison": "allclose. eq._ equal. ge._ greater._ greater_equal._ gt._ isclose. isfinite. isinf. isnan. "
                             "isneginf. isposinf. isreal. le._ less._ less_equal._ lt._ ne._ not_equal._",
     "pointwise.complex": "angle. complex conj. conj_physical._ imag polar real view_as_complex view_as_real",
-    "pointwise.exponential": "exp._ exp2._ expm1._ log._ log10._ log1p._ log2._ logaddexp. logaddexp2. sigmoid._",
+    "pointwise.exponential": "exp2._ exp._ expm1._ log10._ log1p._ log2._ log._ logaddexp. logaddexp2. sigmoid._",
     "pointwise.logic": "bitwise_and._ bitwise_left_shift._ bitwise_not._ bitwise_or._ bitwise_right_shift._ bitwise_xor._ "
                        "logical_and._ logical_not._ logical_or._ logical_xor._",
-    "pointwise.piecewise": "hardshrink. prelu. relu_ rrelu rrelu_ threshold threshold_",
     "pointwise.powers": "float_power._ frexp. hypot._ ldexp._ pow._ reciprocal._ rsqrt._ sqrt._ square._",
     "pointwise.rounding": "ceil._ fix._ floor._ frac._ round._ trunc._",
-    "pointwise.sign": "abs._ absolute._ copysign._ heaviside._ neg._ negative._ nextafter._ positive. sgn._ sign._ "
-                      "signbit.",
-    "pointwise.trigonometric": "acos._ acosh._ arccos._ arccosh._ arcsin._ arcsinh._ arctan._ arctan2._ arctanh._ asin._ "
-                               "asinh._ atan._ atan2._ atanh._ cos._ cosh._ deg2rad._ rad2deg._ sin._ sinc._ sinh._ tan._ "
+    "pointwise.sign": "abs._ absolute._ copysign._ heaviside._ neg._ negative._ nextafter._ positive. sgn._ sign._ signbit.",
+    "pointwise.trigonometric": "acos._ acosh._ arccos._ arccosh._ arcsin._ arcsinh._ arctan2._ arctan._ arctanh._ asin._ "
+                               "asinh._ atan2._ atan._ atanh._ cos._ cosh._ deg2rad._ rad2deg._ sin._ sinc._ sinh._ tan._ "
                                "tanh._",
+    "pointwise.where": "clamp._ clamp_max._ clamp_min._ clip._ fmax. fmin. maximum. minimum. nan_to_num._ relu._ where.",
     "random.draw": "bernoulli. multinomial. normal poisson rand rand_like randint randint_like randn randn_like randperm",
     "random.inplace_random": ".bernoulli_ .cauchy_ .exponential_ .geometric_ .log_normal_ .normal_ .random_ .uniform_",
     "reductions.cumulative": "cummax. cummin. cumsum._ logcumsumexp.",
     "reductions.extremes": "amax. amin. aminmax. argmax. argmin. max. min.",
-    "reductions.norms": "dist. frobenius_norm norm. nuclear_norm renorm._",
     "reductions.products": "cumprod._ prod.",
     "reductions.quantiles": "median. mode. nanmedian. nanquantile. quantile.",
     "reductions.reduce": "all. any. count_nonzero. mean. nanmean. nansum. sum. .sum_to_size",
@@ -84,7 +81,6 @@ FAMILIES = {
              "triu_indices unbind. unbind_copy unflatten. .unfold unfold_copy unsafe_chunk. unsafe_split. "
              "unsafe_split_with_sizes. unsqueeze. unsqueeze_copy .view .view_as view_copy vsplit. vstack",
     "shape.pad": "constant_pad_nd",
-    "shape.rearranging": "channel_shuffle pixel_shuffle pixel_unshuffle",
     "signal.stft": "istft. stft.",
     "signal.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "special.functions": "digamma._ erf._ erfc._ erfinv._ i0._ igamma._ igammac._ lgamma._ logit._ mvlgamma._ polygamma._ "

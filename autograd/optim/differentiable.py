@@ -17,10 +17,10 @@ from ..base.dtypes import default
 from ..core.modes import enable_grad
 from ..core.tensor import Tensor, result
 from ..ops.creation.fill import full_like
-from ..ops.pointwise.choice import clamp, maximum, where
 from ..ops.pointwise.complex import view_as_complex, view_as_real
 from ..ops.pointwise.powers import sqrt
 from ..ops.pointwise.sign import sign
+from ..ops.pointwise.where import clamp, maximum, where
 from .arguments import number
 
 Formula = Callable[[Any, Any, dict[str, Any], dict[str, Any], float, bool], Any]

@@ -9,7 +9,7 @@ import pytest
 
 import autograd as ag
 from autograd.nn.utils import rnn as packing
-from autograd.ops.nn.recurrent import recurrent
+from autograd.ops.nn.rnn import recurrent
 
 torch = pytest.importorskip("torch")
 from torch.nn.utils import rnn as torch_packing  # noqa: E402

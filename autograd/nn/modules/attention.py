@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import empty
-from ...ops.nn.multi_head import multi_head_attention_forward
-from ...ops.pointwise.choice import where
+from ...ops.nn.attention import multi_head_attention_forward
+from ...ops.pointwise.where import where
 from ...ops.shape import expand, reshape, transpose
 from .. import init
 from ..module import Module

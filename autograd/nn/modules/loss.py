@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...ops.nn.loss_reduction import chosen
+from ...ops.nn.loss import chosen
 from .. import functional as F
 from ..module import Module
 from .distance import PairwiseDistance

@@ -13,7 +13,7 @@ from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import empty
 from ...ops.index import index_select
 from ...ops.nn.dropout import dropout
-from ...ops.nn.recurrent import recurrent
+from ...ops.nn.rnn import recurrent
 from ...ops.shape import cat, squeeze, stack, transpose, unbind, unsqueeze
 from .. import init
 from ..module import Module

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.tensor import Parameter, Tensor
 from ...ops.creation.fill import empty
-from ...ops.nn.recurrent import recurrent
+from ...ops.nn.rnn import recurrent
 from ...ops.shape import squeeze, unsqueeze
 from .. import init
 from ..module import Module

@@ -11,7 +11,7 @@ import numpy as np
 from ...core.modes import is_grad_enabled
 from ...core.traced import decided
 from ...ops.creation.fill import full
-from ...ops.pointwise.choice import where
+from ...ops.pointwise.where import where
 from ...ops.shape import triu, unsqueeze
 from .. import functional as F
 from .. import init

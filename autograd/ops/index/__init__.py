@@ -1,21 +1,21 @@
 # ruff: noqa: F401, F403
 """Indexing: x[...] in PyTorch's forms, and elements picked and put by number, place or mask."""
 
-from . import along, flat, masks, parts, positions, rows, strided
-from .along import *
+from . import gather_scatter, index_functions, masked, positions, strided, take_put, view_scatter
 from .assignment import IndexPut, assign, demand_one_dtype, index_put
-from .flat import *
 from .forms import is_basic, plain
-from .getitem import getitem
-from .masks import *
-from .parts import *
+from .gather_scatter import *
+from .index_functions import *
+from .indexing import getitem
+from .masked import *
 from .positions import *
 from .positions import one_hot
-from .rows import *
 from .strided import *
+from .take_put import *
+from .view_scatter import *
 
-__all__ = [*along.__all__, *flat.__all__, *masks.__all__, *parts.__all__, *positions.__all__, "index_put", *rows.__all__,
-           *strided.__all__]
-METHODS = [*along.METHODS, *flat.METHODS, *masks.METHODS, *parts.METHODS, *positions.METHODS, "index_put", *rows.METHODS,
-           *strided.METHODS]
-IN_PLACE = [*along.IN_PLACE, *flat.IN_PLACE, *masks.IN_PLACE, "index_put", *rows.IN_PLACE]
+__all__ = [*gather_scatter.__all__, *index_functions.__all__, "index_put", *masked.__all__, *positions.__all__,
+           *strided.__all__, *take_put.__all__, *view_scatter.__all__]
+METHODS = [*gather_scatter.METHODS, *index_functions.METHODS, "index_put", *masked.METHODS, *positions.METHODS,
+           *strided.METHODS, *take_put.METHODS, *view_scatter.METHODS]
+IN_PLACE = [*gather_scatter.IN_PLACE, *index_functions.IN_PLACE, "index_put", *masked.IN_PLACE, *take_put.IN_PLACE]

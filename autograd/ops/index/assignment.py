@@ -14,7 +14,7 @@ from .._out import takes_out
 from ..creation.arguments import fitting
 from ..shape import reshape
 from .forms import EVERYTHING, located, part, parts_of, plain, worded
-from .getitem import getitem
+from .indexing import getitem
 
 
 class IndexPut(Operation):

@@ -12,7 +12,7 @@ from ...core.tensor import Tensor
 from .._out import takes_out
 from ..shape import clone, reshape, sizes
 from .assignment import IndexPut
-from .getitem import Index, IndexAdd
+from .indexing import Index, IndexAdd
 
 
 def memory_of(a: Any) -> tuple[Any, int]:

@@ -11,7 +11,7 @@ from ...core.tensor import result
 from .._declare import Operation
 from .._names import also
 from .._out import takes_out
-from ..pointwise.choice import where
+from ..pointwise.where import where
 from ..shape import mH
 from .matmul import matrices
 from .matrices import (

@@ -10,9 +10,9 @@ from ...core.tensor import Tensor
 from .._declare import Operation
 from .._names import also
 from .._out import takes_out
-from ..pointwise.choice import where
 from ..pointwise.complex import as_complex, complex, conj, imag
 from ..pointwise.exponential import log
+from ..pointwise.where import where
 from ..shape import mH, reshape, stack
 from .matmul import matrices
 from .matrices import demand_square

@@ -1,4 +1,4 @@
-"""Distances between all pairs of rows."""
+"""Distances: of vectors (pairwise_distance, cosine_similarity), and of all pairs of rows (cdist, pdist)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,56 @@ import numpy as np
 
 from ...base.dtypes import promote
 from ...core.casting import casts_float32
+from ...core.traced import again, tracers
 from ...kernels.order import in_rows
 from .._declare import Operation
+from ..creation.arguments import number
 from ..index import getitem
 from ..pointwise.cast import cast
-from ..pointwise.choice import where
+from ..pointwise.where import where
+from ..reductions.dims import dims_of
 from ..reductions.reduce import sum
-from ..shape import mT, unsqueeze
-from .linalg_norms import vector_norm
+from ..shape import expand, mT, reshape, unsqueeze
 from .matmul import matrices
+from .norms import VectorNorm, vector_norm
+
+
+def p_norm(x: Any, p: float, dim: Any, keepdim: bool = False) -> Any:
+    """The p-norm along dim."""
+    return VectorNorm.apply(x, ord=float(p), dims=dims_of(dim, x.ndim), keepdim=keepdim)
+
+
+def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+    """The p-norm of x1 - x2 + eps along the last dimension."""
+    difference = x1 - x2 + eps
+    return p_norm(difference, p, -1, keepdim) if difference.ndim else p_norm(reshape(difference, (1,)), p, -1, keepdim)
+
+
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along dim; the gradient is that of the quotient without max."""
+    dtype, eps = promote(x1.dtype, x2.dtype), number("cosine_similarity", "eps", eps)
+    if dtype.kind not in "fcV":
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {dtype}")
+    x1, x2 = cast(x1, dtype), cast(x2, dtype)
+    if x1.shape != x2.shape:
+        try:
+            shape = np.broadcast_shapes(x1.shape, x2.shape)
+        except ValueError:
+            raise RuntimeError(f"cosine_similarity: shapes {list(x1.shape)} and {list(x2.shape)} do not broadcast") from None
+        x1, x2 = expand(x1, shape), expand(x2, shape)
+    return sum(_unit(x1, dim, eps) * _unit(x2, dim, eps), dim)
+
+
+def _unit(x: Any, dim: int, eps: float) -> Any:
+    length = p_norm(x, 2, dim, True)
+    lift = again(_up_to, eps, length.array)
+    return x / (length + lift if tracers or lift.any() else length)
+
+
+def _up_to(eps: float, x: Any) -> Any:
+    """What is missing up to eps."""
+    return np.maximum(eps - x, 0)
+
 
 MANY = 25                                            # rows from which on PyTorch too computes Euclid's by a product
 MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
@@ -86,6 +127,4 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     i, j = np.triu_indices(len(input), 1)
     return _norm_of_last(getitem(input, i) - getitem(input, j), p)
 
-
-__all__ = ["cdist", "pdist"]
-METHODS: list[str] = []
+__all__ = ["cdist", "cosine_similarity", "pairwise_distance", "pdist"]

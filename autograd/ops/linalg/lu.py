@@ -12,7 +12,7 @@ from ...kernels.lu import lu_factor as lu_kernel
 from ...kernels.lu import permutation
 from .._declare import Operation
 from .._out import takes_out
-from ..index.getitem import getitem
+from ..index.indexing import getitem
 from ..shape import cat, expand, mH, narrow
 from .matmul import matrices
 from .matrices import LinAlgError, array_of, demand_alike, demand_broadcast, demand_matrices, demand_square, first_bad

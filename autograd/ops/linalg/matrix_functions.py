@@ -9,7 +9,7 @@ import numpy as np
 from ...kernels.matrix_exp import matrix_exp as exponential
 from .._declare import Operation
 from .._out import takes_out
-from ..pointwise.choice import where
+from ..pointwise.where import where
 from ..shape import cat, clone, mH, narrow
 from .matmul import matmul
 from .solve import inv

@@ -11,7 +11,7 @@ from ...core.tensor import result
 from ...kernels.lu import solve_triangular as triangular_kernel
 from .._declare import Operation
 from .._out import takes_out
-from ..pointwise.choice import where
+from ..pointwise.where import where
 from ..shape import expand, mH, mT, permute, reshape, squeeze, unsqueeze, wrap_dim
 from .matmul import matrices
 from .matrices import (

@@ -16,7 +16,7 @@ from ..pointwise.cast import cast
 from ..pointwise.complex import conj
 from ..reductions.reduce import sum
 from ..shape import cat, flip, reshape, unsqueeze, wrap_dim
-from .contract import Contract
+from .einsum import Contract
 from .matmul import one_dtype
 
 

@@ -1,12 +1,15 @@
-"""What torch itself calls dropout, embedding, batch_norm, ...: nn.functional's with arguments of other names or order."""
+"""What torch itself calls dropout, embedding, batch_norm, max_pool1d_with_indices, ...: functions of nn.functional with
+arguments of other names, of another order, or fixed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from . import dropout as drop
 from . import embedding as tables
 from . import normalization
+from . import pooling as pools
 
 
 def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False,
@@ -60,5 +63,35 @@ feature_dropout, feature_dropout_ = _dropouts("feature_dropout")
 alpha_dropout, alpha_dropout_ = _dropouts("alpha_dropout")
 feature_alpha_dropout, feature_alpha_dropout_ = _dropouts("feature_alpha_dropout")
 
-__all__ = ["alpha_dropout", "alpha_dropout_", "batch_norm", "dropout", "dropout_", "embedding", "feature_alpha_dropout",
-           "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "group_norm", "instance_norm", "layer_norm"]
+
+# --- pooling functions that always give the maxima and their places ---------------------------------------------------
+
+def paired(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A pooling function with return_indices as if it were always True."""
+
+    def both(*args: Any, return_indices: bool = True, **kwargs: Any) -> Any:
+        return function(*args, return_indices=True, **kwargs)
+
+    both.__name__ = both.__qualname__ = f"{function.__name__}_with_indices"
+    both.__doc__ = f"{function.__name__} with the places of the maxima: (values, indices)."
+    return both
+
+
+max_pool1d_with_indices = paired(pools.max_pool1d)
+max_pool2d_with_indices = paired(pools.max_pool2d)
+max_pool3d_with_indices = paired(pools.max_pool3d)
+adaptive_max_pool1d_with_indices = paired(pools.adaptive_max_pool1d)
+adaptive_max_pool2d_with_indices = paired(pools.adaptive_max_pool2d)
+adaptive_max_pool3d_with_indices = paired(pools.adaptive_max_pool3d)
+fractional_max_pool2d_with_indices = paired(pools.fractional_max_pool2d)
+fractional_max_pool3d_with_indices = paired(pools.fractional_max_pool3d)
+
+
+def adaptive_max_pool1d(input: Any, output_size: Any) -> Any:
+    """(values, indices) of the maxima over output_size windows: torch.adaptive_max_pool1d, unlike nn.functional's."""
+    return pools.adaptive_max_pool1d(input, output_size, True)
+
+
+__all__ = ["adaptive_max_pool1d", "alpha_dropout", "alpha_dropout_", "batch_norm", "dropout", "dropout_", "embedding",
+           "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "group_norm",
+           "instance_norm", "layer_norm", "max_pool1d_with_indices"]

@@ -13,8 +13,8 @@ from ...core.traced import again, refuse, tracers
 from ...kernels.scatter import inside
 from ...kernels.segments import add_rows, first_largest
 from .._declare import Operation
-from ..index.getitem import getitem
-from ..pointwise.choice import passing
+from ..index.indexing import getitem
+from ..pointwise.where import passing
 from ..shape import narrow, reshape
 
 

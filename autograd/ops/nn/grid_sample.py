@@ -18,9 +18,9 @@ from ...kernels import gridding as kernels
 from .._declare import Operation
 from ..linalg.matmul import matmul
 from ..pointwise.arithmetic import weighted
-from ..pointwise.choice import where
+from ..pointwise.where import where
 from ..shape import reshape, transpose, unbind
-from .max_pooling import TakePlaces
+from .pooling import TakePlaces
 
 MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")

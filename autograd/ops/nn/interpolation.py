@@ -13,7 +13,7 @@ import numpy as np
 from ...core.tensor import Tensor, result
 from ...kernels import resampling as kernels
 from ...kernels.layouts import kept
-from .average_pooling import adaptive_avg_pool
+from .pooling import adaptive_avg_pool
 from .resampling import Resample
 
 Scales = tuple[float | None, ...]

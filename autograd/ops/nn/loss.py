@@ -1,28 +1,79 @@
-"""Losses of classes: cross entropy and negative log likelihood."""
+"""Losses: of classes, of binary targets, of numbers, and with margins. ctc_loss() has a file of its own."""
 
 from __future__ import annotations
 
 import math
 import operator
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import promote
 from ...core.casting import casts_float32
-from ...core.tensor import Tensor
-from ...core.traced import again, decided, tracers
+from ...core.tensor import Tensor, result
+from ...core.traced import again, decided, tracers, unrecordable
 from ...kernels import softmax as kernel
+from ...kernels.activations import logit_loss
 from ...kernels.halves import converted
 from ...kernels.picking import numbers, picked, take_away
 from ...kernels.scatter import inside
 from ...kernels.selection import masked
+from ...kernels.threads import alone
 from .._declare import Operation
+from .._pointwise import pointwise
+from ..linalg.distances import pairwise_distance
 from ..linalg.matmul import linear
-from ..pointwise.choice import passing, where
-from ..reductions.reduce import sum
-from ..shape import movedim, reshape
-from .loss_reduction import chosen, reduced
+from ..pointwise.arithmetic import mul
+from ..pointwise.cast import cast
+from ..pointwise.exponential import exp, log, sigmoid
+from ..pointwise.powers import sqrt
+from ..pointwise.sign import abs as absolute
+from ..pointwise.where import clamp, minimum, passing, relu, where
+from ..reductions.reduce import mean, sum
+from ..reductions.take_along import Pick
+from ..shape import expand, movedim, reshape, unsqueeze
+from .activation import logsigmoid, softplus
 from .softmax import log_softmax, softmax
+
+REDUCTIONS = ("none", "mean", "sum")
+
+
+def chosen(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
+    """The reduction asked for. size_average and reduce, deprecated, override it."""
+    if size_average is not None or reduce is not None:
+        average = size_average is None or size_average
+        reduction = "none" if not (reduce is None or reduce) else "mean" if average else "sum"
+        warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+                      UserWarning, stacklevel=3)
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"{reduction} is not a valid value for reduction; it is one of {', '.join(REDUCTIONS)}")
+    return reduction
+
+
+def reduced(losses: Any, reduction: str) -> Any:
+    """Losses as they are, their mean or their sum."""
+    return losses if reduction == "none" else mean(losses) if reduction == "mean" else sum(losses)
+
+
+def alike(input: Any, target: Any) -> tuple[Any, Any]:
+    """Both broadcast to one shape and cast to one dtype, with a warning if the shapes differ."""
+    if input.shape != target.shape:
+        warnings.warn(f"Using a target size ({list(target.shape)}) that is different to the input size "
+                      f"({list(input.shape)}). This will likely lead to incorrect results due to broadcasting. Please "
+                      "ensure they have the same size.", UserWarning, stacklevel=3)
+        try:
+            shape = np.broadcast_shapes(input.shape, target.shape)
+        except ValueError:
+            raise RuntimeError(f"The size of input {list(input.shape)} must match the size of target {list(target.shape)}, "
+                               "or one must broadcast to the other") from None
+        input, target = expand(input, shape), expand(target, shape)
+    if input.dtype != target.dtype:
+        dtype = promote(input.dtype, target.dtype)
+        input, target = cast(input, dtype), cast(target, dtype)
+    return input, target
+
 
 MSG_SMOOTHING = "label_smoothing must be between 0.0 and 1.0. Got: {}"
 
@@ -317,5 +368,463 @@ def linear_cross_entropy(input: Any, linear_weight: Any, target: Any, *, linear_
     return cross_entropy(logits, target, weight, None, -100 if ignore_index is None else ignore_index, None, reduction,
                          label_smoothing)
 
+
+SMALLEST_LOG = -100.0
+
+
+class BinaryCrossEntropy(Operation):
+    """-(t log(x) + (1 - t) log(1 - x)), each logarithm at least -100."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, t: Any) -> Any:
+        """No reduction here."""
+        ctx.save(x, t)
+        one = np.maximum(np.log(x), SMALLEST_LOG)
+        other = np.maximum(np.log1p(-x), SMALLEST_LOG)
+        return np.asarray((t - 1) * other - t * one, x.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """(x - t) / (x (1 - x)), the divisor at least 1e-12; log(1 - x) - log(x)."""
+        x, t = ctx.values
+        gx = gt = None
+        if ctx.needs(0):
+            spread = x * (1 - x)
+            limited = where(spread < 1e-12, 1e-12, spread) if isinstance(g, Tensor) else np.maximum(spread, 1e-12)
+            gx = g * (x - t) / limited
+        if ctx.needs(1):
+            gt = g * (log(1 - x) - log(x))
+        return gx, gt
+
+
+@casts_float32
+def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
+                         reduction: str = "mean") -> Any:
+    """-(target log(input) + (1 - target) log(1 - input)), input being probabilities."""
+    reduction = chosen(reduction, size_average, reduce)
+    if target.shape != input.shape:
+        raise ValueError(f"Using a target size ({list(target.shape)}) that is different to the input size "
+                         f"({list(input.shape)}) is deprecated. Please ensure they have the same size.")
+    if input.dtype != target.dtype:
+        raise RuntimeError(f"Found dtype {target.dtype} but expected {input.dtype}: input and target must agree")
+    again(_probabilities, input.array)
+    losses = BinaryCrossEntropy.apply(input, target)
+    if weight is not None:
+        losses = losses * (weight if weight.shape == losses.shape else expand(weight, losses.shape))
+    return reduced(losses, reduction)
+
+
+def _probabilities(a: Any) -> None:
+    """RuntimeError for numbers that are no probabilities."""
+    if ((a < 0) | (a > 1)).any():                    # nan is let pass
+        raise RuntimeError("all elements of input should be between 0 and 1; apply sigmoid, or use "
+                           "binary_cross_entropy_with_logits")
+
+
+class BinaryCrossEntropyWithLogits(Operation):
+    """-(t log s + (1 - t) log(1 - s)), s = sigmoid(x), without overflow."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, t: Any) -> Any:
+        """max(x, 0) - x t + log(1 + exp(-|x|))."""
+        ctx.save(x, t)
+        quick = logit_loss(x, t)
+        if quick is not None:
+            return quick
+        out = np.asarray(-np.abs(x))
+        np.exp(out, out=out)
+        np.log1p(out, out=out)
+        out += np.maximum(x, 0)
+        out -= x * t
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """sigmoid(x) - t, and -x."""
+        x, t = ctx.values
+        return g * (sigmoid(x) - t) if ctx.needs(0) else None, -g * x if ctx.needs(1) else None
+
+
+@casts_float32
+def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, size_average: Any = None,
+                                     reduce: Any = None, reduction: str = "mean", pos_weight: Any = None) -> Any:
+    """binary_cross_entropy(sigmoid(input), target), without overflow; pos_weight multiplies the part of target."""
+    reduction = chosen(reduction, size_average, reduce)
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({list(target.shape)}) must be the same as input size ({list(input.shape)})")
+    if pos_weight is not None:
+        missed = softplus(-input, 1, np.inf)         # -log(sigmoid(input))
+        losses = (1 - target) * input + missed * ((pos_weight - 1) * target + 1)
+    elif input.dtype == target.dtype and input.dtype.kind in "fV":
+        losses = BinaryCrossEntropyWithLogits.apply(input, target)
+    else:
+        losses = (1 - target) * input + softplus(-input, 1, np.inf)
+    if weight is not None:
+        losses = losses * weight
+    return reduced(losses, reduction)
+
+
+@casts_float32
+def soft_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
+    """log(1 + exp(-target input)), targets 1 and -1."""
+    reduction = chosen(reduction, size_average, reduce)
+    if target.shape != input.shape:
+        raise RuntimeError(f"soft_margin_loss: the target {list(target.shape)} must have the input's shape "
+                           f"{list(input.shape)}")
+    return reduced(softplus(-target * input, 1, np.inf), reduction)
+
+
+def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
+                                reduction: str = "mean") -> Any:
+    """binary_cross_entropy_with_logits, the mean over classes (the last dimension)."""
+    reduction = chosen(reduction, size_average, reduce)
+    losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    if weight is not None:
+        losses = losses * weight
+    return reduced(mean(losses, -1), reduction)
+
+
+class MseLoss(Operation):
+    """The sum of (x - y)^2 times scale, for x and y of one shape and dtype."""
+
+    real = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any, *, scale: float) -> Any:
+        """One pass for the difference and one for its squares."""
+        ctx.save(x, y)
+        ctx.scale = scale
+        difference = (x - y).reshape(-1)
+        with alone():
+            return np.asarray(np.vdot(difference, difference) * scale, x.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """2 scale (x - y) g, and minus that."""
+        x, y = ctx.values
+        if isinstance(g, Tensor):
+            gx = (x - y) * (g * (2 * ctx.scale))
+        else:
+            gx = x - y
+            gx *= np.asarray(g * (2 * ctx.scale), x.dtype)
+        return gx if ctx.needs(0) else None, -gx if ctx.needs(1) else None
+
+
+@casts_float32
+def mse_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+             weight: Any = None) -> Any:
+    """(input - target)^2; weight multiplies each element, and the mean is over the weights."""
+    reduction = chosen(reduction, size_average, reduce)
+    input, target = alike(input, target)
+    size = math.prod(input.shape)
+    if weight is None and reduction != "none" and size and input.dtype != np.float16 and isinstance(input, Tensor):
+        _floating("mse_loss", input)
+        return MseLoss.apply(input, target, scale=1.0 if reduction == "sum" else 1 / size)
+    _floating("mse_loss", input)
+    difference = input - target
+    return _weighted(difference * difference, weight, reduction)
+
+
+def _floating(name: str, x: Any) -> None:
+    if x.dtype.kind not in "fcV":
+        raise NotImplementedError(f'"{name}" not implemented for {x.dtype}; cast to floating point first')
+
+
+def _weighted(losses: Any, weight: Any, reduction: str) -> Any:
+    """Losses times weights of their shape, reduced; the mean is over the sum of the weights."""
+    if weight is None:
+        return reduced(losses, reduction)
+    if weight.shape != losses.shape:
+        raise ValueError(f"Inputs and weight must have the same size: {list(losses.shape)} and {list(weight.shape)}")
+    losses = losses * weight
+    return sum(losses) / sum(weight) if reduction == "mean" else reduced(losses, reduction)
+
+
+@casts_float32
+def l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+            weight: Any = None) -> Any:
+    """|input - target|; weight multiplies each element, and the mean is over the weights."""
+    reduction = chosen(reduction, size_average, reduce)
+    input, target = alike(input, target)
+    return _weighted(absolute(input - target), weight, reduction)
+
+
+def _within(d: Any, delta: float) -> Any:
+    return d.clip(-delta, delta) if isinstance(d, (np.ndarray, np.generic)) else clamp(d, -delta, delta)
+
+
+def _huber_forward(d: Any, delta: float) -> Any:
+    inner = d.clip(-delta, delta)                    # d within, delta with d's sign beyond: the derivative, too
+    return inner * (d - 0.5 * inner)
+
+
+_huber = pointwise("HuberLoss", _huber_forward, lambda g, d, delta: g * _within(d, delta))
+_smooth_l1 = pointwise("SmoothL1Loss", lambda d, beta: _huber_forward(d, beta) / beta,
+                    lambda g, d, beta: g * (_within(d, beta) / beta))
+
+
+@casts_float32
+def smooth_l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+                   beta: float = 1.0) -> Any:
+    """d^2 / (2 beta) where d = |input - target| < beta, d - beta / 2 elsewhere."""
+    reduction = chosen(reduction, size_average, reduce)
+    input, target = alike(input, target)
+    if beta == 0:
+        return reduced(absolute(input - target), reduction)
+    if beta < 0:
+        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}.")
+    return reduced(_smooth_l1(input - target, float(beta)), reduction)
+
+
+@casts_float32
+def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
+    """d^2 / 2 where d = |input - target| < delta, delta (d - delta / 2) elsewhere."""
+    reduction = chosen(reduction)
+    input, target = alike(input, target)
+    if delta <= 0:
+        raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}.")
+    return _weighted(_huber(input - target, float(delta)), weight, reduction)
+
+
+# --- likelihoods -------------------------------------------------------------------------------------------------------
+
+@casts_float32
+def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: Any = None,
+                     eps: float = 1e-8, reduce: Any = None, reduction: str = "mean") -> Any:
+    """exp(input) - target input, or input - target log(input + eps) if not log_input.
+
+    full adds Stirling's approximation of log(target!), where target > 1.
+    """
+    reduction = chosen(reduction, size_average, reduce)
+    loss = exp(input) - target * input if log_input else input - target * log(input + eps)
+    if full:
+        many = target > 1
+        safe = where(many, target, 1.0)
+        stirling = safe * log(safe) - safe + 0.5 * log(2 * math.pi * safe)
+        loss = loss + where(many, stirling, 0.0)
+    return reduced(loss, reduction)
+
+
+def _not_negative(var: Any) -> None:
+    if (var < 0).any():
+        raise ValueError("var has negative entry/entries")
+
+
+def _up_to(eps: float, x: Any) -> Any:
+    """What is missing up to eps."""
+    return np.maximum(eps - x, 0).astype(x.dtype)
+
+
+def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
+                      reduction: str = "mean") -> Any:
+    """(log(var) + (input - target)^2 / var) / 2, var at least eps; full adds log(2 pi) / 2."""
+    if not isinstance(var, Tensor):
+        if var < 0:
+            raise ValueError("var has negative entry/entries")
+        var = var * result(np.ones(input.shape, input.dtype))
+    else:
+        again(_not_negative, var.array)
+    if var.shape != input.shape:
+        if input.shape[:-1] == var.shape:            # one variance for each row
+            var = var[..., None]
+        elif not (input.ndim == var.ndim and any(
+                var.shape == (*input.shape[:i], 1, *input.shape[i + 1:]) for i in range(input.ndim))):
+            raise ValueError(f"var is of incorrect size: {list(var.shape)} for input {list(input.shape)}")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    lift = again(_up_to, eps, var.array)             # no gradient goes into the limit
+    var = var + lift if tracers or lift.any() else var
+    difference = input - target
+    loss = 0.5 * (log(var) + difference * difference / var)
+    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+
+
+class XLogX(Operation, name="Xlogy"):
+    """t log(t), 0 at 0."""
+
+    @staticmethod
+    def forward(ctx: Any, t: Any) -> Any:
+        """Without nan at 0."""
+        ctx.save(t)
+        return np.asarray(np.where(t == 0, 0, t * np.log(t)), t.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """log(t) + 1; PyTorch's nan at 0 included."""
+        (t,) = ctx.values
+        return g * where(t == 0, math.nan, log(t) + 1)
+
+
+@casts_float32
+def kl_div(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+           log_target: bool = False) -> Any:
+    """target (log(target) - input), input being log probabilities, target too if log_target.
+
+    reduction "batchmean" divides the sum by input.shape[0]: the divergence itself.
+    """
+    batch = reduction == "batchmean" and size_average is None and reduce is None
+    if batch:
+        reduction = "sum"
+    elif reduction == "mean":
+        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size. 'batchmean' "
+                      "divides only by the batch size, and aligns with the KL div math definition.", UserWarning,
+                      stacklevel=2)
+    reduction = chosen(reduction, size_average, reduce)
+    if log_target:
+        losses = exp(target) * (target - input)
+    else:
+        losses = XLogX.apply(target) - mul(target, input)
+    out = reduced(losses, reduction)
+    return out / input.shape[0] if batch and input.ndim else out
+
+
+@casts_float32
+def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_average: Any = None, reduce: Any = None,
+                         reduction: str = "mean") -> Any:
+    """input where target is 1, max(0, margin - input) where it is -1."""
+    reduction = chosen(reduction, size_average, reduce)
+    losses = where(target != 1, _above_zero(margin - input), 0.0) + where(target != -1, input, 0.0)
+    return reduced(losses, reduction)
+
+
+@casts_float32
+def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
+                        reduce: Any = None, reduction: str = "mean") -> Any:
+    """max(0, -target (input1 - input2) + margin): target 1 wants input1 the larger, -1 input2."""
+    reduction = chosen(reduction, size_average, reduce)
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+                           f"{list(input1.shape)}, input2: {list(input2.shape)}, target: {list(target.shape)} ")
+    return reduced(_above_zero(-target * (input1 - input2) + margin), reduction)
+
+
+def _above_zero(x: Any) -> Any:
+    """max(x, 0) with clamp's gradient, which passes at 0."""
+    return where(x < 0, 0.0, x)
+
+
+@casts_float32
+def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
+                          reduce: Any = None, reduction: str = "mean") -> Any:
+    """1 - cos(input1, input2) where target is 1, max(0, cos - margin) where it is -1."""
+    reduction = chosen(reduction, size_average, reduce)
+    if target.ndim > 1:
+        raise RuntimeError(f"0D or 1D target tensor expected, multi-target not supported: got {list(target.shape)}")
+    if (target.ndim == 1 and input1.ndim != 2) or (target.ndim == 0 and input1.ndim != 1) or input1.ndim != input2.ndim:
+        raise RuntimeError(f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found inputs with "
+                           f"sizes {list(input1.shape)} and {list(input2.shape)}.")
+    tiny = 1e-12
+    product = sum(input1 * input2, -1)
+    cosine = product / sqrt((sum(input1 * input1, -1) + tiny) * (sum(input2 * input2, -1) + tiny))
+    losses = where(target == 1, 1 - cosine, 0.0) + where(target == -1, _above_zero(cosine - margin), 0.0)
+    return reduced(losses, reduction)
+
+
+def _triplet(positive: Any, negative: Any, margin: float, reduction: str) -> Any:
+    return reduced(_above_zero(positive - negative + margin), reduction)
+
+
+def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> None:
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
+                           f"but got: anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D")
+
+
+@casts_float32
+def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
+                        swap: bool = False, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
+    """max(0, |anchor - positive| - |anchor - negative| + margin); swap takes the negative's nearer distance of two."""
+    reduction = chosen(reduction, size_average, reduce)
+    _check_triplet(anchor, positive, negative, margin)
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        far = minimum(far, pairwise_distance(positive, negative, p, eps))
+    return _triplet(near, far, margin, reduction)
+
+
+def triplet_margin_with_distance_loss(
+        anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[[Any, Any], Any] | None = None,
+        margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> Any:
+    """triplet_margin_loss with a distance of your own: distance_function(a, b)."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    _check_triplet(anchor, positive, negative, margin)
+    distance = pairwise_distance if distance_function is None else distance_function
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = minimum(far, distance(positive, negative))
+    return _triplet(near, far, margin, reduction)
+
+
+# --- margins between classes -------------------------------------------------------------------------------------------
+
+@casts_float32
+@unrecordable
+def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: Any = None,
+                      reduce: Any = None, reduction: str = "mean") -> Any:
+    """sum over classes j other than the target of max(0, margin - input[target] + input[j])^p, over their number."""
+    reduction = chosen(reduction, size_average, reduce)
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    rows, t = _margin_rows(input, target, "multi_margin_loss")
+    classes = rows.shape[1]
+    if weight is not None and weight.shape != (classes,):
+        raise ValueError(f"weight must be one-dimensional, one for each of {classes} classes: got {list(weight.shape)}")
+    picked = Pick.apply(rows, t[:, None], dim=1, distinct=True)
+    others = np.arange(classes) != t[:, None]
+    excess = where(others, relu(margin - picked + rows), 0.0)
+    losses = sum(excess if p == 1 else excess * excess, 1) / classes
+    if weight is not None:
+        losses = losses * weight.array[t]
+    return reduced(reshape(losses, target.shape) if reduction == "none" else losses, reduction)
+
+
+def _margin_rows(input: Any, target: Any, name: str) -> tuple[Any, Any]:
+    """The input as a matrix (n, classes), and the target's array, checked."""
+    rows = reshape(input, (1, input.array.size)) if input.ndim < 2 else input
+    expected = rows.shape[0]
+    if rows.ndim != 2 or rows.shape[1] == 0:
+        raise RuntimeError(f"{name}: Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+                           f"{list(input.shape)}")
+    if target.ndim > 1 or target.array.size != expected or (input.ndim == 2 and target.ndim != 1):
+        raise RuntimeError(f"{name}: inconsistent target size, expected {[expected]} but got {list(target.shape)}")
+    t = target.array.flatten()                       # a copy: a write to the target before backward does not reach it
+    if t.dtype.kind not in "iu":
+        raise RuntimeError(f"{name}: targets are class numbers of an integer dtype, not {t.dtype}")
+    if t.size and (t.min() < 0 or t.max() >= rows.shape[1]):
+        raise RuntimeError(f"{name}: target out of range: {t.min()} to {t.max()} for {rows.shape[1]} classes")
+    return rows, t
+
+
+@casts_float32
+@unrecordable
+def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None,
+                           reduction: str = "mean") -> Any:
+    """sum over labels y and classes j that are no labels of max(0, 1 - input[y] + input[j]), over the number of classes.
+
+    target (n, classes) has the labels of each row first, then -1.
+    """
+    reduction = chosen(reduction, size_average, reduce)
+    if input.ndim > 2 or (input.array.size == 0 and (input.ndim < 2 or input.shape[1] == 0)):
+        raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+                           f"{list(input.shape)}")
+    if target.shape != input.shape:
+        raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
+    rows = reshape(input, (1, input.array.size)) if input.ndim < 2 else input
+    labels = target.array.reshape(rows.shape)
+    if labels.size and (labels.min() < -1 or labels.max() >= rows.shape[1]):
+        raise RuntimeError(f"multilabel_margin_loss: labels are class numbers, or -1 after the last: got {labels.min()} to "
+                           f"{labels.max()} for {rows.shape[1]} classes")
+    valid = np.logical_and.accumulate(labels >= 0, axis=1)
+    n = np.arange(len(labels))[:, None]
+    named = np.zeros(rows.shape, bool)
+    named[np.broadcast_to(n, labels.shape)[valid], labels[valid]] = True
+    picked = Pick.apply(rows, np.where(valid, labels, 0), dim=1)
+    excess = relu(1 - unsqueeze(picked, 2) + unsqueeze(rows, 1))
+    losses = sum(where(valid[:, :, None] & ~named[:, None, :], excess, 0.0), (1, 2)) / rows.shape[1]
+    return reduced(reshape(losses, ()) if input.ndim < 2 else losses, reduction)
 
 __all__: list[str] = []

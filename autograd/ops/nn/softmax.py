@@ -16,8 +16,8 @@ from .._names import also
 from .._out import into
 from ..pointwise.arithmetic import conjugates, mul
 from ..pointwise.cast import cast
-from ..pointwise.choice import where
 from ..pointwise.exponential import exp
+from ..pointwise.where import where
 from ..reductions.dims import Dims, dims_of, kept, one_dim, reduction
 from ..reductions.reduce import accumulate, add_up, sum
 from ..shape import reshape

@@ -16,9 +16,9 @@ from ...core.tensor import Tensor
 from .._declare import elementwise, linear
 from .._out import takes_out
 from .arithmetic import mul
-from .choice import where
 from .rounding import zero
 from .trigonometric import cos, sin
+from .where import where
 
 
 def complex_dtype(dtype: Any) -> Any:

@@ -13,8 +13,8 @@ from .._kinds import both_arrays, only, refuse, tensors
 from .._out import takes_out
 from .arithmetic import mul
 from .cast import cast
-from .choice import where
 from .exponential import exp2, log
+from .where import where
 
 sqrt = elementwise("Sqrt", np.sqrt, lambda g, z: g / (2 * z), floats=True)
 rsqrt: Any = elementwise("Rsqrt", lambda x: 1 / np.sqrt(x), lambda g, z: -0.5 * g * (z * z * z), floats=True)

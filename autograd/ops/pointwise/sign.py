@@ -10,8 +10,8 @@ from ...core.tensor import Tensor
 from .._declare import elementwise
 from .._kinds import both_arrays, demand_real, in_floats, only, tensors, undifferentiable
 from .._out import takes_out
-from .choice import where
 from .rounding import zero
+from .where import where
 
 neg = elementwise("Neg", np.negative, lambda g: -g)
 abs: Any = elementwise("Abs", np.abs, lambda g, x: g * (sign(x) if x.dtype.kind != "c" else direction(x)))     # 0 at 0

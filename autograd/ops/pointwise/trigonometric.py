@@ -8,8 +8,8 @@ import numpy as np
 
 from .._declare import elementwise
 from .._kinds import in_floats, tensors
-from .choice import where
 from .powers import rsqrt
+from .where import where
 
 sin: Any = elementwise("Sin", np.sin, lambda g, x: g * cos(x), floats=True)
 cos: Any = elementwise("Cos", np.cos, lambda g, x: -g * sin(x), floats=True)

@@ -16,13 +16,13 @@ from .._declare import Operation
 from .._kinds import demand_real
 from .._names import also
 from .._out import takes_out
-from ..nn.recurrence import backwards
 from ..pointwise.cast import cast
-from ..pointwise.choice import where
 from ..pointwise.exponential import exp
+from ..pointwise.where import where
 from ..shape import flip, narrow, reshape
 from .dims import one_dim
-from .pick import ValuesIndices, taken
+from .recurrence import backwards
+from .take_along import ValuesIndices, taken
 
 
 class Cumsum(Operation):

@@ -16,11 +16,11 @@ from .._kinds import demand_real
 from .._names import also
 from .._out import into
 from ..pointwise.cast import cast
-from ..pointwise.choice import maximum, minimum, passing
+from ..pointwise.where import maximum, minimum, passing
 from ..shape import reshape
 from .dims import Dims, count, dims_of, kept, nonempty, one_dim, reduction
-from .pick import ValuesIndices, selected
 from .reduce import sum
+from .take_along import ValuesIndices, selected
 
 
 class Extreme(Operation, name="Amax"):

@@ -15,12 +15,12 @@ from ...kernels.sums import running_product
 from .._declare import Operation
 from .._names import also
 from .._out import takes_out
-from ..nn.recurrence import backwards
 from ..pointwise.arithmetic import conjugates
 from ..pointwise.cast import cast
 from ..shape import cat, flip, narrow, reshape
 from .cumulative import tail_sums
 from .dims import kept, one_dim, reduction
+from .recurrence import backwards
 
 
 def _multiply(ufunc: Any, x: Any, **settings: Any) -> Any:

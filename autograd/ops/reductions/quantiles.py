@@ -17,9 +17,9 @@ from .._kinds import demand_real
 from ..pointwise.cast import cast
 from ..shape import movedim, reshape, squeeze
 from .dims import nonempty, one_dim, reduction
-from .pick import Pick, ValuesIndices, selected
 from .reduce import sum
 from .sorting import sort
+from .take_along import Pick, ValuesIndices, selected
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 

@@ -14,7 +14,7 @@ from .._kinds import demand_real
 from .._names import also
 from .._out import takes_out
 from .dims import one_dim, reduction
-from .pick import ValuesIndices, selected, taken
+from .take_along import ValuesIndices, selected, taken
 
 
 @also(axis="dim")

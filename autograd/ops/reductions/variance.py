@@ -12,7 +12,7 @@ from ...kernels.halves import converted
 from ...kernels.order import in_rows
 from ...kernels.sums import total
 from .._declare import Operation
-from ..pointwise.choice import where
+from ..pointwise.where import where
 from ..shape import reshape
 from .dims import Dims, count, dims_of, kept, reduction
 from .reduce import Mean

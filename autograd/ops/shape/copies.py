@@ -10,7 +10,7 @@ import numpy as np
 from ...base.devices import contiguous_format
 from .._declare import linear
 from .._out import takes_out
-from . import broadcast, cut, order, views, windows
+from . import broadcast, sliding, splitting, transposes, views
 
 
 def _laid(x: Any, order: str) -> Any:
@@ -82,16 +82,16 @@ def _copying(name: str, see: Callable[..., Any]) -> Callable[..., Any]:
 alias_copy = _copying("alias_copy", lambda input: input)
 detach_copy = _copying("detach_copy", lambda input: input.detach())
 expand_copy = _copying("expand_copy", broadcast.expand)
-narrow_copy = _copying("narrow_copy", cut.narrow)
-permute_copy = _copying("permute_copy", order.permute)
-select_copy = _copying("select_copy", cut.select)
-split_copy = _copying("split_copy", cut.split)
-split_with_sizes_copy = _copying("split_with_sizes_copy", cut.split_with_sizes)
+narrow_copy = _copying("narrow_copy", splitting.narrow)
+permute_copy = _copying("permute_copy", transposes.permute)
+select_copy = _copying("select_copy", splitting.select)
+split_copy = _copying("split_copy", splitting.split)
+split_with_sizes_copy = _copying("split_with_sizes_copy", splitting.split_with_sizes)
 squeeze_copy = _copying("squeeze_copy", views.squeeze)
-t_copy = _copying("t_copy", order.t)
-transpose_copy = _copying("transpose_copy", order.transpose)
-unbind_copy = _copying("unbind_copy", cut.unbind)
-unfold_copy = _copying("unfold_copy", windows.unfold)
+t_copy = _copying("t_copy", transposes.t)
+transpose_copy = _copying("transpose_copy", transposes.transpose)
+unbind_copy = _copying("unbind_copy", splitting.unbind)
+unfold_copy = _copying("unfold_copy", sliding.unfold)
 unsqueeze_copy = _copying("unsqueeze_copy", views.unsqueeze)
 view_copy = _copying("view_copy", views.view)
 

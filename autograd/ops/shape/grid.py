@@ -11,7 +11,7 @@ from ...core.operation import Cast
 from ...core.tensor import result
 from .broadcast import expand
 from .join import common, stack
-from .order import transpose
+from .transposes import transpose
 from .views import reshape
 
 

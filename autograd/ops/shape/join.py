@@ -14,10 +14,9 @@ from ...core.operation import Cast, Operation
 from ...core.tensor import Tensor, result
 from ...kernels.order import in_rows
 from .._out import check_apart, into
-from .borders import pad_constant
-from .cut import narrow, unbind
+from .constant_pad import pad_constant
 from .dims import wrap_dim
-from .slices import Unbind, before, stacked
+from .splitting import Unbind, before, narrow, stacked, unbind
 from .views import atleast_1d, atleast_2d, atleast_3d, reshape, unsqueeze
 
 

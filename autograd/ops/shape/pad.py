@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.casting import casting, raised
-from ..index.getitem import Index
+from ..index.indexing import Index
 from . import clone, crop, pad_constant
 
 

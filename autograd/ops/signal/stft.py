@@ -14,7 +14,7 @@ from ..pointwise.arithmetic import mul
 from ..pointwise.complex import as_complex, view_as_real
 from ..shape import narrow, transpose, unfold, unsqueeze
 from ..shape.pad import constant_pad_nd, pad
-from ..shape.windows import overlapped
+from ..shape.sliding import overlapped
 from .fft import fft, ifft, irfft, rfft
 
 MSG_COMPLEX = "Cannot have onesided output if window or input is complex"

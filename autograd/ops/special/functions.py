@@ -12,9 +12,9 @@ from .._declare import Operation, elementwise
 from .._kinds import both_arrays, in_floats, only, tensors, undifferentiable
 from .._out import takes_out
 from ..pointwise.cast import cast
-from ..pointwise.choice import where
 from ..pointwise.exponential import exp, log
 from ..pointwise.sign import sign
+from ..pointwise.where import where
 
 ROOT_PI, ROOT_2PI = float(np.sqrt(np.pi)), float(np.sqrt(2 * np.pi))
 

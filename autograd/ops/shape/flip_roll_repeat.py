@@ -10,7 +10,7 @@ import numpy as np
 from ...core.operation import SumTo
 from .._declare import linear
 from .dims import either, sizes, wrap_dim, wrap_dims
-from .order import transpose
+from .transposes import transpose
 from .views import reshape
 
 COLON, BACK = slice(None), slice(None, None, -1)

@@ -1,4 +1,4 @@
-"""Patches as columns and back (unfold, fold), and channels exchanged with places or with one another."""
+"""Patches as columns (unfold), and columns added up to planes (fold)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from ...kernels import convolution as kernels
 from ...kernels.windows import Slide
-from .._declare import Operation, linear
-from ..nn.geometry import Sizes, ints
-from . import reshape, unsqueeze
+from .._declare import Operation
+from ..shape import reshape, unsqueeze
+from .geometry import Sizes, ints
 
 
 class Unfold(Operation, name="Im2Col"):
@@ -93,72 +93,3 @@ def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
         out = Fold.apply(unsqueeze(input, 0), plane=plane, slide=slide)
         return reshape(out, out.shape[1:])
     return Fold.apply(input, plane=plane, slide=slide)
-
-
-# --- channels --------------------------------------------------------------------------------------------------------
-
-def _to_places(x: Any, factor: int) -> Any:
-    *lead, c, h, w = x.shape
-    k = len(lead)
-    parts = x.reshape(*lead, c // factor**2, factor, factor, h, w)
-    moved = parts.transpose(*range(k + 1), k + 3, k + 1, k + 4, k + 2)
-    return moved.copy().reshape(*lead, c // factor**2, h * factor, w * factor)
-
-
-def _to_channels(x: Any, factor: int) -> Any:
-    *lead, c, h, w = x.shape
-    k = len(lead)
-    parts = x.reshape(*lead, c, h // factor, factor, w // factor, factor)
-    moved = parts.transpose(*range(k + 1), k + 2, k + 4, k + 1, k + 3)
-    return moved.copy().reshape(*lead, c * factor**2, h // factor, w // factor)
-
-
-def _interleave(x: Any, groups: int) -> Any:
-    n, c = x.shape[:2]
-    return x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2).copy().reshape(x.shape)
-
-
-_shuffle: Any = linear("PixelShuffle", _to_places, lambda g, was, factor: _unshuffle(g, factor))
-_unshuffle: Any = linear("PixelUnshuffle", _to_channels, lambda g, was, factor: _shuffle(g, factor))
-_channels: Any = linear("ChannelShuffle", _interleave, lambda g, was, groups: _channels(g, was[1] // groups))
-
-
-def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
-    """input (..., c * r^2, h, w) -> (..., c, h * r, w * r): r^2 channels become the pixels of a block."""
-    if input.ndim < 3:
-        raise RuntimeError(f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.ndim} "
-                           f"dimension(s)")
-    if upscale_factor <= 0:
-        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
-    if input.shape[-3] % upscale_factor**2:
-        raise RuntimeError(f"pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
-                           f"upscale_factor, but input.size(-3)={input.shape[-3]} is not divisible by {upscale_factor**2}")
-    return _shuffle(input, upscale_factor)
-
-
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
-    """input (..., c, h * r, w * r) -> (..., c * r^2, h, w): the inverse of pixel_shuffle."""
-    if input.ndim < 3:
-        raise RuntimeError(f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.ndim} "
-                           f"dimension(s)")
-    if downscale_factor <= 0:
-        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {downscale_factor}")
-    if input.shape[-2] % downscale_factor or input.shape[-1] % downscale_factor:
-        raise RuntimeError(f"pixel_unshuffle expects height and width to be divisible by downscale_factor, but "
-                           f"{list(input.shape[-2:])} is not divisible by {downscale_factor}")
-    return _unshuffle(input, downscale_factor)
-
-
-def channel_shuffle(input: Any, groups: int) -> Any:
-    """input (n, c, ...) with its channels dealt out: the first of every group, then the second of every group, ..."""
-    if input.ndim < 3:
-        raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")
-    if groups <= 0:
-        raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
-    if input.shape[1] % groups:
-        raise RuntimeError(f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and {groups} "
-                           f"groups.")
-    return _channels(input, groups)
-
-
-__all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]

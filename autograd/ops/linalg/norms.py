@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices, and the condition number."""
+"""Norms of vectors and matrices, the condition number; distance and rescaling by norms."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from ...core.casting import casts_float32
 from ...core.tensor import Tensor, result
 from ...kernels.order import in_rows
 from .._declare import Operation
+from .._names import also
 from .._out import takes_out
 from ..creation.arguments import number
 from ..pointwise.arithmetic import div, mul
 from ..pointwise.cast import cast
-from ..pointwise.choice import where
 from ..pointwise.powers import pow
 from ..pointwise.sign import abs, sign
-from ..reductions.dims import Dims, count, dims_of, kept
+from ..pointwise.where import where
+from ..reductions.dims import Dims, count, dims_of, kept, one_dim
 from ..reductions.extremes import amax, amin
 from ..reductions.reduce import sum
 from ..shape import permute, reshape, wrap_dim
@@ -180,7 +181,7 @@ def _extreme_of(values: Any, dim: int, ord: Any, keepdim: bool = False) -> Any:
 
 
 @takes_out
-def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """vector_norm, or matrix_norm where `dim` names two dimensions, or A is a matrix and ord is given."""
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
@@ -232,4 +233,56 @@ def _cond_of_some(A: Any, p: Any) -> Any:
     return where(singular, math.inf, mul(matrix_norm(safe, p), matrix_norm(inv(safe), p)))
 
 
-__all__: list[str] = []
+@takes_out
+def norm(input: Any, p: float | str | None = "fro", dim: Dims = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """The vector norm of order p over `dim`; "fro" is 2; "nuc" is the sum of singular values of matrices."""
+    if p is None or p == "fro":
+        if p and isinstance(dim, (tuple, list)) and len(dim) > 2:
+            raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {dim}")
+        p = 2
+    if p == "nuc":
+        dims = dims_of(dim, input.ndim)
+        return matrix_norm(input, "nuc", dims if dim is None else dim, keepdim, dtype=dtype)
+    if isinstance(p, str):
+        raise RuntimeError(f"linalg.matrix_norm: Order {p} not supported; the orders by name are 'fro' and 'nuc'")
+    return vector_norm(input, p, dim, keepdim, dtype=dtype)
+
+
+@takes_out
+def dist(input: Any, other: Any, p: float = 2) -> Any:
+    """The p-norm of input - other, which broadcast."""
+    if input.dtype.kind == "b" and other.dtype.kind == "b":
+        raise RuntimeError("dist: subtraction of two bool tensors is not supported; convert with .float()")
+    return vector_norm(input - other, p)
+
+
+@also(axis="dim")
+@takes_out
+def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """Each slice of input at one place of `dim` scaled down to p-norm `maxnorm`, if its norm is larger."""
+    p, maxnorm = number("renorm", "p", p), number("renorm", "maxnorm", maxnorm)
+    if p <= 0:
+        raise RuntimeError(f"renorm: non-positive-norm not supported, got p={p}")
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    if input.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
+    place = one_dim(dim, input.ndim)
+    size = vector_norm(input, p, [d for d in range(input.ndim) if d != place], keepdim=True)
+    return input * where(size > maxnorm, maxnorm / (size + 1e-7), 1.0)
+
+
+@takes_out
+def frobenius_norm(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+    """The square root of the sum of squares over `dim`."""
+    return vector_norm(input, 2, dim, keepdim)
+
+
+@takes_out
+def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+    """The sum of the singular values of each matrix."""
+    return matrix_norm(input, "nuc", dim, keepdim)
+
+__all__ = ["dist", "frobenius_norm", "norm", "nuclear_norm", "renorm"]
+METHODS = ["dist", "norm", "renorm"]
+IN_PLACE = ["renorm"]

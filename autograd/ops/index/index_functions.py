@@ -15,9 +15,9 @@ from .._kinds import demand_real
 from .._out import takes_out, takes_out_apart
 from ..creation.arguments import storable
 from ..shape import broadcast_to, expand, flatten, reshape, unsqueeze, wrap_dim
-from .along import scatter_reduce
 from .assignment import IndexPut
-from .getitem import Index
+from .gather_scatter import scatter_reduce
+from .indexing import Index
 
 COLON = slice(None)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.operation import Operation
 from .._out import takes_out
 from ..shape import clone, diagonal, select, wrap_dim
-from .getitem import getitem
+from .indexing import getitem
 
 
 class Replace(Operation, name="ViewScatter"):

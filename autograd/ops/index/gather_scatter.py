@@ -1,4 +1,7 @@
-"""Elements picked and put along one dimension, by an index of as many dimensions: gather, scatter and their kin."""
+"""Elements picked and put along one dimension, by an index of as many dimensions: gather, scatter and their kin.
+
+The operations take tensors of one dimension or more and an index as large as src; the functions check and prepare.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,142 @@ from typing import Any
 
 import numpy as np
 
+from ...core.operation import Operation
 from ...core.tensor import Tensor, result
+from ...kernels.scatter import added, flat_places, gathered, put, reduce_at
 from .._kinds import demand_real
 from .._out import check_apart, into, takes_out
+from ..pointwise.cast import cast
+from ..pointwise.where import where
 from ..shape import broadcast_shapes, clone, expand, reshape, wrap_dim
-from .getitem import getitem
-from .reduction import ScatterReduce
-from .scattering import Gather, Scatter, ScatterAdd
+from .indexing import getitem
+
+
+class Gather(Operation):
+    """out[i, j] = x[index[i, j], j] for dim 0, and so on."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, index: Any, *, dim: int) -> Any:
+        """See kernels.scatter."""
+        ctx.save(index)
+        ctx.dim, ctx.shape = dim, x.shape
+        return gathered(x, index, dim)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Added where they were taken."""
+        (index,) = ctx.values
+        return ScatterAdd.apply(None, index, g, dim=ctx.dim, shape=ctx.shape), None
+
+
+class ScatterAdd(Operation):
+    """x (without one, zeros) with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int, shape: Any = None) -> Any:
+        """See kernels.scatter; without x it is zeros of `shape`."""
+        ctx.save(index)
+        ctx.dim = dim
+        return added(x, index, src, dim, shape)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """x gets all of it, src what it gave."""
+        (index,) = ctx.values
+        return g, None, Gather.apply(g, index, dim=ctx.dim) if ctx.needs(2) else None
+
+
+class Scatter(Operation):
+    """x with src[i, j] put at [index[i, j], j] for dim 0, and so on; src may be a number."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any:
+        """See kernels.scatter."""
+        ctx.save(index)
+        ctx.dim = dim
+        return put(x, index, src, dim)
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """x gets all but what was replaced."""
+        (index,) = ctx.values
+        gx = Scatter.apply(g, index, 0, dim=ctx.dim) if ctx.needs(0) else None
+        return gx, None, Gather.apply(g, index, dim=ctx.dim) if ctx.needs(2) else None
+
+
+class ScatterReduce(Operation):
+    """x with each element reduced with those of src that index sends to it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int, reduce: str, include_self: bool) -> Any:
+        """See kernels.scatter."""
+        out = reduce_at(x, dim, index, src, reduce, include_self)
+        ctx.save(*(index,) if reduce in ("sum", "mean") else (index, x, src, out))
+        ctx.dim, ctx.reduce, ctx.include, ctx.shape = dim, reduce, include_self, x.shape
+        if reduce == "prod":
+            ctx.joins = ((0, 2), (), (0, 2))
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Each reduction's own rule; what was replaced gets nothing."""
+        index, *rest = ctx.values
+        gx, gs = RULES[ctx.reduce](ctx, g, index, *rest)
+        if not ctx.include and ctx.needs(0):
+            gx = Scatter.apply(gx, index, 0, dim=ctx.dim)
+        return gx, None, gs
+
+
+def _sum(ctx: Any, g: Any, index: Any) -> tuple[Any, Any]:
+    return g, Gather.apply(g, index, dim=ctx.dim)
+
+
+def _mean(ctx: Any, g: Any, index: Any) -> tuple[Any, Any]:
+    share = g / np.maximum(coming(index, ctx.dim, ctx.shape) + ctx.include, 1).astype(g.dtype)
+    return share, Gather.apply(share, index, dim=ctx.dim)
+
+
+def _prod(ctx: Any, g: Any, index: Any, x: Any, src: Any, z: Any) -> tuple[Any, Any]:
+    """For x the product of what comes; for src the product over itself, or, where it is the one zero, of the others."""
+    dim, plain = ctx.dim, {"dim": ctx.dim, "reduce": "prod"}
+    gx = gs = None
+    if ctx.needs(0):
+        gx = g * ScatterReduce.apply(np.ones(x.shape, x.dtype), index, src, include_self=True, **plain)
+    if ctx.needs(2):
+        zero = src == 0
+        zeros = coming(index, dim, x.shape, array_of(zero))
+        if isinstance(src, Tensor) and (zeros > 1).any():
+            raise RuntimeError("scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are "
+                               "scattered to the same position in self")
+        alone = array_of(zero) & (Gather.apply(zeros, array_of(index), dim=dim) == 1)
+        ones = np.ones((), x.dtype)
+        others = ScatterReduce.apply(x, index, where(alone, ones, src), include_self=ctx.include, **plain)
+        gs = where(alone, Gather.apply(g * others, index, dim=dim),
+                   Gather.apply(g * z, index, dim=dim) / where(zero, ones, src))
+    return gx, gs
+
+
+def _extreme(ctx: Any, g: Any, index: Any, x: Any, src: Any, z: Any) -> tuple[Any, Any]:
+    """Equal shares for all that are equal to the result."""
+    dim, dtype = ctx.dim, g.dtype
+    own = cast(array_of(x) == array_of(z), dtype)
+    coming_ones = cast(array_of(src) == Gather.apply(array_of(z), array_of(index), dim=dim), dtype)
+    share = g / ScatterAdd.apply(own, array_of(index), coming_ones, dim=dim)
+    return share * own, Gather.apply(share, index, dim=dim) * coming_ones
+
+
+RULES: dict[str, Any] = {"sum": _sum, "mean": _mean, "prod": _prod, "amax": _extreme, "amin": _extreme}
+
+
+def array_of(x: Any) -> Any:
+    """The array of a Tensor, or the array itself."""
+    return x.array if isinstance(x, Tensor) else x
+
+
+def coming(index: Any, dim: int, shape: tuple[int, ...], mask: Any = None) -> Any:
+    """How many elements (of those in the mask) index sends to each place of `shape`."""
+    at = flat_places(array_of(index), dim, shape)
+    return np.bincount(at if mask is None else at[mask.reshape(-1)], minlength=int(np.prod(shape))).reshape(shape)
 
 
 def checked(name: str, x: Any, dim: int, index: Any, src: Any = None) -> Any:
@@ -141,7 +273,6 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
     size = input.shape[dim]
     full = np.broadcast_to(array % size if size else array, (*others[:dim], array.shape[dim], *others[dim + 1:]))
     return gather(expand(input, (*others[:dim], size, *others[dim + 1:])), dim, result(np.array(full)))
-
 
 __all__ = ["gather", "scatter", "scatter_add", "scatter_reduce", "take_along_dim"]
 METHODS = __all__

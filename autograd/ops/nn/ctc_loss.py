@@ -13,7 +13,7 @@ from ...kernels import ctc
 from .._declare import Operation
 from ..reductions.reduce import mean, sum
 from ..shape import reshape
-from .loss_reduction import chosen
+from .loss import chosen
 
 
 class CtcLoss(Operation):

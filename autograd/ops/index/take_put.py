@@ -10,7 +10,7 @@ from ...core.tensor import Tensor
 from .._out import takes_out, takes_out_apart
 from ..shape import reshape
 from .assignment import IndexPut
-from .getitem import Index
+from .indexing import Index
 
 
 def _checked(name: str, index: Any, size: int) -> None:

@@ -12,7 +12,7 @@ from ...core.traced import unrecordable
 from ...kernels.selection import chosen, scattered
 from .._out import takes_out, takes_out_apart
 from ..shape import broadcast_shapes, expand, pad_constant, reshape
-from .getitem import Masked
+from .indexing import Masked
 
 
 class MaskedFill(Operation):
