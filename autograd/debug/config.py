@@ -11,8 +11,8 @@ import numpy as np
 from ..base.extensions import in_use
 from ..base.version import __version__
 from ..kernels.lapack import lapack
-from ..kernels.memory import freed_memory_is_kept
-from ..kernels.numba import compiled
+from ..kernels.malloc import freed_memory_is_kept
+from ..kernels.numba import numba
 from ..kernels.onednn import onednn
 from ..kernels.threads import available, number
 
@@ -37,7 +37,7 @@ def show_config() -> Config:
         "blas": _blas(),
         "compiled core": in_use,
         "threads": f"{number()}, of {available()} cores that this process may use",
-        "numba": compiled.state(),
+        "numba": numba.state(),
         "onednn": onednn.state(),
         "lapack": lapack.state(),
         "freed memory": "kept for the next step" if freed_memory_is_kept else "left to the C library",

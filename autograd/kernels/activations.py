@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .blocks import empty_like
-from .layouts import like
+from .memory_format import channels_last, last_axes
 from .numba import FLOAT32, FLOAT64, WORTH, kernels_for
-from .order import channels_last, last_axes
+from .onednn.reorder import match_strides
 
 Array = np.ndarray[Any, Any]
 IN_DOUBLE = ("gelu", "relu", "leaky_relu")
@@ -50,7 +50,7 @@ def backward(name: str, g: Array, x: Array, *settings: float) -> Array | None:
     flat = in_memory(x)
     if kernels_for(flat, dtype=dtype) is None:
         return None
-    g = in_memory(like(g, x))
+    g = in_memory(match_strides(g, x))
     kernels = kernels_for(flat, g, dtype=dtype)
     if kernels is None or g.shape != flat.shape:
         return None

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .numba import FLOAT32, WORTH, compiled
+from .numba import FLOAT32, WORTH, numba
 from .products import product
 from .threads import matmul
 
@@ -26,7 +26,7 @@ def forward(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[A
     size = math.prod(q.shape[:-1]) * k.shape[-2]
     if size < WORTH or q.shape[:-2] != k.shape[:-2] or k.shape[:-1] != v.shape[:-1] or not min(q.shape[-1], v.shape[-1]):
         return None
-    if not (q.dtype is FLOAT32 and k.dtype is FLOAT32 and v.dtype is FLOAT32) or compiled.library() is None:
+    if not (q.dtype is FLOAT32 and k.dtype is FLOAT32 and v.dtype is FLOAT32) or numba.library() is None:
         return None
     return _whole(q, k, v, causal, scale) if size <= WHOLE else _blocked(q, k, v, causal, scale)
 
@@ -37,7 +37,7 @@ def backward(g: Array, q: Array, k: Array, v: Array, kept: Any, causal: bool, sc
     if p is None:
         return _blocked_backward(g, q, k, v, tops, sums, causal, scale)
     gp = matmul(g, v.swapaxes(-1, -2))
-    compiled.library().attention_backward(p, gp, p.size // p.shape[-1], p.shape[-1], scale)
+    numba.library().attention_backward(p, gp, p.size // p.shape[-1], p.shape[-1], scale)
     return (matmul(gp, k, out=_heads_inside(q.shape)),
             matmul(gp.swapaxes(-1, -2), q, out=_heads_inside(k.shape)),
             matmul(p.swapaxes(-1, -2), g, out=_heads_inside(v.shape)))
@@ -56,7 +56,7 @@ def _whole(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[Ar
     p = matmul(q, k.swapaxes(-1, -2))
     rows, columns = p.shape[-2:]
     sums = np.empty(p.size // columns, FLOAT32)
-    compiled.library().attention_softmax(p, np.empty_like(sums), sums, p.size // (rows * columns), rows, columns,
+    numba.library().attention_softmax(p, np.empty_like(sums), sums, p.size // (rows * columns), rows, columns,
                                          0 if causal else -1, scale)
     return matmul(p, v, out=_heads_inside((*q.shape[:-1], v.shape[-1]))), (p, None, None)
 
@@ -69,7 +69,7 @@ def _row_blocks(rows: int, columns: int, causal: bool) -> list[tuple[int, int, i
 
 
 def _blocked(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[Array, Any]:
-    softmax = compiled.library().attention_softmax
+    softmax = numba.library().attention_softmax
     out = np.empty((*q.shape[:-1], v.shape[-1]), FLOAT32)
     tops, sums = np.empty((2, *q.shape[:-1]), FLOAT32)
     blocks = _row_blocks(q.shape[-2], k.shape[-2], causal)
@@ -83,7 +83,7 @@ def _blocked(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[
 
 def _blocked_backward(g: Array, q: Array, k: Array, v: Array, tops: Array, sums: Array, causal: bool,
                       scale: float) -> tuple[Array, Array, Array]:
-    kernels = compiled.library()
+    kernels = numba.library()
     gq, gk, gv = np.empty(q.shape, FLOAT32), np.zeros(k.shape, FLOAT32), np.zeros(v.shape, FLOAT32)
     blocks = _row_blocks(q.shape[-2], k.shape[-2], causal)
     for at in np.ndindex(q.shape[:-2]):

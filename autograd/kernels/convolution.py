@@ -15,11 +15,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from . import convolution_last
-from . import onednn_convolution as onednn
+from . import choose, convolution_channels_last
 from .halves import FLOAT16, FLOAT32, converted
-from .layouts import laid, usable
-from .order import channels_last, last_axes
+from .memory_format import channels_last, last_axes
+from .onednn import convolution as onednn
+from .onednn.library import supported
+from .onednn.reorder import to_channels_last
 from .products import column_sums
 from .threads import matmul
 from .windows import Array, Sizes, Slide, add_windows, blocks, padded, wide, windows
@@ -32,9 +33,9 @@ def pointwise(slide: Slide, plane: Sizes) -> bool:
     return prod(slide.kernel) == prod(slide.stride) == 1 and not any(slide.before) and slide.out == tuple(plane)
 
 
-def settled(g: Array) -> Array:
+def to_fastest_format(g: Array) -> Array:
     """g (n, m, *out) in the order of memory that both adjoints of conv are quickest with."""
-    return laid(g) if usable(g) and g.ndim > 2 else g
+    return to_channels_last(g) if supported(g) and g.ndim > 2 else g
 
 
 def halves_in_float32(kernel: F) -> F:
@@ -134,8 +135,8 @@ def conv_weight_bias(g: Array, x: Array, slide: Slide, groups: int) -> tuple[Arr
 
 
 def _product_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
-    if groups == 1 and usable(g, x) and convolution_last.worth((g.shape[1], x.shape[1], *slide.kernel)):
-        return convolution_last.conv_weight(g, x, slide)
+    if choose.patches((g.shape[1], x.shape[1], *slide.kernel), groups) and supported(g, x):
+        return convolution_channels_last.conv_weight(g, x, slide)
     return _conv_weight(g, x, slide, groups)
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .layouts import laid
-from .numba import FLOAT32, WORTH, compiled, kernels_for
+from .memory_format import empty_last, last_axes
+from .numba import FLOAT32, WORTH, kernels_for, numba
 from .numba.signatures import SHIFTED, WEIGHTED
-from .order import empty_last, last_axes
+from .onednn.reorder import to_channels_last
 
 Array = np.ndarray[Any, Any]
 LOOP = 256                                           # numbers that a loop should have
@@ -33,7 +33,7 @@ def _sizes(x: Array, groups: int) -> tuple[int, int, int, int, int]:
 def _wanted(x: Array) -> bool:
     """Whether x is for the kernels, once its channels lie last."""
     return (x.dtype is FLOAT32 and x.ndim > 1 and x.size >= WORTH and bool(x.flags.aligned)
-            and compiled.library() is not None)
+            and numba.library() is not None)
 
 
 def forward(x: Array, weight: Array | None, bias: Array | None, groups: int,
@@ -41,7 +41,7 @@ def forward(x: Array, weight: Array | None, bias: Array | None, groups: int,
     """The output, and the means, variances and 1 / sqrt(variance + eps) of all groups, (n, groups)."""
     if not _wanted(x):
         return None
-    x = laid(x)
+    x = to_channels_last(x)
     flat = _flat(x)
     kernels = kernels_for(flat, weight, bias)
     if kernels is None:
@@ -59,7 +59,7 @@ def backward(g: Array, x: Array, weight: Array | None, means: Array, scales: Arr
     """The gradients of x, weight and bias."""
     if not (_wanted(x) and _wanted(g)):
         return None
-    g, x = laid(g), laid(x)
+    g, x = to_channels_last(g), to_channels_last(x)
     flat = _flat(x)
     kernels = kernels_for(flat, _flat(g), weight)
     if kernels is None:

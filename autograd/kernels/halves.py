@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .memory_format import channels_last
 from .numba import kernels_for
-from .order import channels_last
 
 Array = np.ndarray[Any, Any]
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)

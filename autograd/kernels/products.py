@@ -1,10 +1,4 @@
-"""Matrix products: NumPy's, and oneDNN's where those are large and float32 and the processor has AVX-512.
-
-oneDNN chooses its kernels by what the processor can do, OpenBLAS by the processor's name or by OPENBLAS_CORETYPE: 215
-against 108 GFLOP/s for 512 x 512 on an AMD EPYC with Haswell's kernels, one thread; alike where both use AVX-512. With AVX2
-alone OpenBLAS is ahead: on an AMD EPYC of 109 GFLOP/s at most, 72 against 49 for x @ y, 72 against 41 for x^T @ y, which
-every weight's gradient is, and alike for x @ y^T.
-"""
+"""Matrix products: NumPy's, and oneDNN's where those are large, float32, and quicker: see choose.products()."""
 
 from __future__ import annotations
 
@@ -14,29 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from . import choose
 from .addresses import address
+from .choose import PRODUCT
 from .halves import converted
-from .onednn import onednn
 from .threads import WIDE, alone, matmul, number, using
 
 Array = np.ndarray[Any, Any]
 FLOAT16, FLOAT32 = np.dtype(np.float16), np.dtype(np.float32)
-WORTH = 1 << 18                      # multiplications from which 2 us of ctypes are won back
 WORTH_FLOAT32 = 1 << 12              # from which float16 is quicker in float32: NumPy takes 3 ns for a product of halves
-
-
-def ahead() -> Any:
-    """oneDNN's library where its products are at least as fast as NumPy's; else None."""
-    library = onednn.library()
-    return library if library is not None and library.avx512 else None
 
 
 def product(x: Array, y: Array, out: Array | None = None, add: bool = False) -> Array:
     """x @ y for at least two dimensions each; into `out` (contiguous) if it is given, added to what is there if `add`."""
-    if x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and x.size * y.shape[1] >= WORTH and y.dtype is FLOAT32:
+    if x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and x.size * y.shape[1] >= PRODUCT and y.dtype is FLOAT32:
         if type(x) is not np.ndarray:                # of a rule that is being recorded: see tracing/inline.py
             return x.kernel(product, x, y)  # type: ignore[attr-defined, no-any-return]
-        library = ahead()
+        library = choose.products()
         if library is not None:
             made = _sgemm(library, x, y, out, add)
             if made is not None:
@@ -57,7 +45,8 @@ def product(x: Array, y: Array, out: Array | None = None, add: bool = False) -> 
 
 def affine(x: Array, weight: Array, bias: Array, out: Array | None = None) -> Array:
     """x @ weight^T + bias for matrices x (n, k), weight (m, k), and bias (m,); into `out` (contiguous) if it is given."""
-    if x.dtype is FLOAT32 and x.size * weight.shape[0] >= WORTH and weight.dtype is FLOAT32 and ahead() is not None:
+    if (x.dtype is FLOAT32 and x.size * weight.shape[0] >= PRODUCT and weight.dtype is FLOAT32
+            and choose.products() is not None):
         if type(x) is not np.ndarray:
             return x.kernel(affine, x, weight, bias)  # type: ignore[attr-defined, no-any-return]
         out = np.empty((x.shape[0], weight.shape[0]), FLOAT32) if out is None else out
@@ -71,9 +60,9 @@ def affine(x: Array, weight: Array, bias: Array, out: Array | None = None) -> Ar
 def bound(x: Array, y: Array, out: Array | None = None, add: bool = False) -> Callable[[], Any] | None:
     """product(x, y, out, add) as a call of C without arguments, for arrays that stay where they are: 7 us instead of 8.5 for
     64 x 64 by 64 x 128. Without `out` it gives a new array each time. None where that is NumPy's."""
-    if not (x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and x.size * y.shape[1] >= WORTH and y.dtype is FLOAT32):
+    if not (x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and x.size * y.shape[1] >= PRODUCT and y.dtype is FLOAT32):
         return None
-    library, left, right = ahead(), _layout(x), _layout(y)
+    library, left, right = choose.products(), _layout(x), _layout(y)
     if (library is None or left is None or right is None or (out is not None and not out.flags.c_contiguous)
             or _sgemm(library, x, y, out) is None):
         return None

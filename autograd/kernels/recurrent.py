@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from . import recurrent_compiled as compiled
+from . import recurrent_fused as fused
 from .products import product
 
 
@@ -77,9 +77,9 @@ def lstm_forward(gates: Any, h: Any, c: Any, weight: Any, projection: Any, steps
     """Outputs (rows, n or p); kept: states before, cells before, activated gates, tanh of cells. Hochreiter & Schmidhuber
     1997; the projection: Sak et al. 2014 (arXiv:1402.1128).
     """
-    found = compiled.kernels(gates, h, c, weight) if projection is None else None
+    found = fused.kernels(gates, h, c, weight) if projection is None else None
     if found is not None:
-        return compiled.lstm_forward(found, gates, h, c, weight, steps)
+        return fused.lstm_forward(found, gates, h, c, weight, steps)
     rows, n = gates.shape[0], c.shape[1]
     before, out = (np.empty((rows, h.shape[1]), gates.dtype) for _ in range(2))
     cells, tanhs = np.empty((2, rows, n), gates.dtype)
@@ -112,9 +112,9 @@ def lstm_backward(g: Any, gh: Any, gc: Any, kept: Any, weight: Any, projection: 
     """The gradient of the gates, and (rows, p) that of the projected outputs, None without a projection."""
     _, cells, gates, tanhs = kept
     g = None if g is None else np.ascontiguousarray(g)
-    found = compiled.kernels(gates, gh, gc, cells, tanhs, g, weight) if projection is None else None
+    found = fused.kernels(gates, gh, gc, cells, tanhs, g, weight) if projection is None else None
     if found is not None:
-        return compiled.lstm_backward(found, g, gh, gc, kept, weight, steps)
+        return fused.lstm_backward(found, g, gh, gc, kept, weight, steps)
     rows, n = cells.shape
     i, f, c, o = (gates[:, k * n:(k + 1) * n] for k in range(4))
     d = np.subtract(1, gates)                        # what each gate's gradient is, per unit of that of c (of h for o)
@@ -153,9 +153,9 @@ def gru_forward(gates: Any, h: Any, weight: Any, bias: Any, steps: Any) -> Any:
     """Outputs (rows, n); kept: states before, activated gates, the recurrent part of the third. `bias` is that part's own.
     Cho et al. 2014 (arXiv:1406.1078), in the form of cuDNN.
     """
-    found = compiled.kernels(gates, h, weight, bias)
+    found = fused.kernels(gates, h, weight, bias)
     if found is not None:
-        return compiled.gru_forward(found, gates, h, weight, bias, steps)
+        return fused.gru_forward(found, gates, h, weight, bias, steps)
     rows, n = gates.shape[0], h.shape[1]
     before, out, inner = (np.empty((rows, n), gates.dtype) for _ in range(3))
     back = weight.T
@@ -182,9 +182,9 @@ def gru_backward(g: Any, gh: Any, kept: Any, weight: Any, steps: Any) -> Any:
     """The gradient of the gates, and that of their recurrent part, which r multiplies in the third gate."""
     before, gates, inner = kept
     g = None if g is None else np.ascontiguousarray(g)
-    found = compiled.kernels(gates, gh, before, inner, g, weight)
+    found = fused.kernels(gates, gh, before, inner, g, weight)
     if found is not None:
-        return compiled.gru_backward(found, g, gh, kept, weight, steps)
+        return fused.gru_backward(found, g, gh, kept, weight, steps)
     n = before.shape[1]
     r, u, new = (gates[:, k * n:(k + 1) * n] for k in range(3))
     through = (1 - u) * (1 - new * new)              # from h to the third gate's sum

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .numba import FLOAT32, WORTH, blocked, compiled, kernels_for
-from .ranking import order
+from .numba import FLOAT32, WORTH, blocked, kernels_for, numba
+from .sorting import order
 
 INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 add_up_at: Any = np.add.at
@@ -205,7 +205,7 @@ def kernels_along(x: Any, values: Any, index: Any, dim: int) -> Any:
     if (index.size < WORTH or x.dtype is not FLOAT32 or type(index) is not np.ndarray or type(values) is not np.ndarray
             or index.shape[:dim] != x.shape[:dim] or index.shape[dim + 1:] != x.shape[dim + 1:]):
         return None
-    return compiled.library()
+    return numba.library()
 
 
 def along(x: Any, index: Any, dim: int) -> tuple[int, int, int, int]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .memory_format import in_rows
 from .numba import FLOAT32, WORTH, blocked, kernels_for
-from .order import in_rows
 
 Array = np.ndarray[Any, Any]
 accumulate: Any = np.add.reduce

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels import steps
+from ..kernels import optimizer_steps
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
 from .differentiable import adam
 from .elementwise import Elementwise, Update
@@ -47,8 +47,9 @@ class Adam(Elementwise):
         lr, eps, decay = number(group["lr"]), number(group["eps"]), number(group["weight_decay"])
         beta1, beta2 = map(number, group["betas"])
         decoupled, maximize = group["decoupled_weight_decay"], group["maximize"]
+
         def update(p: Array, g: Array, m: Array, v: Array, largest: Array | None = None) -> None:
-            steps.adam(p, g, m, v, largest, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps, decay=decay, decoupled=decoupled,
-                       maximize=maximize, of=self._whole)
+            optimizer_steps.adam(p, g, m, v, largest, t=t, lr=lr, beta1=beta1, beta2=beta2, eps=eps, decay=decay,
+                                 decoupled=decoupled, maximize=maximize, of=self._whole)
 
         return update

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.dtypes import default
 from ..core.tensor import Tensor, result
-from ..kernels import steps
+from ..kernels import optimizer_steps
 from .arguments import number
 from .differentiable import Formula, recorded_step
 from .flat import Array, Home, Run, homes
@@ -112,4 +112,4 @@ class Elementwise(Optimizer):
 
 def descent(p: Array, g: Array, maximize: bool, weight_decay: Any) -> Array:
     """The gradient to go down along, with weight decay as the gradient of |p|^2 / 2 has it. Overwrites g."""
-    return steps.descent(p, g, maximize, number(weight_decay))
+    return optimizer_steps.descent(p, g, maximize, number(weight_decay))

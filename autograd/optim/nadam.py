@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import default
-from ..kernels.steps import moments
+from ..kernels.optimizer_steps import moments
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
 from .differentiable import nadam
 from .elementwise import Elementwise, Update, descent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..kernels import steps
+from ..kernels import optimizer_steps
 from .arguments import check_flags, check_lr, check_not_negative, number
 from .differentiable import sgd
 from .elementwise import Elementwise, Update
@@ -48,7 +48,7 @@ class SGD(Elementwise):
         nesterov, maximize = group["nesterov"], group["maximize"]
 
         def update(p: Array, g: Array, v: Array | None = None) -> None:
-            steps.sgd(p, g, v, lr=lr, momentum=momentum, dampening=dampening, decay=decay, nesterov=nesterov,
+            optimizer_steps.sgd(p, g, v, lr=lr, momentum=momentum, dampening=dampening, decay=decay, nesterov=nesterov,
                       maximize=maximize, fresh=fresh, of=self._whole)
 
         return update

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..kernels.halves import converted
 from ..kernels.products import affine, product
-from ..kernels.selection import masked
 from ..kernels.threads import matmul
+from ..kernels.where import masked
 from .calls import Array, Call, name_of
 
 VIEWS = {np.swapaxes, np.transpose, np.moveaxis, np.reshape, np.expand_dims, np.squeeze, np.broadcast_to}

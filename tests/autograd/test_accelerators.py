@@ -97,7 +97,7 @@ def test_what_is_in_use_is_shown():
     assert f"numpy: {np.__version__}" in str(shown).splitlines()
 
 
-KEPT = "from autograd.kernels.memory import freed_memory_is_kept as kept; print(kept)"
+KEPT = "from autograd.kernels.malloc import freed_memory_is_kept as kept; print(kept)"
 
 
 @pytest.mark.parametrize("name, value", [("MALLOC_ARENA_MAX", "2"), ("GLIBC_TUNABLES", "glibc.malloc.check=0")])

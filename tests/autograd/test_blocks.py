@@ -10,7 +10,7 @@ import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn
 from autograd.kernels import blocks
-from autograd.kernels.order import channels_last, empty_last
+from autograd.kernels.memory_format import channels_last, empty_last
 
 MANY = blocks.LARGE // 4                             # float32 elements from which an array lies in a block
 

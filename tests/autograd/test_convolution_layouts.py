@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd.kernels import convolution, convolution_last, onednn_convolution
+from autograd.kernels import convolution, convolution_channels_last
+from autograd.kernels.memory_format import channels_last, empty_last
+from autograd.kernels.onednn import convolution as onednn_convolution
 from autograd.kernels.onednn import onednn
-from autograd.kernels.order import channels_last, empty_last
 from autograd.kernels.windows import Slide
 from autograd.nn import functional as F
 
@@ -84,7 +85,7 @@ def test_a_weights_gradient_as_a_product_agrees_with_numpy(seed, monkeypatch):
     x, g = rng.standard_normal((n, c, *plane)), rng.standard_normal((n, m, *slide.out))
     expected = convolution._conv_weight(g, x, slide, 1)
     x, g = (in_order(a.astype(np.float32), order) for a, order in zip((x, g), rng.choice(["rows", "last", "part"], 2)))
-    for found in (convolution_last.conv_weight(g, x, slide), convolution.conv_weight(g, x, slide, 1)):
+    for found in (convolution_channels_last.conv_weight(g, x, slide), convolution.conv_weight(g, x, slide, 1)):
         close(found, expected)
         assert found.dtype == np.float32 and found.flags.c_contiguous
     monkeypatch.setattr(convolution.onednn, "conv_weight", lambda *_: None)          # as where oneDNN's own pass is slow

@@ -6,7 +6,7 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd.kernels.halves import converted, copy_into, scale
-from autograd.kernels.numba import compiled
+from autograd.kernels.numba import numba
 from dparallel.comm.reference import combined
 from dparallel.hooks.encoded import BFloat16, Float16, Int8
 
@@ -17,9 +17,9 @@ BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}
 @pytest.fixture(params=["compiled", "numpy"])
 def kernels(request, monkeypatch):
     if request.param == "numpy":
-        compiled.library()
-        monkeypatch.setattr(compiled, "_library", None)
-    elif compiled.library() is None:
+        numba.library()
+        monkeypatch.setattr(numba, "_library", None)
+    elif numba.library() is None:
         pytest.skip("numba is not installed or switched off")
 
 

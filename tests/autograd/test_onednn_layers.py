@@ -10,8 +10,11 @@ import pytest
 from test_convolution_layouts import close, in_order
 
 import autograd as ag
-from autograd.kernels import onednn_norm, onednn_pooling, onednn_primitives, onednn_resampling
+from autograd.kernels.onednn import batch_norm as onednn_batch_norm
 from autograd.kernels.onednn import onednn
+from autograd.kernels.onednn import pooling as onednn_pooling
+from autograd.kernels.onednn import primitives as onednn_primitives
+from autograd.kernels.onednn import resampling as onednn_resampling
 from autograd.kernels.pooling import decoded, max_windows, pooled_size
 from autograd.kernels.windows import Slide
 from autograd.nn import functional as F
@@ -51,7 +54,7 @@ def test_batch_norm_agrees_with_float64(shape, order, affine, create):
 @needs_onednn
 def test_batch_norm_is_oneDNNs_and_keeps_the_order_of_memory():
     x = in_order(np.random.default_rng(0).standard_normal((2, 16, 5, 5)).astype(np.float32), "last")
-    out, mean, var = onednn_norm.batch_norm(x, None, None, 1e-5)
+    out, mean, var = onednn_batch_norm.batch_norm(x, None, None, 1e-5)
     close(mean, x.mean((0, 2, 3)))
     close(var, x.var((0, 2, 3)))
     assert out.strides == x.strides

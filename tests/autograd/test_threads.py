@@ -10,7 +10,8 @@ import pytest
 
 import autograd as ag
 import autograd.nn.functional as F
-from autograd.kernels import onednn_convolution, settings, threads
+from autograd.kernels import settings, threads
+from autograd.kernels.onednn import convolution as onednn_convolution
 from autograd.kernels.onednn import onednn
 from autograd.kernels.products import bound, product
 

@@ -16,7 +16,7 @@ import numpy as np
 from autograd.kernels.products import product
 
 NAMES = {"product", "conv", "conv_input", "conv_weight"}     # functions of autograd.kernels that are products inside
-RECURRENT = {"lstm_forward", "lstm_backward", "gru_forward", "gru_backward"}       # of autograd.kernels.recurrent_compiled
+RECURRENT = {"lstm_forward", "lstm_backward", "gru_forward", "gru_backward"}       # of autograd.kernels.recurrent_fused
 
 
 class Call(NamedTuple):
@@ -102,7 +102,7 @@ def catching() -> Iterator[Caught]:
     modules = [module for name, module in sys.modules.items() if name.split(".")[0] == "autograd" and module is not None]
     for module in modules:
         if module.__name__.startswith("autograd.kernels."):
-            names = RECURRENT if module.__name__.endswith(".recurrent_compiled") else NAMES
+            names = RECURRENT if module.__name__.endswith(".recurrent_fused") else NAMES
             wrappers |= {id(value): caught.watched(name, value) for name, value in vars(module).items()
                          if name in names and getattr(value, "__module__", "") == module.__name__}
     places = [(module, name, value) for module in [np, *modules] for name, value in list(vars(module).items())

@@ -32,7 +32,7 @@ def find() -> str:
     return f"numba {found[0][1]}"
 
 
-compiled = Accelerator("numba", load, find, "`pip install numba` brings it",
+numba = Accelerator("numba", load, find, "`pip install numba` brings it",
                        "NumPy does the work of the compiled kernels, more slowly")
 
 
@@ -44,7 +44,7 @@ def kernels_for(*arrays: Any, of: int = 0, dtype: Any = FLOAT32) -> Any:
     for array in arrays:
         if array is not None and (array.dtype is not dtype or not array.flags.carray):
             return None
-    return compiled.library()
+    return numba.library()
 
 
 def blocked(shape: tuple[int, ...], first: int, last: int) -> tuple[int, int, int]:
@@ -53,4 +53,4 @@ def blocked(shape: tuple[int, ...], first: int, last: int) -> tuple[int, int, in
     return prod(shape[:first]), prod(shape[first:last + 1]), prod(shape[last + 1:])
 
 
-__all__ = ["FLOAT32", "FLOAT64", "WORTH", "blocked", "compiled", "kernels_for"]
+__all__ = ["FLOAT32", "FLOAT64", "WORTH", "blocked", "kernels_for", "numba"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .numbers import F, exp, expm1_below, log1p_small, power_below
+from .scalar_math import F, exp, expm1_below, log1p_small, power_below
 
 DATA = 2
 ZERO, HALF, ONE, TWO, THREE, SIX = F(0), F(0.5), F(1), F(2), F(3), F(6)

@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 import llvmlite.binding as llvm
 from numba import types
 
-from . import activations, doubles, elements, gates, groups, middle, places, rows
+from . import activations, elementwise, float64, group_norm, indexing, recurrent, reductions, rows
 from .linking import link
 from .processor import config, njit
 from .signatures import DOUBLE, SIGNATURES
@@ -31,7 +31,7 @@ OPTIONS = ("-disable-loop-idiom-all",            # no calls of memset and memcpy
 
 WORKERS = 4                                      # processes that compile
 
-# of gates.py: the address of dnnl_sgemm, or of what is called like it; "N" is 78
+# of recurrent.py: the address of dnnl_sgemm, or of what is called like it; "N" is 78
 MULTIPLY = """
 define void @multiply(i64 %sgemm, i64 %m, i64 %n, i64 %k, ptr %a, i64 %start, ptr %b, float %beta, ptr %c, i64 %to) {
   %function = inttoptr i64 %sgemm to ptr
@@ -48,9 +48,9 @@ def compiled(name: str) -> tuple[str, str]:
     """A kernel's name within its module of LLVM, and the text of that module, which shows no other name."""
     single = name.removesuffix("_double")
     plain = single if single in DOUBLE else name     # gelu's is a function of its own
-    home = next(module for module in (activations, doubles, elements, gates, groups, middle, places, rows)
+    home = next(module for module in (activations, float64, elementwise, recurrent, group_norm, reductions, indexing, rows)
                 if plain in vars(module))
-    fast = set() if plain != name else SUMS if home in (groups, middle, rows) else CONTRACT
+    fast = set() if plain != name else SUMS if home in (group_norm, reductions, rows) else CONTRACT
     function = njit(vars(home)[plain], fastmath=fast, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
     arguments = tuple(TYPES[kind] for kind in SIGNATURES[name])
     function.compile(arguments)

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import F, exp
 from .processor import njit
+from .scalar_math import F, exp
 from .signatures import CENTRED, OF_BIAS, OF_WEIGHT, OF_X, SHIFTED, WEIGHTED
 
 DATA = 2

@@ -10,7 +10,7 @@ import numpy as np
 from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...core.traced import MSG_MASK, refuse, tracers
-from ...kernels.order import zeros_like_order
+from ...kernels.memory_format import zeros_like_order
 from ...kernels.scatter import INT64, add_at
 from .forms import EVERYTHING, located, mismatch, worded
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...core.traced import unrecordable
-from ...kernels.selection import chosen, scattered
+from ...kernels.where import alternates, where
 from .._out import takes_out, takes_out_apart
 from ..shape import broadcast_shapes, expand, pad_constant, reshape
 from .indexing import Masked
@@ -24,8 +24,8 @@ class MaskedFill(Operation):
     def forward(ctx: Any, x: Any, mask: Any, value: Any) -> Any:
         """NumPy's copyto, into a copy; where many are chosen, the kernel for that."""
         ctx.save(mask)
-        if x.dtype.kind == "f" and type(x) is type(mask) is np.ndarray and x.flags.c_contiguous and scattered(mask):
-            return chosen(mask, np.asarray(value).astype(x.dtype), x)
+        if x.dtype.kind == "f" and type(x) is type(mask) is np.ndarray and x.flags.c_contiguous and alternates(mask):
+            return where(mask, np.asarray(value).astype(x.dtype), x)
         out = np.array(x, order="C")
         np.copyto(out, value, where=mask, casting="unsafe")
         return out

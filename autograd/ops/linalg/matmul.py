@@ -13,7 +13,8 @@ from ...core.casting import casting, lower
 from ...core.operation import fit
 from ...core.tensor import Tensor
 from ...core.walk import home_for
-from ...kernels.products import WORTH, affine, column_sums, product
+from ...kernels.choose import PRODUCT
+from ...kernels.products import affine, column_sums, product
 from ...kernels.threads import alone
 from .._declare import Operation
 from .._out import detached, into, takes_out
@@ -325,7 +326,7 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
         out = matmul(x, weight if weight.ndim == 1 else mT(weight))
         return out if bias is None else out + bias
     given = len(bias.array) if isinstance(bias, Tensor) else len(bias)
-    if given == 1 and (matrix[0] != 1 or prod(shape) >= WORTH):          # oneDNN would add the bias before the product
+    if given == 1 and (matrix[0] != 1 or prod(shape) >= PRODUCT):          # oneDNN would add the bias before the product
         return matmul(x, mT(weight)) + bias
     if given != matrix[0]:
         raise RuntimeError(f"linear: bias has {given} elements, weight {matrix[0]} rows")

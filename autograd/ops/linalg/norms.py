@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.casting import casts_float32
 from ...core.tensor import Tensor, result
-from ...kernels.order import in_rows
+from ...kernels.memory_format import in_rows
 from .._declare import Operation
 from .._names import also
 from .._out import takes_out

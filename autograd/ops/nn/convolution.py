@@ -43,7 +43,7 @@ class Conv(Operation, name="Convolution"):
         x, weight = ctx.values
         how = {"slide": ctx.slide, "groups": ctx.groups}
         if not isinstance(g, Tensor):
-            g = kernels.settled(g)                   # once for both
+            g = kernels.to_fastest_format(g)                   # once for both
             if ctx.needs(1) and ctx.needs(2):
                 return (ConvInput.apply(g, bar(weight), None, plane=x.shape[2:], **how) if ctx.needs(0) else None,
                         *kernels.conv_weight_bias(g, bar(x), **how))

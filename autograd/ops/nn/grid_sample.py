@@ -14,7 +14,7 @@ import numpy as np
 
 from ...core.casting import casts_float32
 from ...core.tensor import Tensor, result
-from ...kernels import gridding as kernels
+from ...kernels import grid_sample as kernels
 from .._declare import Operation
 from ..linalg.matmul import matmul
 from ..pointwise.arithmetic import weighted

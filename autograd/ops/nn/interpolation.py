@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, result
 from ...kernels import resampling as kernels
-from ...kernels.layouts import kept
+from ...kernels.onednn.reorder import to_suggested_format
 from .pooling import adaptive_avg_pool
 from .resampling import Resample
 
@@ -100,7 +100,7 @@ def resized(input: Any, plane: tuple[int, ...], outs: tuple[int, ...], scales: S
         maps = [(kernels.cubic if mode == "bicubic" else kernels.linear)(*n, corners) for n in numbers]
     if input.dtype == np.uint8 and mode in SMOOTH:
         data = input.array if isinstance(input, Tensor) else input
-        return result(kept(kernels.resample_bytes(data, tuple(maps)), data))
+        return result(to_suggested_format(kernels.resample_bytes(data, tuple(maps)), data))
     lines = mode in ("linear", "bilinear", "trilinear") and not (corners or antialias) and all(
         scale is None or n * scale == out for n, out, scale in numbers)
     return Resample.apply(input, maps=tuple(maps), lines=lines)

@@ -17,10 +17,10 @@ from ...core.traced import again, decided, tracers, unrecordable
 from ...kernels import softmax as kernel
 from ...kernels.activations import logit_loss
 from ...kernels.halves import converted
-from ...kernels.picking import numbers, picked, take_away
 from ...kernels.scatter import inside
-from ...kernels.selection import masked
+from ...kernels.take_along import row_numbers, subtract_per_row, take_per_row
 from ...kernels.threads import alone
+from ...kernels.where import masked
 from .._declare import Operation
 from .._pointwise import pointwise
 from ..linalg.distances import pairwise_distance
@@ -88,7 +88,7 @@ class NllRows(Operation, name="NllLoss"):
         """One element picked from each row."""
         ctx.save(target)
         ctx.shape, ctx.given = logp.shape, (weights, total)
-        out = -picked(logp, target)
+        out = -take_per_row(logp, target)
         if weights is not None:
             out = masked(out * weights, weights != 0)            # what does not count may be infinite or nan
         if total is None:
@@ -117,7 +117,7 @@ class PutRows(Operation, name="NllLossBackward"):
         """One assignment."""
         ctx.save(target)
         out = np.zeros(shape, g.dtype)
-        out[numbers(shape[0]), target] = g
+        out[row_numbers(shape[0]), target] = g
         return out
 
     @staticmethod
@@ -135,7 +135,7 @@ class PickRows(Operation, name="Gather"):
         """Indexing by rows."""
         ctx.save(target)
         ctx.shape = x.shape
-        return picked(x, target)
+        return take_per_row(x, target)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -163,7 +163,7 @@ class CrossEntropy(Operation):
         else:
             tops = made[0]
         ctx.save(x, target, made)                    # a tuple: numbers to the graph, freed with the rest
-        out = tops - picked(wide, target)            # the largest first, or digits are lost
+        out = tops - take_per_row(wide, target)            # the largest first, or digits are lost
         out += np.log(made[1])
         if weights is not None:
             out = masked(out * weights, weights != 0)            # as above
@@ -187,7 +187,7 @@ class CrossEntropy(Operation):
                 return made, None
             powers = np.exp(x - powers[:, None])
         out = powers * (share / sums)[:, None]
-        take_away(out, target, share)
+        subtract_per_row(out, target, share)
         return converted(out, x.dtype, copy=False), None
 
 

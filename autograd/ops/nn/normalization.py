@@ -17,9 +17,9 @@ from ...core.operation import fit
 from ...core.tensor import Tensor
 from ...kernels import group_norm as group_norm_kernel
 from ...kernels import layer_norm as layer_norm_kernel
-from ...kernels import onednn_norm
 from ...kernels.halves import converted
-from ...kernels.order import channels_last, in_rows
+from ...kernels.memory_format import channels_last, in_rows
+from ...kernels.onednn import batch_norm as onednn_batch_norm
 from .._declare import Operation
 from .._out import takes_out
 from ..linalg.distances import p_norm
@@ -239,7 +239,7 @@ class ChannelNorm(BatchNorm, name="NativeBatchNorm"):
     def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],
                 centre: bool = True, observe: Any = None) -> Any:
         """The result has its channels last, as oneDNN's all have."""
-        made = onednn_norm.batch_norm(x, weight, bias, eps)
+        made = onednn_batch_norm.batch_norm(x, weight, bias, eps)
         if made is None:
             return BatchNorm.forward(ctx, x, weight, bias, dims=dims, eps=eps, form=form, observe=observe)
         out, *kept = made
@@ -256,7 +256,7 @@ class ChannelNorm(BatchNorm, name="NativeBatchNorm"):
         _, eps, form, _ = ctx.given
         if isinstance(g, Tensor) or mean_of.ndim != 1:
             return BatchNorm.backward(ctx, g)
-        made = onednn_norm.batch_norm_back(g, x, mean_of, var, weight, bias is not None, eps)
+        made = onednn_batch_norm.batch_norm_back(g, x, mean_of, var, weight, bias is not None, eps)
         if made is not None:
             return made
         ctx.values = [x, weight, bias, (mean_of.reshape(form), 1 / np.sqrt(var + eps).reshape(form))]

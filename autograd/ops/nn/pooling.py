@@ -19,10 +19,10 @@ from ...core.casting import casting, casts_float32, raised
 from ...core.random import default_generator
 from ...core.tensor import Tensor
 from ...core.traced import refuse, tracers
-from ...kernels import onednn_pooling
 from ...kernels import pooling as kernels
 from ...kernels import resampling as resampling
-from ...kernels.layouts import kept
+from ...kernels.onednn import pooling as onednn_pooling
+from ...kernels.onednn.reorder import to_suggested_format
 from ...kernels.pooling import pooled_size
 from ...kernels.windows import Slide, wide
 from .._declare import Operation
@@ -54,7 +54,7 @@ class AvgPool(Operation):
         if x.dtype.kind in "iu":
             quotient = abs(total) // abs(divisor)
             return (sign(total) * sign(divisor) * quotient).astype(x.dtype)
-        return kept((total / divisor.astype(total.dtype)).astype(x.dtype, copy=False), x)
+        return to_suggested_format((total / divisor.astype(total.dtype)).astype(x.dtype, copy=False), x)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -224,7 +224,7 @@ class MaxPool(Operation, name="MaxPoolWithIndices"):
         quick = onednn_pooling.max_windows(x, *how) if find is kernels.max_windows else None
         if quick is None:
             values, ctx.places = find(x, *how)
-            values = kept(values, x)
+            values = to_suggested_format(values, x)
             return (values, ctx.places) if indices else values
         (values, ctx.codes), (ctx.slide,) = quick, how
         return (values, kernels.decoded(ctx.codes, ctx.slide, ctx.plane)) if indices else values

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.tensor import Tensor
-from ...kernels import onednn_resampling
 from ...kernels import resampling as kernels
-from ...kernels.layouts import kept
+from ...kernels.onednn import resampling as onednn_resampling
+from ...kernels.onednn.reorder import to_suggested_format
 from .._declare import Operation
 
 
@@ -19,7 +19,7 @@ class Resample(Operation, name="Upsample"):
         """The kernel resample. lines: the maps are what oneDNN knows as linear interpolation."""
         ctx.maps, ctx.plane, ctx.lines = maps, x.shape[2:], lines
         quick = onednn_resampling.linear(x, tuple([m.rows for m in maps])) if lines else None
-        return kept(kernels.resample(x, maps) if quick is None else quick, x)
+        return to_suggested_format(kernels.resample(x, maps) if quick is None else quick, x)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

@@ -10,7 +10,7 @@ from ...base.dtypes import default, float16, float32
 from ...core.tensor import Tensor
 from ...kernels import softmax as kernel
 from ...kernels.halves import converted
-from ...kernels.order import in_rows
+from ...kernels.memory_format import in_rows
 from .._declare import Operation
 from .._names import also
 from .._out import into

@@ -10,8 +10,9 @@ from ...base.dtypes import for_number
 from ...core.tensor import Tensor, result
 from ...core.traced import refuse as unrecordable
 from ...core.traced import tracers
-from ...kernels import pieces
-from ...kernels.selection import chosen, masked
+from ...kernels import relu as relu_kernel
+from ...kernels.where import masked
+from ...kernels.where import where as where_kernel
 from .._declare import Operation, elementwise
 from .._kinds import ordered, refuse, tensors
 from .._out import detached, into, takes_out
@@ -28,7 +29,7 @@ class Where(Operation):
     def forward(ctx: Any, condition: Any, x: Any, y: Any) -> Any:
         """The kernel, on operands of one dtype."""
         ctx.save(condition)
-        return chosen(condition, x, y)
+        return where_kernel(condition, x, y)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -36,8 +37,8 @@ class Where(Operation):
         (condition,) = ctx.values
         if type(g) is np.ndarray:
             none = np.zeros((), g.dtype)
-            return (None, chosen(condition, g, none) if ctx.needs(1) else None,
-                    chosen(condition, none, g) if ctx.needs(2) else None)
+            return (None, where_kernel(condition, g, none) if ctx.needs(1) else None,
+                    where_kernel(condition, none, g) if ctx.needs(2) else None)
         return (None, where(condition, g, 0.0) if ctx.needs(1) else None,
                 where(condition, 0.0, g) if ctx.needs(2) else None)
 
@@ -226,8 +227,8 @@ def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None
                                     for name, value in given.items()})
 
 
-relu = elementwise("Relu", pieces.relu, lambda g, z, out: (
-    pieces.relu_back(g, z, out) if g.__class__ is np.ndarray else passing(g, z != 0)), joins=((0,),))
+relu = elementwise("Relu", relu_kernel.relu, lambda g, z, out: (
+    relu_kernel.relu_back(g, z, out) if g.__class__ is np.ndarray else passing(g, z != 0)), joins=((0,),))
 
 
 __all__ = ["clamp", "clamp_max", "clamp_min", "clip", "fmax", "fmin", "maximum", "minimum", "nan_to_num", "relu",

@@ -15,7 +15,7 @@ from ...base import dtypes
 from ...core.random import Generator, drawing
 from ...core.tensor import Tensor, result
 from ...core.traced import again, redrawn
-from ...kernels.ranking import leading
+from ...kernels.sorting import leading
 from .._declare import Operation, limits_of
 from .._out import detached, into
 from ..creation.arguments import extent, floating, kind, made, shape_of, whole

@@ -10,7 +10,7 @@ from ...base.dtypes import float16, float32, int64
 from ...core.tensor import Tensor, result
 from ...core.traced import unrecordable
 from ...kernels.halves import converted
-from ...kernels.order import in_rows
+from ...kernels.memory_format import in_rows
 from ...kernels.sums import running, running_places
 from .._declare import Operation
 from .._kinds import demand_real

@@ -9,7 +9,7 @@ import numpy as np
 from ...base.dtypes import int64
 from ...core.tensor import Tensor, result
 from ...core.traced import again
-from ...kernels.order import in_rows
+from ...kernels.memory_format import in_rows
 from ...kernels.sums import extremes
 from .._declare import Operation
 from .._kinds import demand_real

@@ -10,7 +10,7 @@ from ...base.dtypes import float16, float32, int64
 from ...core.casting import casts_float32
 from ...core.tensor import Tensor
 from ...kernels.halves import converted
-from ...kernels.order import in_rows
+from ...kernels.memory_format import in_rows
 from ...kernels.sums import running_product
 from .._declare import Operation
 from .._names import also

@@ -10,8 +10,8 @@ from ...base.dtypes import float32, float64, int64
 from ...core.casting import casts_float32
 from ...core.tensor import Tensor, result
 from ...core.traced import refuse, tracers, unrecordable
-from ...kernels.order import in_rows
-from ...kernels.ranking import nth, order
+from ...kernels.memory_format import in_rows
+from ...kernels.sorting import nth, order
 from .._declare import Operation
 from .._kinds import demand_real
 from ..pointwise.cast import cast

@@ -11,7 +11,7 @@ from ...core.operation import SumTo
 from ...core.tensor import Tensor, result
 from ...core.traced import again
 from ...kernels.halves import converted
-from ...kernels.order import in_rows
+from ...kernels.memory_format import in_rows
 from ...kernels.sums import total
 from .._declare import Operation
 from .._kinds import demand_real

@@ -9,7 +9,7 @@ import numpy as np
 from ...base.dtypes import int64
 from ...core.tensor import result
 from ...core.traced import again
-from ...kernels.ranking import leading, nth, order
+from ...kernels.sorting import leading, nth, order
 from .._kinds import demand_real
 from .._names import also
 from .._out import takes_out

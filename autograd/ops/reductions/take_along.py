@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ...core.tensor import result
-from ...kernels.picking import along, put
+from ...kernels.take_along import put_along, take_along
 from .._declare import Operation
 from ..shape import reshape
 
@@ -15,10 +15,10 @@ class Pick(Operation, name="Max"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, indices: Any, *, dim: int, distinct: bool = False, keepdim: bool = True) -> Any:
-        """See kernels.picking."""
+        """See kernels.take_along."""
         ctx.save(indices)
         ctx.dim, ctx.size, ctx.distinct = dim, x.shape[dim], distinct
-        out = along(x, indices, dim)
+        out = take_along(x, indices, dim)
         return out if keepdim else out.reshape(without(indices.shape, dim))
 
     @staticmethod
@@ -37,7 +37,7 @@ class Put(Operation, name="Scatter"):
         """Indices may repeat, and then add up."""
         ctx.save(indices)
         ctx.dim, ctx.distinct = dim, distinct
-        return put(g, indices, dim, size, distinct)
+        return put_along(g, indices, dim, size, distinct)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:

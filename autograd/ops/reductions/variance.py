@@ -9,7 +9,7 @@ import numpy as np
 
 from ...base.dtypes import float16, float32
 from ...kernels.halves import converted
-from ...kernels.order import in_rows
+from ...kernels.memory_format import in_rows
 from ...kernels.sums import total
 from .._declare import Operation
 from ..pointwise.where import where

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...kernels.order import zeros_like_order
+from ...kernels.memory_format import zeros_like_order
 from .._declare import linear
 
 

@@ -12,7 +12,7 @@ from ...base.dtypes import promote
 from ...core.casting import casting, widest
 from ...core.operation import Cast, Operation
 from ...core.tensor import Tensor, result
-from ...kernels.order import in_rows
+from ...kernels.memory_format import in_rows
 from .._out import check_apart, into
 from .constant_pad import pad_constant
 from .dims import wrap_dim

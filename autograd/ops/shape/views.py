@@ -11,8 +11,8 @@ import numpy as np
 from ...core.graph import shared_counter
 from ...core.tensor import Tensor, result
 from ...kernels.blocks import own
-from ...kernels.layouts import rows
-from ...kernels.order import channels_last
+from ...kernels.memory_format import channels_last
+from ...kernels.onednn.reorder import to_rows
 from .._declare import linear
 from .dims import either, sizes, wrap_dim, wrap_dims
 
@@ -24,7 +24,7 @@ def _reshaping(name: str) -> Any:
 
 
 _view, _unsqueeze, _squeeze = _reshaping("View"), _reshaping("Unsqueeze"), _reshaping("Squeeze")
-_copied = linear("Clone", rows, lambda g, was: g)
+_copied = linear("Clone", to_rows, lambda g, was: g)
 
 
 def reshape(input: Any, *args: Any, shape: Any = None) -> Any:
@@ -115,7 +115,7 @@ def _by_rows(x: Tensor) -> Tensor:
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension "
                            "spans across two contiguous subspaces). Use .reshape(...) instead.")
     if x.counter is None and sys.getrefcount(array) <= 3:        # x, the name above, and the call
-        x.array = rows(array)
+        x.array = to_rows(array)
         return x
     return _copied(x)
 

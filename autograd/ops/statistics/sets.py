@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.tensor import Tensor, result
 from ...core.traced import rerun, unrecordable
-from ...kernels.ranking import order
+from ...kernels.sorting import order
 from .._kinds import demand_real
 from .._out import takes_out
 from ..no_derivative import underived

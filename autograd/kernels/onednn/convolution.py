@@ -10,15 +10,14 @@ from math import prod
 
 import numpy as np
 
-from . import convolution_last
-from . import onednn_primitives as dnn
-from .addresses import address
-from .layouts import laid, usable
-from .onednn import onednn
-from .order import empty_last
-from .windows import Array, Sizes, Slide
+from .. import choose
+from ..addresses import address
+from ..memory_format import empty_last
+from ..windows import Array, Sizes, Slide
+from . import primitives as dnn
+from .library import FLOAT32, onednn, supported
+from .reorder import to_channels_last
 
-FLOAT32 = np.dtype(np.float32)
 DIRECT = 1                                           # dnnl_convolution_direct
 
 
@@ -46,9 +45,9 @@ class Pass:
                 self.copying.run(other, place, address(weight))
 
 
-@dnn.kept
+@dnn.cached
 def planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, groups: int) -> Pass | None:
-    """The pass "forward", "input" or "weight" for these shapes; None if oneDNN refuses."""
+    """The pass "forward", "input" or "weight" for these shapes; None if oneDNN refuses, or another way is quicker."""
     try:
         with dnn.width(x[0] * prod(slide.out) * prod(weight)):
             return _planned(kind, x, weight, bias, slide, groups)
@@ -56,7 +55,7 @@ def planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, groups
         return None
 
 
-def _planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, groups: int) -> Pass:
+def _planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, groups: int) -> Pass | None:
     plane, m = x[2:], weight[0]
     spans = [d * (k - 1) + 1 for k, d in zip(slide.kernel, slide.dilation, strict=True)]
     after = tuple([max(0, (o - 1) * t + s - b - n)
@@ -85,22 +84,20 @@ def _planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, group
                               forward, dnn.attributes())
         arguments = (dnn.SRC, dnn.DIFF_WEIGHTS, dnn.DIFF_DST, dnn.DIFF_BIAS)
         primitive = dnn.Primitive(descriptor, *arguments[:3 + bias])
-        if primitive.name == "jit:avx2" and groups == 1 and convolution_last.worth(weight):
-            raise dnn.Refused("a slower pass than a product of patches")
-        return Pass(primitive, dnn.DIFF_WEIGHTS, rows)
+        return None if choose.patches_instead(primitive.name, weight, groups) else Pass(primitive, dnn.DIFF_WEIGHTS, rows)
     finally:
         onednn.library().dnnl_primitive_desc_destroy(forward)
 
 
 def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int) -> Array | None:
     """See convolution.conv."""
-    if not usable(x, weight, bias):
+    if not supported(x, weight, bias):
         return None
     plan = planned("forward", x.shape, weight.shape, bias is not None, slide, groups)
     if plan is None:
         return None
     out = empty_last((x.shape[0], weight.shape[0], *slide.out), FLOAT32)
-    x, weight = laid(x), np.ascontiguousarray(weight)
+    x, weight = to_channels_last(x), np.ascontiguousarray(weight)
     if bias is None:
         plan.run(weight, address(x), address(out))
     else:
@@ -111,21 +108,21 @@ def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int)
 
 def conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int) -> Array | None:
     """See convolution.conv_input."""
-    if not usable(g, weight):
+    if not supported(g, weight):
         return None
     shape = (g.shape[0], weight.shape[1] * groups, *plane)
     plan = planned("input", shape, weight.shape, False, slide, groups)
     if plan is None:
         return None
     out = empty_last(shape, FLOAT32)
-    g, weight = laid(g), np.ascontiguousarray(weight)
+    g, weight = to_channels_last(g), np.ascontiguousarray(weight)
     plan.run(weight, address(g), address(out))
     return out
 
 
 def conv_weight(g: Array, x: Array, slide: Slide, groups: int, bias: bool) -> tuple[Array, Array | None] | None:
     """See convolution.conv_weight; with bias also the gradient of a bias."""
-    if not usable(g, x):
+    if not supported(g, x):
         return None
     m, c = g.shape[1], x.shape[1]
     shape = (m, c // groups, *slide.kernel)
@@ -134,6 +131,6 @@ def conv_weight(g: Array, x: Array, slide: Slide, groups: int, bias: bool) -> tu
         return None
     out = np.empty(shape, FLOAT32)
     total = np.empty(m, FLOAT32) if bias else None
-    x, g = laid(x), laid(g)
+    x, g = to_channels_last(x), to_channels_last(g)
     plan.run(out, address(x), address(g), *(() if total is None else (address(total),)))
     return out, total

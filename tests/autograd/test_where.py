@@ -1,4 +1,4 @@
-"""kernels.selection.chosen() against np.where: bit for bit, and in the same order of memory."""
+"""kernels.where.where() against np.where: bit for bit, and in the same order of memory."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd.kernels.selection import chosen, scattered
+from autograd.kernels.where import alternates, where
 
 DTYPES = "float16 float32 float64 int8 int32 int64 bool complex64 longdouble".split()
 
@@ -40,7 +40,7 @@ def test_as_where(dtype, shape):
         x, y = laid(numbers(rng, shape, dtype), how_x), laid(numbers(rng, shape, dtype), how_y)
         none = np.zeros((), dtype)
         for a, b in ((x, y), (x, none), (none, y), (x[..., :1], y), (x, y[:1]), (none, none), (x[..., :1], y[:1])):
-            given, expected = chosen(mask, a, b), np.where(mask, a, b)
+            given, expected = where(mask, a, b), np.where(mask, a, b)
             assert given.dtype == expected.dtype and given.shape == expected.shape
             assert np.array(given, order="C").view(np.uint8).tobytes() == np.array(expected, order="C").view(np.uint8).tobytes()
 
@@ -67,7 +67,7 @@ def test_gradients_of_where_of_many(kind):
     np.testing.assert_array_equal(y.grad.numpy(), np.where(mask, 0, g))
 
 
-def test_what_is_scattered():
+def test_what_alternates():
     rng = np.random.default_rng(3)
     mask = rng.random((200, 100)) < 0.3
-    assert scattered(mask) and not scattered(np.tri(200, 100, dtype=bool)) and not scattered(mask[:9]) and not scattered(mask.T)
+    assert alternates(mask) and not alternates(np.tri(200, 100, dtype=bool)) and not alternates(mask[:9]) and not alternates(mask.T)

@@ -13,19 +13,19 @@ import pytest
 import autograd as ag
 from autograd import nn, optim
 from autograd.kernels import attention, group_norm, layer_norm, scatter
-from autograd.kernels.numba import compiled, kernels_for, loading, signatures
-from autograd.kernels.order import channels_last
+from autograd.kernels.memory_format import channels_last
+from autograd.kernels.numba import kernels_for, loading, numba, signatures
 from autograd.kernels.products import column_sums
 from autograd.nn import functional as F
 
-pytestmark = pytest.mark.skipif(compiled.library() is None, reason="numba is not installed or switched off")
+pytestmark = pytest.mark.skipif(numba.library() is None, reason="numba is not installed or switched off")
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def numpy_only(monkeypatch):
     """A switch: after it is called NumPy does the work."""
-    return lambda: monkeypatch.setattr(compiled, "_library", None)
+    return lambda: monkeypatch.setattr(numba, "_library", None)
 
 
 def draw(*shape, seed=0, scale=2.0):
@@ -344,7 +344,7 @@ def test_numbers_of_rows_are_looked_at():
 
 def test_what_they_take():
     x = draw(100, 100)
-    assert kernels_for(x) is compiled.library() and kernels_for(x, None, x) is not None
+    assert kernels_for(x) is numba.library() and kernels_for(x, None, x) is not None
     for other in (x.astype(np.float64), x.T, x[::2], x[:10], x.astype(">f4")):
         assert kernels_for(other) is None
     x.flags.writeable = False
@@ -366,8 +366,8 @@ import sys
 import autograd as ag
 import autograd.nn.functional as F
 y = F.gelu(ag.ones(100, 100))
-from autograd.kernels.numba import compiled
-print(compiled.state()[:8].strip(", "), "numba" in sys.modules, round(y[0, 0].item(), 6))
+from autograd.kernels.numba import numba
+print(numba.state()[:8].strip(", "), "numba" in sys.modules, round(y[0, 0].item(), 6))
 """
 
 
@@ -430,7 +430,7 @@ def test_switched_off():
 
 
 def test_every_signature_is_there():
-    assert set(signatures.SIGNATURES) <= set(vars(compiled.library()))
+    assert set(signatures.SIGNATURES) <= set(vars(numba.library()))
 
 
 @pytest.mark.parametrize("make", [lambda p: optim.SGD(p, lr=0.1), lambda p: optim.SGD(p, lr=0.1, momentum=0.9),

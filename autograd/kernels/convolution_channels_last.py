@@ -1,7 +1,7 @@
 """The gradient of a convolution's weight as one matrix product, of arrays whose channels lie last.
 
 A row of the matrix of patches is then as many runs of memory as a window has lines: laying it out takes a tenth of the time
-of the product. It is for processors without AVX-512, on which oneDNN's own pass is the slower one.
+of the product. choose.patches() says where it is the quickest way.
 """
 
 from __future__ import annotations
@@ -11,21 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from .layouts import laid
-from .order import last_axes, zeros_like_order
+from .memory_format import last_axes, zeros_like_order
+from .onednn.reorder import to_channels_last
 from .products import product
-from .windows import BLOCK, Array, Sizes, Slide, blocks, windows
-
-
-def worth(shape: Sizes) -> bool:
-    """Whether a weight (m, c, *kernel) is large enough. Against oneDNN with AVX2, 3x3: 64-64 channels take 0.5 to 1.0 of its
-    time, 256-256 0.3 to 1.0, 32-32 1.0 to 1.2, 16-16 1.6 to 2; 1x1 with 64 channels 1.1 to 1.3."""
-    return shape[0] >= 64 and shape[1] >= 24 and prod(shape[2:]) > 1
+from .windows import BLOCK, Array, Slide, blocks, windows
 
 
 def conv_weight(g: Array, x: Array, slide: Slide) -> Array:
     """See convolution.conv_weight, of one group."""
-    g, x = laid(g), laid(x)
+    g, x = to_channels_last(g), to_channels_last(x)
     m, places, deep = g.shape[1], prod(slide.out), x.shape[1] * prod(slide.kernel)
     patches, rows = _patches(x, slide), g.transpose(last_axes(g.ndim))
     out = np.zeros((m, deep), g.dtype)

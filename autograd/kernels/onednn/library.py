@@ -13,10 +13,13 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from .accelerators import Accelerator, Missing, versions
-from .threads import prepare, sleeping_workers
+import numpy as np
+
+from ..accelerators import Accelerator, Missing, versions
+from ..threads import prepare, sleeping_workers
 
 FILE = "libdnnl.so.3"
+FLOAT32 = np.dtype(np.float32)
 AVX512 = 0x20                                        # of the bits of dnnl_cpu_isa_t
 PACKAGES = ("onednn-cpu-gomp", "onednn", "onednn-cpu-iomp", "onednn-cpu-tbb")
 
@@ -105,6 +108,14 @@ def prototypes(library: Any) -> None:
                  [pointer, pointer, number, pointer, pointer, pointer, real, ctypes.c_uint, pointer, pointer]}
     for name, types in takes.items():
         getattr(library, name).argtypes = types
+
+
+def supported(*arrays: Any) -> bool:
+    """Whether oneDNN may work on these arrays (None counts): float32, none of them empty, 2 to 5 dimensions."""
+    for a in arrays:
+        if a is not None and (a.dtype != FLOAT32 or not a.size or not a.flags.aligned):
+            return False
+    return 2 <= arrays[0].ndim <= 5 and onednn.library() is not None
 
 
 onednn = Accelerator("onednn", load, find, "`pip install onednn-cpu-gomp`, without --target, brings it",

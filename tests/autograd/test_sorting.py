@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd.kernels import picking, ranking, sums
-from autograd.kernels.numba import compiled
+from autograd.kernels import sorting, sums
+from autograd.kernels import take_along as along_kernels
+from autograd.kernels.numba import numba
 
 DTYPES = ["f4", "f8", "f2", "i8", "i4", "i2", "u1", "u4", "u8", "b1"]
 
@@ -13,7 +14,7 @@ DTYPES = ["f4", "f8", "f2", "i8", "i4", "i2", "u1", "u4", "u8", "b1"]
 @pytest.fixture(params=["as installed", "NumPy"], autouse=True)
 def with_and_without(request, monkeypatch):
     if request.param == "NumPy":
-        monkeypatch.setattr(compiled, "_library", None)
+        monkeypatch.setattr(numba, "_library", None)
 
 
 def stable(a, dim, descending=False):
@@ -47,16 +48,16 @@ def test_order_is_that_of_a_stable_sort(dtype):
         k = int(rng.integers(1, min(shape[dim], 20 if trial % 2 else 3000) + 1))
         for largest in (False, True):
             want = stable(a, dim, largest)
-            assert np.array_equal(ranking.order(a, dim, largest), want)
-            assert np.array_equal(ranking.leading(a, dim, k, largest), np.take(want, range(k), dim))
-        assert np.array_equal(ranking.nth(a, dim, k - 1), np.take(stable(a, dim), [k - 1], dim))
+            assert np.array_equal(sorting.order(a, dim, largest), want)
+            assert np.array_equal(sorting.leading(a, dim, k, largest), np.take(want, range(k), dim))
+        assert np.array_equal(sorting.nth(a, dim, k - 1), np.take(stable(a, dim), [k - 1], dim))
 
 
 @pytest.mark.parametrize("rising", [False, True])
 def test_sorted_rows(rising):
     a = np.arange(40000, dtype=np.float32).reshape(4, 10000)[:, ::1 if rising else -1]
     for k in (1, 5, 16, 17, 300):
-        assert np.array_equal(ranking.leading(a, 1, k, True), stable(a, 1, True)[:, :k])
+        assert np.array_equal(sorting.leading(a, 1, k, True), stable(a, 1, True)[:, :k])
 
 
 @pytest.mark.parametrize("shape, dim", [((5000,), 0), ((70, 40), 0), ((70, 40), 1), ((9, 20, 30), 1), ((3, 0), 1), ((0, 3), 1)])
@@ -66,17 +67,17 @@ def test_picked_and_put_back(shape, dim, dtype):
     x = rng.standard_normal(shape).astype(dtype)
     n = shape[dim]
     places = rng.integers(0, max(n, 1), (*shape[:dim], min(n, 7), *shape[dim + 1:]))
-    taken = picking.along(x, places, dim)
+    taken = along_kernels.take_along(x, places, dim)
     assert taken.dtype == x.dtype and np.array_equal(taken, np.take_along_axis(x, places, dim))
     g, want = rng.standard_normal(places.shape).astype(dtype), np.zeros_like(x)
     grid = list(np.indices(places.shape))
     grid[dim] = places
     np.add.at(want, tuple(grid), g)
-    assert np.allclose(picking.put(g, places, dim, n, False), want, atol=1e-6)
-    assert np.allclose(picking.put(g, places.astype(np.int32), dim, n, False), want, atol=1e-6)
-    assert np.array_equal(picking.along(x, places.astype(np.int32), dim), taken)
+    assert np.allclose(along_kernels.put_along(g, places, dim, n, False), want, atol=1e-6)
+    assert np.allclose(along_kernels.put_along(g, places.astype(np.int32), dim, n, False), want, atol=1e-6)
+    assert np.array_equal(along_kernels.take_along(x, places.astype(np.int32), dim), taken)
     first = np.argsort(x, axis=dim)
-    assert np.array_equal(picking.along(picking.put(x, first, dim, n, True), first, dim), x)
+    assert np.array_equal(along_kernels.take_along(along_kernels.put_along(x, first, dim, n, True), first, dim), x)
 
 
 def test_medians_of_rows_with_nan():
@@ -114,4 +115,4 @@ def test_one_row_with_ties_beside_one_with_nan(dtype):
     a = np.random.default_rng(4).permutation(400).reshape(2, 200).astype(dtype)
     a[0, np.argsort(a[0])[-21]] = np.sort(a[0])[-20]                 # 21 reach the 20th, and 19 in the other row
     a[1, 7] = np.nan
-    assert np.array_equal(ranking.leading(a, 1, 20, True), stable(a, 1, True)[:, :20])
+    assert np.array_equal(sorting.leading(a, 1, 20, True), stable(a, 1, True)[:, :20])

@@ -8,7 +8,7 @@ from typing import Any
 
 from numba import types
 
-from .numbers import F, inlined, sigmoid, squashed
+from .scalar_math import F, inlined, sigmoid, squashed
 
 DATA = 2
 ONE, NOTHING = F(1), F(0)

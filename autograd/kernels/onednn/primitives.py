@@ -13,8 +13,8 @@ from functools import lru_cache
 from math import prod
 from typing import Any, TypeVar
 
-from . import threads
-from .onednn import onednn
+from .. import choose, threads
+from .library import onednn
 
 Pointer = ctypes.c_void_p
 Dims = ctypes.c_int64 * 12
@@ -31,11 +31,11 @@ once = threading.Lock()
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def kept(function: Function) -> Function:
+def cached(function: Function) -> Function:
     """A cache of what a function makes for so many threads, emptied when another number is set."""
-    cached: Any = lru_cache(maxsize=KEPT)(function)
-    threads.changed.append(cached.cache_clear)
-    return cached  # type: ignore[no-any-return]
+    found: Any = lru_cache(maxsize=KEPT)(function)
+    threads.changed.append(found.cache_clear)
+    return found  # type: ignore[no-any-return]
 
 
 class width:
@@ -157,7 +157,7 @@ class Primitive:
         name = ctypes.c_char_p()
         self.library.dnnl_primitive_desc_query(descriptor, 8, 0, ctypes.byref(name))
         self.name = (name.value or b"").decode()
-        if "ref" in self.name:                       # correct on any shape, and a hundred times slower than NumPy
+        if choose.reference(self.name):
             raise Refused("only the reference implementation")
         self.handle = made("dnnl_primitive_create", descriptor)
         self.room = self.bytes(SCRATCH)
@@ -227,7 +227,7 @@ class Call:
             self.library.dnnl_stream_destroy(self.stream)
 
 
-@kept
+@cached
 def reorder(shape: tuple[int, ...], source: str, target: str) -> Primitive:
     """What copies a dense array from one order of memory into another."""
     with width(prod(shape), threads.WIDE_PASS):

@@ -2,57 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from . import onednn_primitives as dnn
-from .addresses import address
-from .onednn import onednn
-from .order import channels_last, empty_last, strides_last
-from .windows import Array
-
-FLOAT32 = np.dtype(np.float32)
-WORTH = 1 << 14                                      # elements from which 10 us of ctypes are won back
+from ..addresses import address
+from ..choose import COPY
+from ..memory_format import channels_last, empty_last, strides_last
+from ..windows import Array
+from . import primitives as dnn
+from .library import supported
 
 
-def usable(*arrays: Any) -> bool:
-    """Whether oneDNN may work on these arrays (None counts): float32, none of them empty, 2 to 5 dimensions."""
-    for a in arrays:
-        if a is not None and (a.dtype != FLOAT32 or not a.size or not a.flags.aligned):
-            return False
-    return 2 <= arrays[0].ndim <= 5 and onednn.library() is not None
-
-
-def laid(x: Array) -> Array:
+def to_channels_last(x: Array) -> Array:
     """x (n, c, *plane), or a copy of it, with its channels last."""
     if channels_last(x):
         return x
     out = empty_last(x.shape, x.dtype)
-    if not (x.flags.c_contiguous and x.size >= WORTH and usable(x) and _copied(x, out, "rows", "last")):
+    if not (x.flags.c_contiguous and x.size >= COPY and supported(x) and _copied(x, out, "rows", "last")):
         out[...] = x
     return out
 
 
-def like(x: Array, other: Array) -> Array:
+def match_strides(x: Array, other: Array) -> Array:
     """x, or a copy of it in the order of memory of `other`, of the same shape: NumPy is 5 times slower on mixed orders."""
     if x.strides == other.strides or x.shape != other.shape or x.ndim < 3 or not channels_last(other):
         return x
-    return laid(x)
+    return to_channels_last(x)
 
 
-def kept(x: Array, other: Array) -> Array:
+def to_suggested_format(x: Array, other: Array) -> Array:
     """x, or a copy of it, in the order of memory that PyTorch gives to what is made of `other`: channels last where those of
     `other` (n, c, *plane) are, by rows otherwise. The strides of `other` decide, also along dimensions of size 1.
     """
     if not other.flags.c_contiguous and other.strides == strides_last(other.shape, other.itemsize):
-        return laid(x)
-    return x if x.flags.c_contiguous else rows(x)
+        return to_channels_last(x)
+    return x if x.flags.c_contiguous else to_rows(x)
 
 
-def rows(x: Array) -> Array:
+def to_rows(x: Array) -> Array:
     """A copy of x that lies by rows."""
-    if x.ndim > 2 and x.size >= WORTH and channels_last(x) and usable(x):
+    if x.ndim > 2 and x.size >= COPY and channels_last(x) and supported(x):
         out = np.empty(x.shape, x.dtype)
         if _copied(x, out, "last", "rows"):
             return out

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import F, I, inlined
+from .scalar_math import F, I, inlined
 
 DATA = 2
 MOST = I(0x7FFFFFFF)

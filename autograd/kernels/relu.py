@@ -8,8 +8,8 @@ import numpy as np
 
 from . import activations
 from .blocks import empty_like
-from .layouts import like
-from .selection import masked
+from .onednn.reorder import match_strides
+from .where import masked
 from .windows import Array
 
 FEW = 1 << 12                                        # elements from which a call of a kernel is won back
@@ -48,7 +48,7 @@ def relu(x: Array) -> Array:
 
 def relu_back(g: Array, z: Array, out: Array | None = None) -> Array:
     """g where z = relu(x) is above 0 or nan, else 0: at 0 it is 0, as in PyTorch. out: g, if that may be written over."""
-    g = like(g, z)
+    g = match_strides(g, z)
     if g.strides != z.strides or g.dtype != z.dtype:
         return masked(g, z != 0)
     over, quick = out is g, None                     # not, where it was in another order

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from math import prod
 
-from . import onednn_primitives as dnn
-from .addresses import address
-from .layouts import FLOAT32, laid, usable
-from .order import empty_last
-from .windows import Array, Sizes
+from ..addresses import address
+from ..memory_format import empty_last
+from ..windows import Array, Sizes
+from . import primitives as dnn
+from .library import FLOAT32, supported
+from .reorder import to_channels_last
 
 LINEAR = 0x2fff1                                     # dnnl_resampling_linear
 
 
-@dnn.kept
+@dnn.cached
 def planned(shape: Sizes, outs: Sizes) -> tuple[dnn.Primitive, dnn.Primitive] | None:
     """Forward and backward for these sizes; None if oneDNN refuses."""
     name = "dnnl_resampling_{}_primitive_desc_create"
@@ -34,18 +35,18 @@ def planned(shape: Sizes, outs: Sizes) -> tuple[dnn.Primitive, dnn.Primitive] | 
 
 def linear(x: Array, outs: Sizes) -> Array | None:
     """x (n, c, *plane) in the sizes `outs`."""
-    plan = planned(x.shape, outs) if usable(x) else None
+    plan = planned(x.shape, outs) if supported(x) else None
     return None if plan is None else _run(plan[0], x, outs)
 
 
 def linear_back(g: Array, plane: Sizes) -> Array | None:
     """The adjoint: g (n, c, *outs) -> (n, c, *plane)."""
-    plan = planned((*g.shape[:2], *plane), g.shape[2:]) if usable(g) else None
+    plan = planned((*g.shape[:2], *plane), g.shape[2:]) if supported(g) else None
     return None if plan is None else _run(plan[1], g, plane)
 
 
 def _run(primitive: dnn.Primitive, x: Array, sizes: Sizes) -> Array:
-    x, out = laid(x), empty_last((*x.shape[:2], *sizes), FLOAT32)
+    x, out = to_channels_last(x), empty_last((*x.shape[:2], *sizes), FLOAT32)
     with dnn.scratch(primitive.room) as (room,):
         primitive.run(room, address(x), address(out))
     return out

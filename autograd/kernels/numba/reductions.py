@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import F, exp
 from .rows import largest, powers
+from .scalar_math import F, exp
 
 DATA = 2
 NOTHING = F(-np.inf)

@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from . import onednn_primitives as dnn
-from .addresses import address
-from .layouts import FLOAT32, laid, usable
-from .order import channels_last, empty_last, last_axes
-from .windows import Array, Sizes, Slide
+from ..addresses import address
+from ..memory_format import channels_last, empty_last, last_axes
+from ..windows import Array, Sizes, Slide
+from . import primitives as dnn
+from .library import FLOAT32, supported
+from .reorder import to_channels_last
 
 MAXIMUM = 511                                        # dnnl_pooling_max
 OF_KERNEL, OF_PLANE = 767, 1023                      # dnnl_pooling_avg_include_padding, ..._exclude_padding: what is counted
 
 
-@dnn.kept
+@dnn.cached
 def planned(what: int, shape: Sizes, slide: Slide, order: str) -> tuple[dnn.Primitive, dnn.Primitive] | None:
     """Forward and backward for this shape; None if oneDNN refuses."""
     plane = shape[2:]
@@ -47,12 +48,12 @@ def planned(what: int, shape: Sizes, slide: Slide, order: str) -> tuple[dnn.Prim
 
 def ordered(x: Array) -> tuple[Array, str]:
     """The memory of x, or of a copy of it, by rows or with the channels last, and which of them."""
-    return (x, "rows") if x.flags.c_contiguous else (laid(x), "last")
+    return (x, "rows") if x.flags.c_contiguous else (to_channels_last(x), "last")
 
 
 def mean_windows(x: Array, slide: Slide, what: int) -> tuple[Array, str] | None:
     """The mean under each window of x (n, c, *plane), of the whole kernel or of what lies in the plane; how it lies."""
-    if x.ndim < 3 or not usable(x):
+    if x.ndim < 3 or not supported(x):
         return None
     x, order = ordered(x)
     plan = planned(what, x.shape, slide, order)
@@ -71,10 +72,10 @@ def mean_windows_back(g: Array, plane: Sizes, slide: Slide, what: int, order: st
 
 def _back(what: int, g: Array, plane: Sizes, slide: Slide, order: str, *kept: Array) -> Array | None:
     shape = (*g.shape[:2], *plane)
-    plan = planned(what, shape, slide, order) if usable(g) else None
+    plan = planned(what, shape, slide, order) if supported(g) else None
     if plan is None:
         return None
-    g, out = laid(g) if order == "last" else np.ascontiguousarray(g), empty(shape, FLOAT32, order)
+    g, out = to_channels_last(g) if order == "last" else np.ascontiguousarray(g), empty(shape, FLOAT32, order)
     with dnn.scratch(plan[1].room) as (room,):
         plan[1].run(room, *map(address, (g, out, *kept)))
     return out
@@ -85,7 +86,7 @@ def max_windows(x: Array, slide: Slide) -> tuple[Array, Array] | None:
 
     Only for finite x: oneDNN takes the largest of the numbers, where a nan should win.
     """
-    if x.ndim < 3 or not usable(x):
+    if x.ndim < 3 or not supported(x):
         return None
     x, order = ordered(x)
     flat = (x if order == "rows" else x.transpose(last_axes(x.ndim))).reshape(-1)

@@ -9,16 +9,17 @@ from math import prod
 
 import numpy as np
 
-from . import onednn_primitives as dnn
-from .addresses import address
-from .layouts import FLOAT32, laid, usable
-from .order import empty_last
-from .windows import Array, Sizes
+from ..addresses import address
+from ..memory_format import empty_last
+from ..windows import Array, Sizes
+from . import primitives as dnn
+from .library import FLOAT32, supported
+from .reorder import to_channels_last
 
 SCALED, SHIFTED = 2, 4                               # dnnl_use_scale, dnnl_use_shift
 
 
-@dnn.kept
+@dnn.cached
 def planned(shape: Sizes, eps: float, scaled: bool, shifted: bool) -> tuple[dnn.Primitive, dnn.Primitive] | None:
     """Forward and backward for this shape; None if oneDNN refuses."""
     flags = SCALED * scaled | SHIFTED * shifted
@@ -38,12 +39,12 @@ def planned(shape: Sizes, eps: float, scaled: bool, shifted: bool) -> tuple[dnn.
 
 def batch_norm(x: Array, weight: Array | None, bias: Array | None, eps: float) -> tuple[Array, Array, Array] | None:
     """x (n, c, *plane) standardized over all but its channels, times weight, plus bias; and the means and variances (c,)."""
-    plan = planned(x.shape, eps, weight is not None, bias is not None) if usable(x, weight, bias) else None
+    plan = planned(x.shape, eps, weight is not None, bias is not None) if supported(x, weight, bias) else None
     if plan is None:
         return None
     out, (mean, var) = empty_last(x.shape, FLOAT32), np.empty((2, x.shape[1]), FLOAT32)
     given = [np.ascontiguousarray(v) for v in (weight, bias) if v is not None]
-    x = laid(x)
+    x = to_channels_last(x)
     with dnn.scratch(plan[0].room) as (room,):
         plan[0].run(room, *map(address, (x, out, mean, var, *given)))
     return out, mean, var
@@ -52,14 +53,14 @@ def batch_norm(x: Array, weight: Array | None, bias: Array | None, eps: float) -
 def batch_norm_back(g: Array, x: Array, mean: Array, var: Array, weight: Array | None, shifted: bool,
                     eps: float) -> tuple[Array, Array | None, Array | None] | None:
     """The gradients of x, weight and bias (if `shifted`) from that of the result."""
-    plan = planned(x.shape, eps, weight is not None, shifted) if usable(g, x, weight) else None
+    plan = planned(x.shape, eps, weight is not None, shifted) if supported(g, x, weight) else None
     if plan is None:
         return None
     gx = empty_last(x.shape, FLOAT32)
     gw = None if weight is None else np.empty(x.shape[1], FLOAT32)
     gb = np.empty(x.shape[1], FLOAT32) if shifted else None
     given = [] if weight is None else [np.ascontiguousarray(weight)]
-    x, g = laid(x), laid(g)
+    x, g = to_channels_last(x), to_channels_last(g)
     with dnn.scratch(plan[1].room) as (room,):
         plan[1].run(room, *map(address, (x, g, gx, mean, var, *given, *[v for v in (gw, gb) if v is not None])))
     return gx, gw, gb

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .numbers import F
 from .processor import njit
+from .scalar_math import F
 from .signatures import SHIFTED, WEIGHTED
 
 DATA = 2

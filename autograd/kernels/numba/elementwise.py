@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .numbers import F, I, erf, exp, inlined, tanh
+from .scalar_math import F, I, erf, exp, inlined, tanh
 
 DATA = 2                             # a NumPy array's third word is the address of its numbers, see addresses.py
 ROOT_HALF, DENSITY = F(0.7071067811865476), F(0.3989422804014327)
@@ -20,7 +20,7 @@ EXACT = 2.0 ** 28                    # quotients below it: their products with 2
 
 def adam(p_: Any, g_: Any, m_: Any, v_: Any, n: int, shrink: Any, decay: Any, sign: Any, beta1: Any, new1: Any, beta2: Any,
          new2: Any, scale: Any, eps: Any, size: Any) -> None:
-    """steps.adam(): `shrink` is decoupled weight decay, `decay` the other kind, `scale` and `size` correct the bias."""
+    """Adam: `shrink` is decoupled weight decay, `decay` the other kind, `scale` and `size` correct the bias."""
     p, g, m, v = p_[DATA], g_[DATA], m_[DATA], v_[DATA]
     for i in range(n):
         x = p[i] * shrink

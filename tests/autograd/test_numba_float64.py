@@ -5,11 +5,11 @@ import pytest
 
 import autograd as ag
 from autograd import optim
-from autograd.kernels import steps
-from autograd.kernels.numba import FLOAT64, compiled, kernels_for
+from autograd.kernels import optimizer_steps
+from autograd.kernels.numba import FLOAT64, kernels_for, numba
 from autograd.nn import functional as F
 
-pytestmark = pytest.mark.skipif(compiled.library() is None, reason="numba is not installed or switched off")
+pytestmark = pytest.mark.skipif(numba.library() is None, reason="numba is not installed or switched off")
 OPTIMIZERS = {
     "adam": lambda p: optim.Adam(p, 0.01), "adam decay": lambda p: optim.Adam(p, 0.01, weight_decay=0.1),
     "adamw": lambda p: optim.AdamW(p, 0.01, betas=(0.8, 0.95)), "adamw up": lambda p: optim.AdamW(p, 0.01, maximize=True),
@@ -21,7 +21,7 @@ OPTIMIZERS = {
 
 @pytest.fixture
 def numpy_only(monkeypatch):
-    return lambda: monkeypatch.setattr(compiled, "_library", None)
+    return lambda: monkeypatch.setattr(numba, "_library", None)
 
 
 def trained(make):
@@ -45,8 +45,8 @@ def test_steps(name, numpy_only):
 
 def test_mixed_dtypes_are_numpys():
     double, single = np.zeros(5000), np.zeros(5000, np.float32)
-    assert steps.loop("adam", double, single, double, double, of=0) is None and steps.loop("sgd", single, double, None, of=0) is None
-    assert steps.loop("sgd", double, double, None, of=0) is not None
+    assert optimizer_steps.loop("adam", double, single, double, double, of=0) is None and optimizer_steps.loop("sgd", single, double, None, of=0) is None
+    assert optimizer_steps.loop("sgd", double, double, None, of=0) is not None
 
 
 @pytest.mark.parametrize("function", [F.relu, lambda x: F.leaky_relu(x, 0.3), lambda x: F.leaky_relu(x, -0.3)])
