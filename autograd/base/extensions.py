@@ -17,7 +17,7 @@ from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleS
 from typing import Any
 
 CORE = ("core.graph", "core.tensor", "core.saved_tensors", "core.walk", "core.engine", "core.operation", "core.function",
-        "ops._declare")
+        "core.declare")
 INLINE = ("base.arrays", "core.modes")           # not compiled themselves: their .pxd has some of their functions in C
 PACKAGE = (__package__ or "").partition(".")[0]
 SUFFIX = EXTENSION_SUFFIXES[0]

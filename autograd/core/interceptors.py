@@ -19,7 +19,7 @@ from .graph import Node
 from .modes import WATCH, everywhere, modes
 
 Run = Callable[[Node, Any, bool], Any]
-CALL_PATH = ("autograd.core.", "autograd.ops._declare")      # modules between a user's call and recorded()
+CALL_PATH = "autograd.core."                         # modules between the call of an operation and recorded()
 
 
 class Interceptor:

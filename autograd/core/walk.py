@@ -108,7 +108,7 @@ class Walk:
             else:
                 if g is None and node.outputs > 1:
                     g = [None] * node.outputs
-                grads = value = held = None          # or they would hold g, which its node may write to, see _declare.py
+                grads = value = held = None          # or they would hold g, which its node may write to, see declare.py
                 grads = node.run(g, create) if runner is None else runner(node, g, create)
                 if create and node.joins is not None:
                     grads = node.joined(grads)

@@ -76,7 +76,7 @@ def known_shapes(nodes: list[Node], known: dict[Any, tuple[int, ...]]) -> dict[t
 
 def input_shapes(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]]) -> list[Any]:
     """The shapes of a node's inputs, None where it does not tell."""
-    declared = type(node).__mro__[1].__name__        # see ops/_declare.py
+    declared = type(node).__mro__[1].__name__        # see core/declare.py
     if isinstance(node.meta, list):
         return [None if meta is None else meta[0] for meta in node.meta]
     if declared == "LinearNode":

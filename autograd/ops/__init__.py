@@ -4,7 +4,7 @@ A module ends in `__all__` (what is `autograd.<name>`), METHODS (which names are
 where that exists) and IN_PLACE (which have a form that ends in "_"). FAMILIES repeats these lists, since a family is
 imported when one of its names is first used: all of them take as long as NumPy. tests/test_layers.py compares the two.
 
-May import: base, core, kernels. Read first: _declare.py, then pointwise/exponential.py.
+May import: base, core, kernels. Read first: pointwise/exponential.py.
 """
 
 # family: its names. f is autograd.f; f. is x.f() too; f._ is x.f() and x.f_() too; .f is x.f() alone.

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.operation import Operation
 from ..core.tensor import Tensor
 from ..kernels import activations
-from ._declare import Operation
 
 
 def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], integers: bool = False,

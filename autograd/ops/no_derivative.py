@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._declare import Operation
+from ..core.operation import Operation
 
 
 class NoDerivative(Operation, name="NotImplemented"):

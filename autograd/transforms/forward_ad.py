@@ -10,11 +10,11 @@ from __future__ import annotations
 import itertools
 from typing import Any, NamedTuple
 
+from ..core.declare import linear
 from ..core.forward_mode import forward_mode, set_tangent, tangent_of
 from ..core.interceptors import install, remove
 from ..core.modes import DUAL, modes
 from ..core.tensor import Tensor
-from ..ops._declare import linear
 
 _numbers = itertools.count().__next__
 

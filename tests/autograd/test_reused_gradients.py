@@ -1,15 +1,15 @@
-"""ReLU writes its gradient over the one it gets, if nobody else holds that (ops/_declare.py): nobody may notice."""
+"""ReLU writes its gradient over the one it gets, if nobody else holds that (core/declare.py): nobody may notice."""
 
 import numpy as np
 import pytest
 
 import autograd as ag
+from autograd.core import declare
 from autograd.core.graph_api import register_multi_grad_hook
 from autograd.core.parallel import run_lanes
 from autograd.nn import functional as F
-from autograd.ops import _declare
 
-COMPILED = not _declare.__file__.endswith(".py")
+COMPILED = not declare.__file__.endswith(".py")
 rng = np.random.default_rng(3)
 X = rng.standard_normal((6, 5)).astype(np.float32)
 G = rng.standard_normal((6, 5)).astype(np.float32)

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.devices import check
+from ...core.out import into
 from ...core.tensor import Tensor, result
-from .._out import into
 
 
 def kind(dtype: Any, layout: Any = None, device: Any = None, pin_memory: bool = False, out: Any = None) -> Any:

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...base.dtypes import category
 from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...kernels.scatter import add_at
-from .._out import takes_out
 from ..creation.arguments import fitting
 from ..shape import reshape
 from .forms import EVERYTHING, located, part, parts_of, plain, worded

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...core.operation import Operation
+from ...core.out import check_apart, into, takes_out
 from ...core.tensor import Tensor, result
 from ...kernels.scatter import added, flat_places, gathered, put, reduce_at
 from .._kinds import demand_real
-from .._out import check_apart, into, takes_out
 from ..pointwise.cast import cast
 from ..pointwise.where import where
 from ..shape import broadcast_shapes, clone, expand, reshape, wrap_dim

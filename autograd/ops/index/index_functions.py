@@ -8,11 +8,11 @@ import numpy as np
 
 from ...core.casting import casting, widest
 from ...core.operation import Operation
+from ...core.out import takes_out, takes_out_apart
 from ...core.tensor import Tensor, result
 from ...core.traced import refuse, tracers
 from ...kernels.scatter import add_along, inside, limits
 from .._kinds import demand_real
-from .._out import takes_out, takes_out_apart
 from ..creation.arguments import storable
 from ..shape import broadcast_to, expand, flatten, reshape, unsqueeze, wrap_dim
 from .assignment import IndexPut

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...core.operation import Operation
+from ...core.out import takes_out, takes_out_apart
 from ...core.tensor import Tensor
 from ...core.traced import unrecordable
 from ...kernels.where import alternates, where
-from .._out import takes_out, takes_out_apart
 from ..shape import broadcast_shapes, expand, pad_constant, reshape
 from .indexing import Masked
 

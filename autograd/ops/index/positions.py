@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.out import into, takes_out
 from ...core.tensor import Tensor, result
 from ...core.traced import refuse, rerun, tracers, unrecordable
 from ...kernels.scatter import limits
-from .._out import into, takes_out
 
 
 @unrecordable

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import Tensor
-from .._out import takes_out
 from ..shape import clone, reshape, sizes
 from .assignment import IndexPut
 from .indexing import Index, IndexAdd

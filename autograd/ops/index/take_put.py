@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.out import takes_out, takes_out_apart
 from ...core.tensor import Tensor
-from .._out import takes_out, takes_out_apart
 from ..shape import reshape
 from .assignment import IndexPut
 from .indexing import Index

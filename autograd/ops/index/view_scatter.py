@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.operation import Operation
-from .._out import takes_out
+from ...core.out import takes_out
 from ..shape import clone, diagonal, select, wrap_dim
 from .indexing import getitem
 

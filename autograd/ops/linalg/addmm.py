@@ -9,11 +9,10 @@ import numpy as np
 
 from ...base.dtypes import promote
 from ...core.casting import casts_lower
-from ...core.operation import fit
+from ...core.operation import Operation, fit
+from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...kernels.products import product
-from .._declare import Operation
-from .._out import takes_out
 from ..pointwise.cast import cast
 from ..pointwise.logic import logical_and, logical_or
 from ..reductions.reduce import sum

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.casting import casts_float32
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import result
-from .._declare import Operation
 from .._names import also
-from .._out import takes_out
 from ..pointwise.where import where
 from ..shape import mH
 from .matmul import matrices

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import Tensor
-from .._declare import Operation
 from .._names import also
-from .._out import takes_out
 from ..pointwise.complex import as_complex, complex, conj, imag
 from ..pointwise.exponential import log
 from ..pointwise.where import where

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...base.dtypes import promote
 from ...core.casting import casts_float32
+from ...core.operation import Operation
 from ...core.traced import again, tracers
 from ...kernels.memory_format import in_rows
-from .._declare import Operation
 from ..creation.arguments import number
 from ..index import getitem
 from ..pointwise.cast import cast

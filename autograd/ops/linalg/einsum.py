@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...core.casting import casting, lower
+from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...kernels.products import product
-from .._declare import Operation
 from ..pointwise.cast import alike
 from ..pointwise.complex import conj
 from ..reductions.reduce import sum

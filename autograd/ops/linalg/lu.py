@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.casting import casts_float32
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import result
 from ...kernels.lu import lu_factor as lu_kernel
 from ...kernels.lu import permutation
-from .._declare import Operation
-from .._out import takes_out
 from ..index.indexing import getitem
 from ..shape import cat, expand, mH, narrow
 from .matmul import matrices

@@ -10,14 +10,13 @@ import numpy as np
 from ...base.dtypes import promote
 from ...base.errors import check_broadcast, unsupported
 from ...core.casting import casting, lower
-from ...core.operation import fit
+from ...core.operation import Operation, fit
+from ...core.out import detached, into, takes_out
 from ...core.tensor import Tensor
 from ...core.walk import home_for
 from ...kernels.choose import PRODUCT
 from ...kernels.products import affine, column_sums, product
 from ...kernels.threads import alone
-from .._declare import Operation
-from .._out import detached, into, takes_out
 from ..pointwise.arithmetic import mul
 from ..pointwise.cast import cast
 from ..pointwise.complex import conj

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...kernels.matrix_exp import matrix_exp as exponential
-from .._declare import Operation
-from .._out import takes_out
 from ..pointwise.where import where
 from ..shape import cat, clone, mH, narrow
 from .matmul import matmul

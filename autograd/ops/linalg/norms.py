@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...core.casting import casts_float32
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import Tensor, result
 from ...kernels.memory_format import in_rows
-from .._declare import Operation
 from .._names import also
-from .._out import takes_out
 from ..creation.arguments import number
 from ..pointwise.arithmetic import div, mul
 from ..pointwise.cast import cast

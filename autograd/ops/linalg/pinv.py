@@ -8,9 +8,9 @@ import numpy as np
 
 from ...base.dtypes import finfo
 from ...core.casting import casting, casts_float32, lower
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import Tensor, result
-from .._declare import Operation
-from .._out import takes_out
 from ..pointwise.complex import conj, real
 from ..reductions.reduce import sum
 from ..shape import mH, narrow, reshape, squeeze, unsqueeze

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.casting import casts_float32
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import result
-from .._declare import Operation
-from .._out import takes_out
 from ..pointwise.cast import cast
 from ..pointwise.complex import real
 from ..shape import cat, mH, narrow, unsqueeze

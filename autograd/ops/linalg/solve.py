@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.casting import casts_float32
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import result
 from ...kernels.lu import solve_triangular as triangular_kernel
-from .._declare import Operation
-from .._out import takes_out
 from ..pointwise.where import where
 from ..shape import expand, mH, mT, permute, reshape, squeeze, unsqueeze, wrap_dim
 from .matmul import matrices

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...core.casting import casts_float32
+from ...core.declare import linear
+from ...core.operation import Operation
 from ...kernels.triangles import triangle
-from .._declare import Operation, linear
 from ..reductions.reduce import sum
 from ..shape import wrap_dim
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...base.dtypes import int64
 from ...core.casting import casting, casts_lower, lower
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import Tensor
-from .._declare import Operation
-from .._out import takes_out
 from ..pointwise.arithmetic import mul
 from ..pointwise.cast import cast
 from ..pointwise.complex import conj

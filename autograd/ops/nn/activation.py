@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 
 from ...core.casting import casts_lower
+from ...core.declare import elementwise
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.random import default_generator
 from ...core.tensor import Tensor
 from ...core.traced import again
@@ -19,8 +22,6 @@ from ...kernels import logarithms
 from ...kernels.error_functions import normal_cdf
 from ...kernels.gelu import DENSITY, TANH_CUBE, TANH_SCALE
 from ...kernels.halves import converted
-from .._declare import Operation, elementwise
-from .._out import takes_out
 from .._pointwise import overwrite, pointwise
 from ..pointwise.exponential import exp, sigmoid
 from ..pointwise.sign import abs as absolute

@@ -9,12 +9,12 @@ import numpy as np
 
 from ...base.errors import check_broadcast
 from ...core.casting import casts_lower
+from ...core.operation import Operation
 from ...core.random import default_generator
 from ...core.tensor import Tensor
 from ...core.traced import again
 from ...kernels import attention as kernel
 from ...kernels.products import product
-from .._declare import Operation
 from ..linalg.matmul import linear, matmul, matrices
 from ..pointwise.cast import cast
 from ..pointwise.exponential import exp

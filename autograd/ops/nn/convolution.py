@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...core.casting import casts_lower
-from ...core.operation import SumTo
+from ...core.declare import elementwise
+from ...core.operation import Operation, SumTo
 from ...core.tensor import Tensor
 from ...kernels import convolution as kernels
 from ...kernels.windows import Slide
-from .._declare import Operation, elementwise
 from ..shape import permute, reshape, unsqueeze
 from .geometry import Sizes, by, ints
 

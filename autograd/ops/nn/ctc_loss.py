@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...core.casting import casts_float32
+from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...core.traced import unrecordable
 from ...kernels import ctc
-from .._declare import Operation
 from ..reductions.reduce import mean, sum
 from ..shape import reshape
 from .loss import chosen

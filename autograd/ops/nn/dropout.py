@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.operation import Operation
 from ...core.random import default_generator
 from ...core.traced import again
-from .._declare import Operation
 from .._pointwise import overwrite
 from ..shape import clone, reshape
 from .activation import SELU_ALPHA, SELU_SCALE

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...core.graph import shared_counter
+from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...core.traced import again, refuse, tracers
 from ...kernels.scatter import inside
 from ...kernels.segments import add_rows, first_largest
-from .._declare import Operation
 from ..index.indexing import getitem
 from ..pointwise.where import passing
 from ..shape import narrow, reshape

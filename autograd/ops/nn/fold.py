@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from ...core.operation import Operation
 from ...kernels import convolution as kernels
 from ...kernels.windows import Slide
-from .._declare import Operation
 from ..shape import reshape, unsqueeze
 from .geometry import Sizes, ints
 

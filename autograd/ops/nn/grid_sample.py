@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...core.casting import casts_float32
+from ...core.operation import Operation
 from ...core.tensor import Tensor, result
 from ...kernels import grid_sample as kernels
-from .._declare import Operation
 from ..linalg.matmul import matmul
 from ..pointwise.arithmetic import weighted
 from ..pointwise.where import where

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...base.dtypes import promote
 from ...core.casting import casts_float32
+from ...core.operation import Operation
 from ...core.tensor import Tensor, result
 from ...core.traced import again, decided, tracers, unrecordable
 from ...kernels import softmax as kernel
@@ -21,7 +22,6 @@ from ...kernels.scatter import inside
 from ...kernels.take_along import row_numbers, subtract_per_row, take_per_row
 from ...kernels.threads import alone
 from ...kernels.where import masked
-from .._declare import Operation
 from .._pointwise import pointwise
 from ..linalg.distances import pairwise_distance
 from ..linalg.matmul import linear

@@ -13,15 +13,14 @@ import numpy as np
 
 from ...base.dtypes import finfo, float32
 from ...core.graph import shared_counter
-from ...core.operation import fit
+from ...core.operation import Operation, fit
+from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...kernels import group_norm as group_norm_kernel
 from ...kernels import layer_norm as layer_norm_kernel
 from ...kernels.halves import converted
 from ...kernels.memory_format import channels_last, in_rows
 from ...kernels.onednn import batch_norm as onednn_batch_norm
-from .._declare import Operation
-from .._out import takes_out
 from ..linalg.distances import p_norm
 from ..pointwise.arithmetic import weighted
 from ..pointwise.cast import cast

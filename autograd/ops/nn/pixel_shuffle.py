@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._declare import linear
+from ...core.declare import linear
 
 
 def _to_places(x: Any, factor: int) -> Any:

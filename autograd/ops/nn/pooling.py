@@ -16,6 +16,8 @@ import numpy as np
 
 from ...base.dtypes import int64
 from ...core.casting import casting, casts_float32, raised
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.random import default_generator
 from ...core.tensor import Tensor
 from ...core.traced import refuse, tracers
@@ -25,8 +27,6 @@ from ...kernels.onednn import pooling as onednn_pooling
 from ...kernels.onednn.reorder import to_suggested_format
 from ...kernels.pooling import pooled_size
 from ...kernels.windows import Slide, wide
-from .._declare import Operation
-from .._out import takes_out
 from ..pointwise.arithmetic import div
 from ..pointwise.powers import pow
 from ..pointwise.sign import abs, sign

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...kernels import resampling as kernels
 from ...kernels.onednn import resampling as onednn_resampling
 from ...kernels.onednn.reorder import to_suggested_format
-from .._declare import Operation
 
 
 class Resample(Operation, name="Upsample"):

@@ -15,10 +15,10 @@ import numpy as np
 from ...base.dtypes import float32, promote
 from ...core.casting import cast_to, casting, eligible, lower
 from ...core.modes import modes
+from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...kernels import recurrent as kernels
 from ...kernels.products import affine, column_sums, product
-from .._declare import Operation
 from ..linalg.matmul import linear, matrices, product_at_home
 from ..pointwise.exponential import sigmoid
 from ..pointwise.trigonometric import tanh

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import default, float16, float32
+from ...core.operation import Operation
+from ...core.out import into
 from ...core.tensor import Tensor
 from ...kernels import softmax as kernel
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
-from .._declare import Operation
 from .._names import also
-from .._out import into
 from ..pointwise.arithmetic import conjugates, mul
 from ..pointwise.cast import cast
 from ..pointwise.exponential import exp

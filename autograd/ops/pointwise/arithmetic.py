@@ -8,12 +8,12 @@ import numpy as np
 
 from ...base.dtypes import category, complex64, complex128
 from ...base.errors import MSG_MINUS
-from ...core.operation import Conj
+from ...core.declare import elementwise
+from ...core.operation import Conj, Operation
+from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...kernels import remainders
-from .._declare import Operation, elementwise
 from .._kinds import both_arrays, only, tensors, undifferentiable
-from .._out import takes_out
 from .cast import alike, common_dtype, is_number
 from .rounding import zero
 

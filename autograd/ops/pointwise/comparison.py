@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.declare import elementwise
 from ...core.tensor import Tensor, result
 from ...core.traced import refuse_read, rerun, tracers
-from .._declare import elementwise
 from .._kinds import ordered, tensors
 from ..creation.arguments import number
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...core.casting import casts_float32
+from ...core.declare import elementwise, linear
 from ...core.operation import Cast
+from ...core.out import takes_out
 from ...core.tensor import Tensor
-from .._declare import elementwise, linear
-from .._out import takes_out
 from .arithmetic import mul
 from .rounding import zero
 from .trigonometric import cos, sin

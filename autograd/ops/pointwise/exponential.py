@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.declare import elementwise
 from ...kernels import activations
 from ...kernels.halves import converted
 from ...kernels.logarithms import logaddexp as kernel
-from .._declare import elementwise
 from .._kinds import only, tensors
 
 LN2, LN10 = float(np.log(2)), float(np.log(10))

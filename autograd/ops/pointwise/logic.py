@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._declare import elementwise
+from ...core.declare import elementwise
 from .._kinds import both_arrays, only, tensors
 
 logical_and = elementwise("LogicalAnd", tensors("logical_and", np.logical_and), inputs=2)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.dtypes import complex128, float64, int64
+from ...core.declare import elementwise
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import Tensor
-from .._declare import Operation, elementwise
 from .._kinds import both_arrays, only, refuse, tensors
-from .._out import takes_out
 from .arithmetic import mul
 from .cast import cast
 from .exponential import exp2, log

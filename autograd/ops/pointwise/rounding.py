@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._declare import Operation, elementwise
+from ...core.declare import elementwise
+from ...core.operation import Operation
+from ...core.out import takes_out
 from .._kinds import only, refuse
-from .._out import takes_out
 
 zero: Any = elementwise("Zero", np.zeros_like, inputs=1)       # the derivative of all that follows; constant, as PyTorch's
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.declare import elementwise
+from ...core.out import takes_out
 from ...core.tensor import Tensor
-from .._declare import elementwise
 from .._kinds import both_arrays, demand_real, in_floats, only, tensors, undifferentiable
-from .._out import takes_out
 from .rounding import zero
 from .where import where
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._declare import elementwise
+from ...core.declare import elementwise
 from .._kinds import in_floats, tensors
 from .powers import rsqrt
 from .where import where

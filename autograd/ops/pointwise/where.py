@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import for_number
+from ...core.declare import elementwise
+from ...core.operation import Operation
+from ...core.out import detached, into, takes_out
 from ...core.tensor import Tensor, result
 from ...core.traced import refuse as unrecordable
 from ...core.traced import tracers
 from ...kernels import relu as relu_kernel
 from ...kernels.where import masked
 from ...kernels.where import where as where_kernel
-from .._declare import Operation, elementwise
 from .._kinds import ordered, refuse, tensors
-from .._out import detached, into, takes_out
 from ..creation.arguments import number
 from .cast import alike, cast, common_dtype, is_number
 

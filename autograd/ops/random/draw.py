@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes
+from ...core.declare import limits_of
+from ...core.operation import Operation
+from ...core.out import detached, into
 from ...core.random import Generator, drawing
 from ...core.tensor import Tensor, result
 from ...core.traced import again, redrawn
 from ...kernels.sorting import leading
-from .._declare import Operation, limits_of
-from .._out import detached, into
 from ..creation.arguments import extent, floating, kind, made, shape_of, whole
 from ..creation.fill import like
 from ..pointwise.rounding import zero

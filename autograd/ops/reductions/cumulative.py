@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import float16, float32, int64
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import Tensor, result
 from ...core.traced import unrecordable
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import running, running_places
-from .._declare import Operation
 from .._kinds import demand_real
 from .._names import also
-from .._out import takes_out
 from ..pointwise.cast import cast
 from ..pointwise.exponential import exp
 from ..pointwise.where import where

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ...core.out import takes_out
 from ...core.tensor import Tensor
-from .._out import takes_out
 from ..shape import wrap_dim
 
 F = TypeVar("F", bound=Callable[..., Any])

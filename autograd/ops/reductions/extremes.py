@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.dtypes import int64
+from ...core.operation import Operation
+from ...core.out import into
 from ...core.tensor import Tensor, result
 from ...core.traced import again
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import extremes
-from .._declare import Operation
 from .._kinds import demand_real
 from .._names import also
-from .._out import into
 from ..pointwise.cast import cast
 from ..pointwise.where import maximum, minimum, passing
 from ..shape import reshape

@@ -8,13 +8,13 @@ import numpy as np
 
 from ...base.dtypes import float16, float32, int64
 from ...core.casting import casts_float32
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import running_product
-from .._declare import Operation
 from .._names import also
-from .._out import takes_out
 from ..pointwise.arithmetic import conjugates
 from ..pointwise.cast import cast
 from ..shape import cat, flip, narrow, reshape

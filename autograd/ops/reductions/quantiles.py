@@ -8,11 +8,11 @@ import numpy as np
 
 from ...base.dtypes import float32, float64, int64
 from ...core.casting import casts_float32
+from ...core.operation import Operation
 from ...core.tensor import Tensor, result
 from ...core.traced import refuse, tracers, unrecordable
 from ...kernels.memory_format import in_rows
 from ...kernels.sorting import nth, order
-from .._declare import Operation
 from .._kinds import demand_real
 from ..pointwise.cast import cast
 from ..shape import movedim, reshape, squeeze

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._declare import Operation
+from ...core.operation import Operation
 from ..pointwise.arithmetic import conjugates
 from ..shape import flip, narrow
 

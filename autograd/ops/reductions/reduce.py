@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import float16, float32, int64, uint8
-from ...core.operation import SumTo
+from ...core.operation import Operation, SumTo
+from ...core.out import into
 from ...core.tensor import Tensor, result
 from ...core.traced import again
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import total
-from .._declare import Operation
 from .._kinds import demand_real
-from .._out import into
 from ..pointwise.cast import cast
 from ..shape import expand, reshape, sizes
 from .dims import Dims, count, dims_of, kept, reduction

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import int64
+from ...core.out import takes_out
 from ...core.tensor import result
 from ...core.traced import again
 from ...kernels.sorting import leading, nth, order
 from .._kinds import demand_real
 from .._names import also
-from .._out import takes_out
 from .dims import one_dim, reduction
 from .take_along import ValuesIndices, selected, taken
 

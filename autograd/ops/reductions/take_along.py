@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ...core.operation import Operation
 from ...core.tensor import result
 from ...kernels.take_along import put_along, take_along
-from .._declare import Operation
 from ..shape import reshape
 
 

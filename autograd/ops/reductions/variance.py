@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import float16, float32
+from ...core.operation import Operation
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import total
-from .._declare import Operation
 from ..pointwise.where import where
 from ..shape import reshape
 from .dims import Dims, count, dims_of, kept, reduction

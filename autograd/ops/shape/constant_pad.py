@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.declare import linear
 from ...kernels.memory_format import zeros_like_order
-from .._declare import linear
 
 
 def _bordered(x: Any, widths: Any, value: Any = 0) -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...base.devices import contiguous_format
-from .._declare import linear
-from .._out import takes_out
+from ...core.declare import linear
+from ...core.out import takes_out
 from . import broadcast, sliding, splitting, transposes, views
 
 

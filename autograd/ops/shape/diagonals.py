@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.declare import linear
+from ...core.out import takes_out
 from ...core.tensor import result
 from ...kernels.triangles import triangle
-from .._declare import linear
-from .._out import takes_out
 from .dims import sizes, wrap_dim
 from .views import reshape
 

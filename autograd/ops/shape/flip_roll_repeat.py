@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.declare import linear
 from ...core.operation import SumTo
-from .._declare import linear
 from .dims import either, sizes, wrap_dim, wrap_dims
 from .transposes import transpose
 from .views import reshape

@@ -11,9 +11,9 @@ import numpy as np
 from ...base.dtypes import promote
 from ...core.casting import casting, widest
 from ...core.operation import Cast, Operation
+from ...core.out import check_apart, into
 from ...core.tensor import Tensor, result
 from ...kernels.memory_format import in_rows
-from .._out import check_apart, into
 from .constant_pad import pad_constant
 from .dims import wrap_dim
 from .splitting import Unbind, before, narrow, stacked, unbind

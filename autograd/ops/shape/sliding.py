@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._declare import linear
+from ...core.declare import linear
 from .dims import wrap_dim
 from .views import unsqueeze
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._declare import linear
+from ...core.declare import linear
 from .dims import either, sizes, wrap_dim
 
 _swap: Any = linear("Transpose", lambda x, i, j: x.swapaxes(i, j), lambda g, was, i, j: _swap(g, i, j), view=True)

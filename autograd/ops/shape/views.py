@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...core.declare import linear
 from ...core.graph import shared_counter
 from ...core.tensor import Tensor, result
 from ...kernels.blocks import own
 from ...kernels.memory_format import channels_last
 from ...kernels.onednn.reorder import to_rows
-from .._declare import linear
 from .dims import either, sizes, wrap_dim, wrap_dims
 
 ndarray = np.ndarray

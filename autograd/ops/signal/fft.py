@@ -14,9 +14,10 @@ import numpy as np
 
 from ...base.dtypes import default
 from ...core.casting import casts_float32
+from ...core.declare import linear
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...core.tensor import result
-from .._declare import Operation, linear
-from .._out import takes_out
 from ..pointwise.arithmetic import mul
 from ..pointwise.cast import cast
 from ..pointwise.complex import as_complex, conj

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import default
+from ...core.declare import elementwise
+from ...core.operation import Operation
+from ...core.out import takes_out
 from ...kernels import bessel, error_functions, gamma_functions
-from .._declare import Operation, elementwise
 from .._kinds import both_arrays, in_floats, only, tensors, undifferentiable
-from .._out import takes_out
 from ..pointwise.cast import cast
 from ..pointwise.exponential import exp, log
 from ..pointwise.sign import sign

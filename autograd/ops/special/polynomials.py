@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.declare import elementwise
 from ...kernels import orthogonal
-from .._declare import elementwise
 from .._kinds import in_floats, undifferentiable
 
 

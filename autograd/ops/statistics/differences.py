@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...base.dtypes import bool_, uint8
+from ...core.out import takes_out
 from ...core.tensor import Tensor
 from .._names import also
-from .._out import takes_out
 from ..pointwise.comparison import ne
 from ..reductions.cumulative import cumsum
 from ..reductions.dims import dims_of, one_dim

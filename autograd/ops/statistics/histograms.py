@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.dtypes import float32, float64, int32, int64
+from ...core.out import detached, into, takes_out
 from ...core.tensor import Tensor, result
 from ...core.traced import rerun, unrecordable
 from .._kinds import demand_real
-from .._out import detached, into, takes_out
 from ..creation.arguments import whole
 from ..no_derivative import underived
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.out import takes_out
 from ...core.tensor import Tensor, result
 from ...core.traced import rerun, unrecordable
 from ...kernels.sorting import order
 from .._kinds import demand_real
-from .._out import takes_out
 from ..no_derivative import underived
 from ..reductions.dims import one_dim
 

@@ -21,17 +21,17 @@ from ..base import arrays
 from ..base.dtypes import category, default, float32, for_number, result_type
 from ..base.errors import explain, unsupported
 from ..base.frames import framed
-from ..core import modes as thread_modes
-from ..core.engine import measured
-from ..core.graph import FREED, MSG_FREED, join_views, next_number, raise_changed
-from ..core.interceptors import notify_recorded
-from ..core.modes import modes
-from ..core.operation import Cast, Conj, Operation, OperationNode, fit, in_float32
-from ..core.saved_tensors import Output, output_value
-from ..core.tensor import Tensor, TensorBase, edge_of, result, start
-from ..core.traced import told, tracers
 from ..kernels.blocks import own
-from ._out import detached, into
+from . import modes as thread_modes
+from .engine import measured
+from .graph import FREED, MSG_FREED, join_views, next_number, raise_changed
+from .interceptors import notify_recorded
+from .modes import modes
+from .operation import Cast, Conj, Operation, OperationNode, fit, in_float32
+from .out import detached, into
+from .saved_tensors import Output, output_value
+from .tensor import Tensor, TensorBase, edge_of, result, start
+from .traced import told, tracers
 
 ndarray = np.ndarray
 NUMBERS = (int, float, bool, complex, np.generic)
@@ -119,7 +119,7 @@ class ReusingNode(UnaryNode):
     __slots__ = ()
 
     def run(self, g: Any, create: bool) -> Any:
-        """The rule."""
+        """The rule, on the output and, if it may be written to, the gradient itself."""
         if self.saved is FREED:
             raise RuntimeError(MSG_FREED)
         free = (type(g) is ndarray and not create and getrefcount(g) <= unshared[0] and own(g) and self.hooks is None

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..base.dtypes import can_cast
-from ..core.casting import casting, suspended
-from ..core.forward_mode import tangent_of
-from ..core.graph import shared_counter
-from ..core.modes import GRAD, modes
-from ..core.tensor import Tensor
-from ..core.traced import here, tracers
-from ..core.views import MSG_OVERLAP, overlaps
+from .casting import casting, suspended
+from .forward_mode import tangent_of
+from .graph import shared_counter
+from .modes import GRAD, modes
+from .tensor import Tensor
+from .traced import here, tracers
+from .views import MSG_OVERLAP, overlaps
 
 F = TypeVar("F", bound=Callable[..., Any])
 

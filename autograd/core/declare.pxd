@@ -1,8 +1,8 @@
 from ..base cimport arrays
-from ..core cimport modes as thread_modes
-from ..core.graph cimport Node
-from ..core.operation cimport OperationNode
-from ..core.tensor cimport TensorBase, edge_of, result, start
+from . cimport modes as thread_modes
+from .graph cimport Node
+from .operation cimport OperationNode
+from .tensor cimport TensorBase, edge_of, result, start
 
 cdef class UnaryNode(OperationNode):
     pass
