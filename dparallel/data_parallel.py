@@ -18,13 +18,12 @@ from .hooks.bucket_hook import CommHook, GradBucket
 from .hooks.wire import wire_hook
 from .nests.scatter_gather import gather, scatter
 from .nests.tree import rebuilt, tensors
-from .reduction import stats as logbook
+from .reduction import stats
+from .reduction.backward_signal import BackwardSignal
 from .reduction.config import compared, settle, told_to_all, wire_dtype
-from .reduction.join import Join, Joinable, JoinHook
-from .reduction.join_model import JoinedModel, ModelHook
+from .reduction.join import Join, Joinable, JoinedModel, JoinHook, ModelHook
 from .reduction.model_state import ModelWatch, broadcast_state, broadcast_tensors
 from .reduction.reducer import Reducer
-from .reduction.sink import Sink
 from .reduction.skipping import Skipping
 from .reduction.transport import Hooked
 from .reduction.unused import Unused
@@ -244,7 +243,7 @@ class DataParallel(ShardedModel, Module, Joinable):
             again(self._verify_weights)
         if self._reducer is not None and is_grad_enabled():
             return self._forward_own(self._reducer, args, kwargs)
-        with inside(comm=self.comm, meet=None if self._reducer is None else self._reducer.meet):
+        with inside(comm=self.comm, meet=None if self._reducer is None else self._reducer.before_collective):
             if self._virtual is not None and is_grad_enabled():
                 return self._virtual(args, kwargs)
             if self.batch == "own" or self.comm.size == 1 or isinstance(self.comm, Devices):
@@ -280,18 +279,19 @@ class DataParallel(ShardedModel, Module, Joinable):
     def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rows = self._rows((args, kwargs)) if reducer.weights.inside is None else 0.0
         call = again(self._before_forward, reducer, rows)
-        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call), meet=reducer.meet):
+        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call), meet=reducer.before_collective):
             output = self._here(args, kwargs)
-        again(reducer.log.forward_ends)
+        again(reducer.stats.forward_ends)
         if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
             return output
-        return rebuilt(output, lambda y: Sink.apply(y, reducer, call) if isinstance(y, Tensor) and y.requires_grad else y)
+        return rebuilt(output, lambda y: BackwardSignal.apply(y, reducer, call)
+                       if isinstance(y, Tensor) and y.requires_grad else y)
 
     def _before_forward(self, reducer: Reducer, rows: float) -> ForwardCall:
         """What this rank does, and says to the others, before its module runs; what the call counts."""
         weights, root = reducer.weights, 0
-        if reducer.caution is not None:
-            reducer.caution.announce()
+        if reducer.skipping is not None:
+            reducer.skipping.announce()
         if reducer.joined is not None:
             root = reducer.joined.forward_begins()
         weights.problem = weights.problem or self._watch.look()
@@ -300,7 +300,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         if buffers and self.training:
             broadcast_tensors(buffers, self.comm, root)
         call.evaluated = (not self.training and bool(buffers)) or self._watch.evaluates()
-        reducer.log.forward_begins()                 # its clock: this rank has waited for the others up to here
+        reducer.stats.forward_begins()                 # its clock: this rank has waited for the others up to here
         return call
 
     def _rows(self, arguments: Any) -> float:
@@ -444,20 +444,20 @@ class DataParallel(ShardedModel, Module, Joinable):
         """What the model did, under PyTorch's names where it has them: sizes of buckets, times of the last step and the
         average (ns) of forward, backward, communication and their overlap, bytes on the wire, unused parameters. Timed
         are the first 10 steps, then each 100th."""
-        return logbook.data(self)
+        return stats.data(self)
 
     _get_ddp_logging_data = logging_data             # PyTorch's name
 
     def report(self) -> str:
         """logging_data() as a table."""
-        return logbook.table(self.logging_data())
+        return stats.table(self.logging_data())
 
     def _set_ddp_runtime_logging_sample_rate(self, sample_rate: int) -> None:
         """Time each sample_rate-th step after the first ten."""
         if sample_rate < 1:
             raise ValueError("DDP runtime logging sample rate should be equal or greater than 1")
         if self._reducer is not None:
-            self._reducer.log.rate = sample_rate
+            self._reducer.stats.rate = sample_rate
 
     def _set_static_graph(self) -> None:
         """static_graph=True, after construction."""
@@ -487,7 +487,7 @@ class DataParallel(ShardedModel, Module, Joinable):
                                       "graph, not in buckets; hooks need batch='own'")
         if getattr(reducer.transport, "hook", None) is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
-        reducer.transport = Hooked(self.comm, reducer.comm, comm_hook, reducer.transport)
+        reducer.use_hook(comm_hook)
 
 
 def places(comm: Any, devices: int | Sequence[int] | None) -> tuple[Communicator, Devices | None]:

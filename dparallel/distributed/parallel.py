@@ -78,7 +78,7 @@ class DistributedDataParallel(DataParallel):
 
     def _make_reducer(self) -> Any:
         reducer = super()._make_reducer()
-        reducer.views = self.gradient_as_bucket_view
+        reducer.grad_in_bucket = self.gradient_as_bucket_view
         return reducer
 
     @property

@@ -30,9 +30,12 @@ from ..nests.vectors import views
 class FlatGradients(Protocol):
     """What a GradBucket shows of a bucket of the reducer."""
 
-    gradients: np.ndarray[Any, Any]                  # end to end
     names: list[str]
     params: list[Any]
+
+    @property
+    def gradients(self) -> np.ndarray[Any, Any]:
+        """All of them end to end."""
 
 
 class GradBucket:

@@ -2,92 +2,239 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from autograd.core.graph import Tally
+from autograd import Tensor, as_tensor
+from autograd.core.graph import Tally, shared_counter
+from autograd.core.tensor import ensure_hooks
 
 from ..comm import Communicator
 from ..nests.vectors import filled, views
 
+if TYPE_CHECKING:
+    from .shared_parameters import SharedParameters
+
+Array = np.ndarray[Any, Any]
+
 FIRST_BUCKET_BYTES = 1 << 20       # small, so that the first message leaves early (PyTorch's figure)
-SHARES, LEAST_BYTES, MOST_BYTES = 8, 1 << 19, 25 << 20               # see fitting()
+FRACTION, LEAST_BYTES, MOST_BYTES = 8, 1 << 19, 25 << 20             # see default_capacity()
+
+MSG_GRAPH = ("{name}.grad has a graph, from backward(create_graph=True) inside no_sync() or from your own hand, and summing "
+             "it over ranks would cut that; set .grad to None first, or use autograd.grad(..., create_graph=True)")
 
 
-class Counted(Tally):
-    """What counts the gradients of `params` in a backward pass for a reducer, which it tells."""
+class BucketListener(Protocol):
+    """What a bucket tells: its reducer."""
 
-    params: list[Any]
-    used: np.ndarray[Any, Any]                       # one flag a parameter; after the sum: on how many ranks it was used
-    reducer: Any = None
+    shared: SharedParameters
 
-    def begin(self, walk: Any) -> None:
-        """A pass begins; None: none of its gradients is counted here without being looked at."""
+    def begin(self) -> Any:
+        """A pass is about to change the .grad of a parameter, and this bucket does not count for that pass yet."""
+
+    def bucket_full(self) -> None:
+        """All gradients of the bucket are there."""
+
+    def gradient_arrived(self, p: Tensor) -> None:
+        """A gradient is there that the bucket could not simply count."""
+
+
+class GradientBucket(Tally):
+    """Parameters whose gradients are summed together; counts those that are there. Bucket and the sharded Unit are two."""
+
+    nbytes: int
+    used: Array                                      # one flag a parameter; after the sum: on how many ranks it was used
+    listener: BucketListener
+
+    def __init__(self, named: Sequence[tuple[str, Any]]) -> None:
+        super().__init__()
+        self.names, self.params = [name for name, _ in named], [p for _, p in named]
+        self.number_of = {p: number for number, p in enumerate(self.params)}
+
+    # --- where gradients are -------------------------------------------------------------------------------------------
+
+    @property
+    def gradients(self) -> Array:
+        """All gradients end to end; what is scaled before the sum and divided after it."""
+        raise NotImplementedError
+
+    def gradient(self, number: int) -> Array:
+        """The memory of one parameter's gradient, in its shape."""
+        raise NotImplementedError
+
+    def holds(self, p: Tensor) -> bool:
+        """Whether p.grad lies in this bucket's memory."""
+        raise NotImplementedError
+
+    def copy_in(self, p: Tensor) -> None:
+        """Move a .grad that lies elsewhere, because it was assigned, into the bucket."""
+        grad: Any = p._grad
+        number = self.number_of[p]
+        if grad.edge is not None:
+            raise RuntimeError(MSG_GRAPH.format(name=self.names[number]))
+        memory = self.gradient(number)
+        np.copyto(memory, grad.array, casting="same_kind")
+        p._grad = as_tensor(memory)
+
+    # --- counting, called by the backward pass --------------------------------------------------------------------------
+
+    def count_for(self, p: Tensor) -> Tally | None:
+        """From now on this bucket counts p's gradients; what did before."""
+        hooks = ensure_hooks(p)
+        before, hooks.tally = hooks.tally, self
+        return before
+
+    def meet(self) -> None:
+        """See BucketListener.begin. A pass may begin with a leaf, as one that only the loss uses does."""
+        self.listener.begin()
+
+    def full(self) -> None:
+        """See BucketListener.bucket_full."""
+        self.listener.bucket_full()
+
+    def stray(self, leaf: Any) -> None:
+        """See BucketListener.gradient_arrived."""
+        self.listener.gradient_arrived(leaf)
+
+    # --- one pass, called by the reducer --------------------------------------------------------------------------------
+
+    def start_pass(self, walk: Any) -> None:
+        """Count from 0. walk: the pass whose gradients are counted; None: the reducer looks at each of them."""
         self.walk, self.left = walk, len(self.params)
         self.came.clear()
         self.used[...] = 0
+        self.forget()
 
-    def meet(self) -> None:
-        """A pass may begin with a leaf, as one that only the loss uses: what .grad holds is looked at before it changes."""
-        self.reducer.begin()
-
-    def full(self) -> None:
-        """All gradients are there."""
-        self.reducer.leave()
-
-    def stray(self, leaf: Any) -> None:
-        """A gradient that the reducer must look at."""
-        self.reducer.arrived(leaf)
-
-    def end(self) -> None:
-        """The gradients leave: flag those that were counted."""
+    def stop_counting(self) -> None:
+        """The bucket leaves: flag the parameters that got gradients."""
         if self.left == 0 and self.came:
             self.used[...] = 1
         elif self.came:
             for p in self.came:
-                self.used[self.reducer.places[p].number] = 1
+                self.used[self.number_of[p]] = 1
         self.came.clear()
         self.walk = None
 
+    def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:
+        """Complete the gradients of a bucket that leaves and is not full. adding_up: passes inside no_sync() came before."""
+        raise NotImplementedError
 
-class Bucket(Counted):
+    def fill_with_zeros(self) -> None:
+        """Zeros for all, and none used: what a rank without gradients sends."""
+        raise NotImplementedError
+
+    def deliver(self, ranks: int, in_bucket: bool) -> bool:
+        """Put the results into .grad; whether all of `ranks` used all parameters. in_bucket: .grad is a view of the bucket;
+        else it has memory of its own."""
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Drop what the bucket remembers of a pass."""
+
+
+class Bucket(GradientBucket):
     """Some parameters' gradients end to end, followed by one flag a parameter (used or not) and the rank's weight.
 
     The flags and the weight travel with the gradients, so that their sums need no message of their own.
     """
 
-    def __init__(self, names: Sequence[str], params: Sequence[Any], comm: Communicator) -> None:
-        super().__init__()
-        self.names, self.params = list(names), list(params)
-        count = sum(p.array.size for p in params)
+    def __init__(self, named: Sequence[tuple[str, Any]], comm: Communicator) -> None:
+        super().__init__(named)
+        count = sum(p.array.size for p in self.params)
         dtype = self.params[0].array.dtype
         count = count * 2 if dtype.kind == "c" else count        # real numbers: flags and weights are compared
         self.elements = count                        # before flags and weight
         self.sum = comm.persistent_sum(count + len(self.params) + 1, dtype.type(0).real.dtype)
         self.buffer = self.sum.array
-        self.gradients = self.buffer[:count].view(dtype)
+        self.flat = self.buffer[:count].view(dtype)
         self.used = self.buffer[count:-1]
         self.nbytes = self.buffer.nbytes
-        self.views = views(self.gradients, [p.array.shape for p in self.params])
+        self.views = views(self.flat, [p.array.shape for p in self.params])
+        self.unused_before: list[tuple[int, Array]] = []         # gradients of parameters without a new one, by number
+
+    @property
+    def gradients(self) -> Array:
+        """All gradients end to end."""
+        return self.flat
 
     @property
     def weight(self) -> float:
         """The last element: this rank's weight, after the sum that of all ranks."""
         return float(self.buffer[-1])
 
-    def empty(self) -> None:
-        """Zeros for all, and none used: what a rank without gradients sends."""
-        self.begin(None)
+    def gradient(self, number: int) -> Array:
+        """The view of one parameter's gradient."""
+        return self.views[number]
+
+    def holds(self, p: Tensor) -> bool:
+        """Whether p.grad is the view."""
+        return p._grad is not None and p._grad.array is self.views[self.number_of[p]]
+
+    def count_for(self, p: Tensor) -> Tally | None:
+        """Also let p's gradient be computed in the bucket."""
+        before = super().count_for(p)
+        ensure_hooks(p).home = self.views[self.number_of[p]]
+        return before
+
+    def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:
+        """Zeros for what this pass did not use; or the gradient that was there before, which stays if no rank used it."""
+        for number, (p, view) in enumerate(zip(self.params, self.views, strict=True)):
+            if self.used[number]:
+                continue
+            grad = p._grad
+            if grad is None or p in counted_elsewhere:
+                view[...] = 0
+            elif adding_up:                          # it was used in a pass before
+                self.used[number] = 1
+                if grad.array is not view:
+                    self.copy_in(p)
+            elif grad.array is view:
+                self.unused_before.append((number, view.copy()))
+            else:
+                np.copyto(view, grad.array, casting="same_kind")
+
+    def fill_with_zeros(self) -> None:
+        """Zeros for all, and none used."""
+        self.start_pass(None)
         self.buffer[...] = 0
         self.left = 0
 
+    def deliver(self, ranks: int, in_bucket: bool) -> bool:
+        """Put the sums of parameters that some rank used into .grad; the others keep the .grad that they had."""
+        all_used = True
+        for p, view, used in zip(self.params, self.views, self.used.tolist(), strict=True):
+            if used < ranks:
+                all_used = False
+            if used and not in_bucket:
+                copy_to_grad(p, view)
+            elif used and (p._grad is None or p._grad.array is not view):
+                p._grad = as_tensor(view)            # used on some rank, though not on this one
+        for number, before in self.unused_before:
+            if not self.used[number]:
+                self.views[number][...] = before
+        self.forget()
+        return all_used
 
-def fitting(nbytes: float) -> float:
-    """The cap in bytes for gradients of nbytes: an eighth, so that most of them travel while others are computed; not so
+    def forget(self) -> None:
+        """Drop copies of earlier gradients."""
+        self.unused_before = []
+
+
+def copy_to_grad(p: Tensor, view: Array) -> None:
+    """Put a result into memory that is not the bucket's: that of p.grad, if it has some."""
+    if p._grad is None or p._grad.array is view:
+        p._grad = as_tensor(view.copy())
+    elif p._grad.array is not view:
+        np.copyto(p._grad.array, view)
+        shared_counter(p._grad).value += 1
+
+
+def default_capacity(nbytes: float) -> float:
+    """The size of buckets for gradients of nbytes: an eighth, so that most of them travel while others are computed; not so
     small that starting a sum counts, and PyTorch's 25 MiB for models of 200 MiB and more. See docs/data_parallel.md."""
-    return min(max(nbytes / SHARES, LEAST_BYTES), MOST_BYTES)
+    return min(max(nbytes / FRACTION, LEAST_BYTES), MOST_BYTES)
 
 
 def assign(named: Sequence[tuple[str, Any]], cap_bytes: float, comm: Communicator) -> list[Bucket]:
@@ -95,13 +242,13 @@ def assign(named: Sequence[tuple[str, Any]], cap_bytes: float, comm: Communicato
     gradients come. Collective over comm, which sums them."""
     groups = filled(reversed(named), lambda item: item[1].array.dtype, lambda item: item[1].array.nbytes, cap_bytes,
                     FIRST_BUCKET_BYTES)
-    if len(groups) > 1 and _comes_with(groups[-1], groups[-2][-1]):
+    if len(groups) > 1 and _is_bias_of(groups[-1], groups[-2][-1]):
         last = groups.pop()
         groups[-1] += last
-    return [Bucket([name for name, _ in group], [p for _, p in group], comm) for group in groups]
+    return [Bucket(group, comm) for group in groups]
 
 
-def _comes_with(last: list[tuple[str, Any]], before: tuple[str, Any]) -> bool:
+def _is_bias_of(last: list[tuple[str, Any]], before: tuple[str, Any]) -> bool:
     """Whether the last bucket would be the bias of the layer whose weight filled the one before: they come together."""
     name, p = last[0]
     return (len(last) == 1 and name.rpartition(".")[0] == before[0].rpartition(".")[0]

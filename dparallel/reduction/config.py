@@ -15,7 +15,7 @@ import numpy as np
 from autograd.nn import Module
 
 from ..comm import CollectiveError, Communicator, communicator, is_communicator
-from .buckets import fitting
+from .buckets import default_capacity
 
 FINDS = (False, True, "error")
 SHORT = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
@@ -97,7 +97,7 @@ def settle(module: Module, given: dict[str, Any]) -> Settled:
     cap = given["bucket_cap_mb"]
     if cap is None:                                  # slices of shard= have their own reasons
         trained = sum(p.array.nbytes for p in module.parameters() if p.requires_grad)
-        cap = fitting(math.inf if given["shard"] else trained) / 2**20
+        cap = default_capacity(math.inf if given["shard"] else trained) / 2**20
     if not cap > 0:
         raise ValueError(f"bucket_cap_mb={cap} must be positive")
     broadcast, forward = given["broadcast_buffers"], given["forward_sync_buffers"]

@@ -7,6 +7,11 @@ from typing import Any
 from autograd import Tensor
 from autograd.core.walk import running
 
+from .accumulation import Accumulation
+from .backward_signal import PassListener, calls_in
+from .buckets import GradientBucket
+from .pass_state import PassState
+
 MSG_WEIGHTS = ("one backward pass comes from two DataParallels that share {name}, and this rank's losses do not count the "
                "same in both ({one:g} and {other:g}), so what the sum counts is unknown; call backward() for each of them, "
                "or wrap both in one module")
@@ -14,74 +19,88 @@ MSG_WAITING = ("gradients of {name} wait to be summed with those of another Data
                "no_sync() they come from; sum them first, by a backward() of that one outside of no_sync()")
 
 
-class Sharing:
-    """What one reducer shares with others. In a pass that comes from several of them the one that was made last sums."""
+class SharedParameters:
+    """What one reducer shares with others. In a pass that comes from several of them the one created last sums.
 
-    def __init__(self, reducer: Any) -> None:
-        self.reducer, self.order = reducer, 0
-        self.params: dict[Any, None] = {}
-        self.elsewhere: set[Tensor] = set()          # that another one counts in the pass that is running
-        self.prepared: set[Tensor] = set()           # whose earlier gradients another one has seen to in that pass
+    Such reducers meet through this class only: each sees of another its pass, its weights and what it has set aside.
+    """
 
-    def meet(self, p: Tensor, tally: Any) -> None:
-        """p had this tally before the reducer took it."""
-        other = getattr(tally, "reducer", None)
-        if other is not None and other is not self.reducer:
-            self.order = max(self.order, other.sharing.order + 1)
-            self.params[p] = other.sharing.params[p] = None
+    def __init__(self, listener: PassListener, state: PassState, accumulation: Accumulation, counted_elsewhere: set[Tensor],
+                 alone: bool) -> None:
+        self.listener, self.state, self.accumulation, self.weights = listener, state, accumulation, accumulation.weights
+        self.alone, self.order = alone, 0
+        self.bucket_of: dict[Tensor, GradientBucket] = {}
+        self.counted_elsewhere = counted_elsewhere   # in the running pass, by a reducer created later
+        self.prepared: set[Tensor] = set()           # whose earlier gradients another reducer has prepared in that pass
+        self._params: dict[Tensor, None] = {}
+
+    def count(self, bucket: GradientBucket, p: Tensor) -> None:
+        """Let the bucket count p's gradients; remember that another reducer's bucket did before."""
+        before = bucket.count_for(p)
+        self.bucket_of[p] = bucket
+        if isinstance(before, GradientBucket) and before.listener.shared is not self:
+            other = before.listener.shared
+            self.order = max(self.order, other.order + 1)
+            self._params[p] = other._params[p] = None
 
     def claim(self, walk: Any) -> None:
-        """A pass begins: what is shared is counted here, unless a later one takes part too."""
-        self.elsewhere.clear()
+        """A pass begins: what is shared is counted by this reducer, unless one created later takes part too."""
+        if not self._params:
+            return
+        self.counted_elsewhere.clear()
         self.prepared.clear()
-        others: dict[Any, tuple[bool, str]] = {}     # whether they take part, and the first parameter
-        for p in self.params:
-            place, hooks = self.reducer.places[p], p.hooks
-            other = hooks.tally.reducer
-            if other is not self.reducer:
+        others: dict[SharedParameters, tuple[bool, str]] = {}    # whether they take part, and the first parameter
+        for p in self._params:
+            bucket: Any = self.bucket_of[p]
+            hooks: Any = p.hooks
+            other = hooks.tally.listener.shared
+            if other is not self:
                 if other not in others:
-                    others[other] = other._pass is walk or bool(other.graph_passes.calls_in(walk)), place.name
-                if others[other][0] and other.sharing.order > self.order:
-                    self.elsewhere.add(p)
+                    others[other] = other._takes_part(walk), bucket.names[bucket.number_of[p]]
+                takes_part = others[other][0]
+                if takes_part and other.order > self.order:
+                    self.counted_elsewhere.add(p)
                     continue
-                if others[other][0]:
-                    other.sharing.elsewhere.add(p)
-                    self._take(other, p, walk)
-            hooks.home, hooks.tally = place.view, place.bucket
-        for other, (too, name) in others.items():
-            if too:
-                self._compare(other, walk, name)
-            self._compare_passes(other, too, name)
+                if takes_part:
+                    other.counted_elsewhere.add(p)
+                    if other.state.walk is walk:
+                        self.prepared.add(p)
+                    self.accumulation.take(other.accumulation, p)
+            bucket.count_for(p)
+        for other, (takes_part, name) in others.items():
+            if takes_part:
+                self._compare_weights(other, walk, name)
+            self._compare_passes(other, takes_part, name)
 
-    def _compare_passes(self, other: Any, too: bool, name: str) -> None:
-        """Whether gradients wait, from passes inside no_sync(), that the one which sums now would not count as its own."""
-        if other._pass is not running.walks[-1]:
-            other.forget_dropped()                   # while it can be told: this pass may bring gradients
-        one, two = [[] if not r.weights.passes or r.dropped() else r.weights.passes for r in (self.reducer, other)]
-        if too:
-            if other.sharing.order > self.order:
+    def _takes_part(self, walk: Any) -> bool:
+        """Whether a pass comes from this reducer's module."""
+        return self.state.walk is walk or bool(calls_in(walk.marked(), self.listener))
+
+    def _compare_weights(self, other: SharedParameters, walk: Any, name: str) -> None:
+        """A mistake if the two reducers would weight a gradient differently."""
+        one, two = (shared.weights.of(calls_in(walk.marked(), shared.listener))[0] for shared in (self, other))
+        if one != two:
+            self._report(MSG_WEIGHTS.format(name=name, one=two, other=one))
+
+    def _compare_passes(self, other: SharedParameters, takes_part: bool, name: str) -> None:
+        """A mistake if gradients wait, from passes inside no_sync(), that the reducer which sums now would not count."""
+        if other.state.walk is not running.walks[-1]:
+            other.accumulation.forget_cleared()      # while it can be seen: this pass may bring gradients
+        one, two = (shared._waiting() for shared in (self, other))
+        if takes_part:
+            if other.order > self.order:
                 one, two = two, one
             if not two or one == two:                # all that waits, the later one counts
                 return
         if two:
-            self._tell(MSG_WAITING.format(name=name))
+            self._report(MSG_WAITING.format(name=name))
 
-    def _take(self, other: Any, p: Tensor, walk: Any) -> None:
-        """What another one has put aside of p is this one's to bring back."""
-        if other._pass is walk:
-            self.prepared.add(p)
-        for name in ("_set_aside", "_restored"):
-            for entry in [e for e in getattr(other, name) if e[0] is p]:
-                getattr(self.reducer, name).append(entry)
-            setattr(other, name, [e for e in getattr(other, name) if e[0] is not p])
+    def _waiting(self) -> list[float]:
+        """The weights of passes whose gradients wait for their sum."""
+        passes = self.weights.passes
+        return [] if not passes or self.accumulation.cleared() else passes
 
-    def _compare(self, other: Any, walk: Any, name: str) -> None:
-        """Whether the two reducers would weight a gradient otherwise."""
-        counts = [r.weights.of(r.graph_passes.calls_in(walk))[0] for r in (self.reducer, other)]
-        if counts[0] != counts[1]:
-            self._tell(MSG_WEIGHTS.format(name=name, one=counts[1], other=counts[0]))
-
-    def _tell(self, text: str) -> None:
-        """All ranks are to hear of it."""
-        if self.reducer.comm.size > 1:
-            self.reducer.weights.problem = self.reducer.weights.problem or text
+    def _report(self, text: str) -> None:
+        """Have the mistake raised on all ranks."""
+        if not self.alone:
+            self.weights.problem = self.weights.problem or text

@@ -41,9 +41,9 @@ class Skipping:
     def __enter__(self) -> Step:
         """Remember what a skipped step must leave as it was."""
         if self.reducer is not None:
-            if self.reducer.caution is not None or self.reducer.joined is not None:
+            if self.reducer.skipping is not None or self.reducer.joined is not None:
                 raise NotImplementedError("skipping() inside skipping() or join() is not implemented")
-            self.reducer.caution = self
+            self.reducer.skipping = self
         self.step = Step()
         self.buffers = [(b, b.array.copy()) for b in self.model.module.buffers()]
         return self.step
@@ -74,7 +74,7 @@ class Skipping:
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
         """Agree whether the step is skipped."""
         if self.reducer is not None:
-            self.reducer.caution = None
+            self.reducer.skipping = None
         if error is None:
             error = self._end_well()
         if isinstance(error, StepSkipped):
@@ -105,7 +105,7 @@ class Skipping:
 
     def _leave_backward(self) -> None:
         """Start what other ranks may wait for, if this rank stopped inside a summed backward pass."""
-        if self.reducer is not None and self.reducer.is_under_way() and self.reducer.transport.can_match:
+        if self.reducer is not None and self.reducer.state.others_may_wait and self.reducer.transport.can_match:
             self.reducer.match(SKIPPED)
 
     def _refuse(self, text: str) -> str:
@@ -123,7 +123,7 @@ class Skipping:
         self.model.skipped_steps += 1
         if self.reducer is not None:
             self.reducer.drop()
-            self.reducer.log.skipped += 1
+            self.reducer.stats.skipped += 1
         for p in self.model.parameters():
             p.grad = None
         for buffer, before in self.buffers:

@@ -12,7 +12,7 @@ STAGES = ("", "optimizer", "gradients", "parameters")
 PHASES = ("forward_compute", "backward_compute", "backward_comm", "backward_compute_comm_overlap")
 
 
-class Logbook:
+class Stats:
     """Times of the steps that are sampled, in ns, and bytes on the wire of all."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ def data(model: Any) -> dict[str, Any]:
         "broadcast_buffers": model.forward_sync_buffers, "bucket_cap_bytes": int(model.bucket_cap_mb * 2**20)}
     if reducer is None:
         return known
-    log, unused = reducer.log, reducer.unused
+    log, unused = reducer.stats, reducer.unused
     sizes = [sum(map(nbytes, bucket.params)) for bucket in reducer.buckets]
     hook = getattr(reducer.transport, "hook", None)
     by_name = {name: nbytes(p) for name, p in reducer.named}

@@ -18,26 +18,50 @@ MSG_HOOKS = ("the comm hook {} is registered here, and not the same one on all r
 
 
 class Transport:
-    """What the reducer asks of one."""
+    """How the buckets of a pass reach the other ranks. `Summed` and `ScaledSum` sum gradients, `Hooked` hands them to the
+    user's comm hook, the sharded `Scattered` leaves each rank the sum of its slice. They share no more than this interface:
+    what travels differs (weight and flags with the gradients, before them, or after them), and so does the result."""
 
-    same_everywhere = True                           # what comes back is bitwise the same on all ranks
+    same_everywhere = True                           # the result is bitwise the same on all ranks
     can_match = True                                 # a rank that has failed may send zeros for the rest of a pass
     unsure = False                                   # the next pass finds out whether all ranks have this transport
-    problem = ""                                     # what it found: all ranks are to hear of it
+    problem = ""                                     # a mistake that it found, to be raised on all ranks
     blocks = False                                   # what it starts may wait for other ranks
+    keeps_buckets = False                            # buckets must not be filled anew
+    bytes_sent: Sequence[int] = ()                   # of each bucket; empty: the bytes of the buckets
+
+    def agree(self, factor: float, weight: float, buckets: Sequence[Any]) -> float:
+        """Before the first of `buckets` leaves: what this rank's gradients are multiplied by. May be a collective."""
+        raise NotImplementedError
+
+    def next_factor(self, factor: float, weight: float) -> float:
+        """The same for later buckets of the pass, whose weight may have become not finite. Not a collective."""
+        raise NotImplementedError
 
     def ready(self, bucket: Any, final: bool) -> bool:
         """Whether a full bucket may leave now. final: all are to."""
         return True
+
+    def start(self, bucket: Any, weight: float, index: int, last: bool) -> None:
+        """Send a bucket, the index-th of the pass."""
+        raise NotImplementedError
 
     def under_way(self) -> Iterable[Any]:
         """The handles of what has been sent."""
         return ()
 
     def progress(self) -> bool:
-        """Go on with what is on its way as far as that needs no waiting; whether all of it has come. MPI works on messages
-        only while it is called, and a sum over several hosts takes a row of them."""
+        """Continue what is under way as far as that needs no waiting; whether all of it has arrived. MPI works on messages
+        only while it is called, and a sum over several hosts takes a series of them."""
         return all(handle.done() for handle in self.under_way())
+
+    def collect(self, buckets: Sequence[Any]) -> bool:
+        """Wait for all; whether they are still to be divided by the sum of weights."""
+        raise NotImplementedError
+
+    def drop(self) -> None:
+        """Wait for what is under way, and forget it."""
+        raise NotImplementedError
 
 
 class Summed(Transport):
@@ -50,14 +74,15 @@ class Summed(Transport):
     def __init__(self, comm: Communicator, counts: bool = False) -> None:
         self.comm, self.blocks = comm, comm.sums_meet
         self.unit = 0.0 if counts else 1.0           # 0: not known yet
-        self.bytes_sent: list[int] = []              # by hooks, of each bucket; empty: as many as the buckets have
         self._under_way: list[tuple[Bucket, Any]] = []
 
-    def agree(self, factor: float, weight: float, buckets: Sequence[Bucket] = ()) -> float:
-        """What this rank's gradients are multiplied by. buckets: those that are to leave."""
+    def agree(self, factor: float, weight: float, buckets: Sequence[Bucket]) -> float:
+        """The factor, in units."""
         return factor / (self.unit or 1.0)
 
-    again = agree
+    def next_factor(self, factor: float, weight: float) -> float:
+        """The factor, in units."""
+        return factor / (self.unit or 1.0)
 
     def start(self, bucket: Bucket, weight: float, index: int, last: bool) -> None:
         """Send a bucket."""
@@ -83,104 +108,143 @@ class Summed(Transport):
         self.collect([])
 
 
-class Hooked(Transport):
-    """Gradients scaled so that their plain mean over ranks is right: what comm hooks get. Without a hook they are summed,
-    which float16 needs: gradients times rows would overflow. `before`: the transport whose place it takes.
-
-    Hooks communicate where the user's collectives do. So buckets of passes that have some leave at the end.
-
-    Ranks without a hook do not wait for those that have one, and wait on another communicator. So the first pass with a
-    hook begins with the sums that such ranks come to, those of the buckets.
-    """
+class Scaled(Transport):
+    """Gradients are multiplied by weight over the sum of weights before they leave. So weights are summed first, on the
+    user's communicator `comm`."""
 
     blocks = True
+    keeps_buckets = True
 
-    def __init__(self, comm: Communicator, own: Communicator, hook: CommHook | None, before: Any = None) -> None:
-        self.comm, self.own, self.hook, self.before = comm, own, hook, before
-        self.same_everywhere = self.can_match = hook is None
-        self.unsure = hook is not None and comm.size > 1
-        self._plain = hook is None                   # in this pass, buckets are summed
+    def __init__(self, comm: Communicator) -> None:
+        self.comm = comm
         self._total = self._scale = 0.0
-        self._under_way: list[tuple[Bucket, Any, Any]] = []
-        self.bytes_sent: list[int] = []
 
-    def agree(self, factor: float, weight: float, buckets: Sequence[Bucket] = ()) -> float:
-        """Sum the weights over ranks; what this rank's gradients are multiplied by. Collective."""
-        if self.unsure:
-            self._compare_hooks(buckets, weight)
+    def _sum_weights(self, weight: float, multiple: int) -> float:
+        """What gradients are multiplied by beyond their weight: `multiple` over the sum of weights. Collective."""
         self._total = math.nan if self.problem else self.comm.total(weight)
-        self._under_way = []
         if not math.isfinite(self._total):
             return 0.0
-        self._scale = (self.comm.size if self.hook is not None else 1) / (self._total or 1.0)
-        return factor * self._scale
+        self._scale = multiple / (self._total or 1.0)
+        return self._scale
 
-    def again(self, factor: float, weight: float) -> float:
-        """The same for a later bucket of the pass."""
+    def next_factor(self, factor: float, weight: float) -> float:
+        """The factor times the scale that agree() found."""
         if not math.isfinite(weight):
             self._total = weight
         return factor * self._scale if math.isfinite(self._total) else 0.0
 
+
+class ScaledSum(Scaled):
+    """The sum of scaled gradients: for float16, where gradients times rows would overflow."""
+
+    def __init__(self, comm: Communicator) -> None:
+        super().__init__(comm)
+        self._under_way: list[Any] = []
+
+    def agree(self, factor: float, weight: float, buckets: Sequence[Bucket]) -> float:
+        """The factor times the scale. Collective."""
+        self._under_way = []
+        return factor * self._sum_weights(weight, 1)
+
     def start(self, bucket: Bucket, weight: float, index: int, last: bool) -> None:
-        """Call the hook."""
-        if self.problem:
-            weight = math.nan
+        """Start the sum."""
         bucket.buffer[-1] = 0.0 if math.isfinite(weight) else weight
-        if self._plain or self.hook is None:
-            if not self.problem:                     # else the sums that were compared told of it
-                self._under_way.append((bucket, None, bucket.sum.start()))
-            return
-        given = GradBucket(bucket, index, last, self.comm)
-        self._under_way.append((bucket, given, self.hook.start(given)))
+        self._under_way.append(bucket.sum.start())
 
     def under_way(self) -> Iterable[Any]:
-        """Sums, and what hooks returned."""
+        """The sums."""
+        return self._under_way
+
+    def collect(self, buckets: Sequence[Bucket]) -> bool:
+        """Wait for all sums."""
+        self.drop()
+        if not math.isfinite(self._total):
+            buckets[0].buffer[-1] = self._total
+        return False
+
+    def drop(self) -> None:
+        """Wait for all sums."""
+        under_way, self._under_way = self._under_way, []
+        for handle in under_way:
+            handle.wait()
+
+
+class Hooked(Scaled):
+    """Gradients scaled so that their plain mean over ranks is right, handed to a comm hook. `before`: the transport that the
+    hook replaces.
+
+    Hooks communicate where the user's collectives do. So buckets of passes that have some leave at the end. Buckets are not
+    filled anew: hooks keep state by the bucket's number.
+
+    Ranks without a hook do not wait for those that have one, and wait on another communicator. So the first pass with a
+    hook begins with the sums that such ranks come to, those of the buckets, on `bucket_comm`.
+    """
+
+    same_everywhere = can_match = False
+
+    def __init__(self, comm: Communicator, bucket_comm: Communicator, hook: CommHook, before: Transport) -> None:
+        super().__init__(comm)
+        self.bucket_comm, self.hook, self.before = bucket_comm, hook, before
+        self.unsure = comm.size > 1
+        self._under_way: list[tuple[Bucket, GradBucket, Any]] = []
+
+    def agree(self, factor: float, weight: float, buckets: Sequence[Bucket]) -> float:
+        """The factor times the scale, and whether all ranks have this hook. Collective."""
+        self._under_way = []
+        if self.unsure:
+            self._compare_hooks(buckets, weight)
+        return factor * self._sum_weights(weight, self.comm.size)
+
+    def start(self, bucket: Bucket, weight: float, index: int, last: bool) -> None:
+        """Call the hook, unless ranks have different ones: then the sums that were compared have ended the pass."""
+        if self.problem:
+            bucket.buffer[-1] = math.nan
+            return
+        bucket.buffer[-1] = 0.0 if math.isfinite(weight) else weight
+        grad_bucket = GradBucket(bucket, index, last, self.comm)
+        self._under_way.append((bucket, grad_bucket, self.hook.start(grad_bucket)))
+
+    def under_way(self) -> Iterable[Any]:
+        """What the hook returned."""
         return [returned for *_, returned in self._under_way if isinstance(returned, Handle)]
 
     def collect(self, buckets: Sequence[Bucket]) -> bool:
         """Wait for all, and sum the flags that did not travel with them."""
         under_way, self._under_way = self._under_way, []
-        for bucket, given, returned in under_way:
-            if self._plain or self.hook is None:
-                returned.wait()
-            else:
-                self.hook.finish(given, returned, bucket.gradients)
-        if not self._plain:
-            self.bytes_sent = [given.bytes_sent for _, given, _ in under_way]
-            flags = np.concatenate([bucket.used for bucket in buckets]).astype(np.float64)
-            summed = self.comm.allreduce([np.append(flags, self._total)])[0]
-            for bucket in buckets:
-                bucket.used[...], summed = summed[:len(bucket.params)], summed[len(bucket.params):]
-            self._total = float(summed[-1])
-            for bucket in buckets:
-                bucket.buffer[-1] = self._total
-        elif not math.isfinite(self._total):
+        if self.problem:
             buckets[0].buffer[-1] = self._total
+            return False
+        for bucket, grad_bucket, returned in under_way:
+            self.hook.finish(grad_bucket, returned, bucket.gradients)
+        self.bytes_sent = [grad_bucket.bytes_sent for _, grad_bucket, _ in under_way]
+        flags = np.concatenate([bucket.used for bucket in buckets]).astype(np.float64)
+        summed = self.comm.allreduce([np.append(flags, self._total)])[0]
+        for bucket in buckets:
+            bucket.used[...], summed = summed[:len(bucket.params)], summed[len(bucket.params):]
+        self._total = float(summed[-1])
+        for bucket in buckets:
+            bucket.buffer[-1] = self._total
         return False
 
     def _compare_hooks(self, buckets: Sequence[Bucket], weight: float) -> None:
         """Whether all ranks have this hook. If not, all take part in the sums of those that have none, with weights that
         are no numbers, and raise at the end of the pass."""
-        assert self.hook is not None
-        if isinstance(self.before, Hooked):
+        if isinstance(self.before, ScaledSum):
             self.comm.total(weight)                  # which comes first on ranks that still have that one
-        held = [bucket.buffer.copy() for bucket in buckets]
+        gradients = [bucket.buffer.copy() for bucket in buckets]
         for bucket in buckets:
             bucket.buffer[...] = 0
             bucket.used[...] = HOOKED
             bucket.buffer[-1] = math.nan
         for handle in [bucket.sum.start() for bucket in buckets]:
             handle.wait()
-        everywhere = buckets[0].used[0] == HOOKED * self.own.size
-        for bucket, before in zip(buckets, held, strict=True):
+        everywhere = buckets[0].used[0] == HOOKED * self.bucket_comm.size
+        for bucket, before in zip(buckets, gradients, strict=True):
             bucket.buffer[...] = before
-        same = everywhere and len(set(self.own.allgather_object([self.hook.identity]))) == 1
-        self.unsure, self._plain = not same, not same
+        same = everywhere and len(set(self.bucket_comm.allgather_object([self.hook.identity]))) == 1
+        self.unsure = not same
         self.problem = "" if same else MSG_HOOKS.format(self.hook.name)
 
     def drop(self) -> None:
-        """Wait for sums that are on their way; what hooks returned is left alone: ranks may be at different ones."""
-        under_way, self._under_way = self._under_way, []
-        for _, given, returned in under_way:
-            if given is None:
-                returned.wait()
+        """What hooks returned is left alone: ranks may be at different ones."""
+        self._under_way = []

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
+from autograd import Tensor
+from autograd.optim import Optimizer
 from autograd.optim.optimizer import register_optimizer_step_pre_hook
 
 SHOWN = 8                            # names in one message
@@ -22,46 +25,45 @@ class Unused:
         self.everywhere: list[str] = []              # unused on all ranks in the last summed pass
         self.somewhere: dict[str, int] = {}          # used on some ranks only: on how many
         self._first: dict[str, int] | None = None
-        self._told: set[str] = set()
-        self._steps: Any = None
+        self._reported: set[str] = set()
+        self._steps: Any = None                      # the handle of the hook of all optimisers
+        self._watched: dict[int, str] = {}           # names of the parameters whose gradients wait, by id
 
     @property
     def watches(self) -> bool:
         """Whether look() has something to compare or to take back, though all parameters were used."""
         return self.static_graph or bool(self.everywhere or self.somewhere)
 
-    def look(self, reducer: Any) -> None:
-        """After the sum of all flags, which is the same on all ranks, and so is what follows. Not called as long as nothing
-        is unused, or was in the pass before."""
-        size = float(reducer.comm.size)
+    def look(self, named: Sequence[tuple[str, Tensor]], counts: dict[str, int], ranks: int, *,
+             counted_elsewhere: Collection[Tensor], some_ended: bool) -> None:
+        """After the sum of all flags, which is the same on all ranks, and so is what follows. counts: on how many of `ranks`
+        each parameter was used. counted_elsewhere: by another reducer. some_ended: ranks that have run out of batches use
+        nothing. Not called as long as nothing is unused, or was in the pass before."""
         if self.static_graph:
-            self._compare({n: int(u) for b in reducer.buckets for n, u in zip(b.names, b.used.tolist(), strict=True)})
-        counts = {n: int(u) for bucket in reducer.buckets for n, u in zip(bucket.names, bucket.used, strict=True)}
-        elsewhere = reducer.sharing.elsewhere
-        self.everywhere = [name for name, p in reducer.named if counts[name] == 0 and p not in elsewhere]
-        missing = reducer.joined is not None         # ranks that have run out use nothing
-        self.somewhere = {} if missing else {n: counts[n] for n, _ in reducer.named if 0 < counts[n] < size}
+            self._compare(counts)
+        self.everywhere = [name for name, p in named if counts[name] == 0 and p not in counted_elsewhere]
+        self.somewhere = {} if some_ended else {n: counts[n] for n, _ in named if 0 < counts[n] < ranks}
         if self.find is True or not (self.everywhere or self.somewhere):
             return
-        text = self._text(reducer, int(size))
+        text = self._text(named, ranks)
         if self.find == "error" and text:
             raise RuntimeError(f"{text}; find_unused_parameters=True says that this is meant")
-        news = {*self.everywhere, *self.somewhere} - self._told
+        news = {*self.everywhere, *self.somewhere} - self._reported
         if news and text:
-            self._told |= news
+            self._reported |= news
             warnings.warn(f"{text}. find_unused_parameters=True says that this is meant, 'error' makes it an error",
                           UserWarning, stacklevel=2)
 
-    def _text(self, reducer: Any, size: int) -> str:
-        frozen = {name for name, p in reducer.named if not p.requires_grad}
+    def _text(self, named: Sequence[tuple[str, Tensor]], ranks: int) -> str:
+        frozen = {name for name, p in named if not p.requires_grad}
         parts = []
         if self.everywhere:
             names = [f"{n} (requires_grad is off)" if n in frozen else n for n in self.everywhere]
-            parts.append(f"{len(names)} of {len(reducer.named)} parameters got no gradient on any rank, and keep the .grad "
+            parts.append(f"{len(names)} of {len(named)} parameters got no gradient on any rank, and keep the .grad "
                          f"they had: {listed(names)}")
         if self.somewhere:
             parts.append("used on some ranks only, and counted as zero on the others: "
-                         + listed([f"{n} (on {c} of {size})" for n, c in self.somewhere.items()]))
+                         + listed([f"{n} (on {c} of {ranks})" for n, c in self.somewhere.items()]))
         return "DataParallel, in this backward pass: " + "; ".join(parts) if parts else ""
 
     def _compare(self, counts: dict[str, int]) -> None:
@@ -74,22 +76,23 @@ class Unused:
 
     # --- steps on gradients that were not summed ----------------------------------------------------------------------
 
-    def watch_steps(self, reducer: Any) -> None:
+    def watch_steps(self, named: Sequence[tuple[str, Tensor]]) -> None:
         """Gradients wait for their sum: warn if an optimiser steps on them. No optimiser is hooked at other times."""
+        self._watched = {id(p): name for name, p in named}
         if self._steps is None:
-            known = weakref.ref(reducer)
-            self._steps = register_optimizer_step_pre_hook(lambda optimizer, *_: warn_of_step(optimizer, known()))
+            unused = weakref.ref(self)               # the hook outlives the model
+            self._steps = register_optimizer_step_pre_hook(lambda optimizer, *_: warn_of_step(optimizer, unused()))
 
-    def forget_steps(self, reducer: Any) -> None:
+    def forget_steps(self) -> None:
         """They are summed, or gone."""
         if self._steps is not None:
             self._steps.remove()
             self._steps = None
 
 
-def warn_of_step(optimizer: Any, reducer: Any) -> None:
+def warn_of_step(optimizer: Optimizer, unused: Unused | None) -> None:
     """Name the parameters whose gradients are this rank's alone."""
-    names = {} if reducer is None else {id(p): name for name, p in reducer.named}
+    names = {} if unused is None else unused._watched
     found = [names[id(p)] for group in optimizer.param_groups for p in group["params"]
              if id(p) in names and p._grad is not None and np.any(p._grad.array)]
     if found:

@@ -15,8 +15,8 @@ import math
 from collections.abc import Collection
 from typing import Any
 
-SKIPPED = math.inf                   # travels in the place of a weight: this rank could not finish its step
-REFUSED = math.nan                   # likewise: this rank found a mistake, which all ranks are to hear of
+SKIPPED = math.inf                   # sent in the place of a weight: this rank could not finish its step
+REFUSED = math.nan                   # likewise: this rank found a mistake, which is raised on all ranks
 
 MSG_NO_ROWS = ("backward() reached parameters of a DataParallel module, but none of its outputs, so the rows that this loss "
                "stands for are unknown; make the loss of the module's outputs, or say what it counts: "
@@ -44,7 +44,7 @@ class Weights:
         self.passes: list[float] = []                # those before it
         self.given = False                           # whether one of those was given by the user
         self.scale = 1.0
-        self.problem = ""                            # what all ranks are to hear of
+        self.problem = ""                            # a mistake, to be raised on all ranks
 
     def of(self, calls: Collection[ForwardCall]) -> tuple[float, bool]:
         """The weight of one pass that comes from these calls, and whether the user gave it."""
@@ -79,14 +79,21 @@ class Weights:
     def final(self) -> tuple[float, float]:
         """What the buckets are multiplied by before they are summed, and the weight that goes along. The sum of buckets
         over the sum of weights is the result; where weights add up to 0, the sum of buckets is."""
-        weight, given = self.of(self.calls)
+        return self._final(self.calls, self.passes)
+
+    def final_of(self, calls: Collection[ForwardCall]) -> tuple[float, float]:
+        """The same for a pass that comes from these calls and is averaged alone."""
+        return self._final(calls, [])
+
+    def _final(self, calls: Collection[ForwardCall], passes: list[float]) -> tuple[float, float]:
+        weight, given = self.of(calls)
         scale, total = weight, weight
-        if self.passes:
+        if passes:
             given = given or self.given
             scale = weight or self.scale
-            total = sum(self.passes) + weight
+            total = sum(passes) + weight
             if not given:
-                total /= len(self.passes) + 1
+                total /= len(passes) + 1
         if self.problem or not math.isfinite(total):
             return 0.0, REFUSED if self.problem else total
         if self.average == "sum":
@@ -98,6 +105,6 @@ def checked_weight(weight: Any) -> tuple[float, str]:
     """A given weight as a number, and what is wrong with it."""
     try:
         value = float(weight)
-    except Exception as error:                       # converting runs the object's own code: all ranks must hear of it
+    except Exception as error:                       # converting runs the object's own code; all ranks must raise
         return 0.0, f"weighted({weight!r}): a weight is a number: {error}"
     return (value, "") if 0.0 <= value < math.inf else (0.0, f"weighted({weight!r}): a weight is a finite number, 0 or more")

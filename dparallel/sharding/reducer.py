@@ -16,12 +16,13 @@ from typing import Any
 
 from autograd import Tensor, is_grad_enabled
 from autograd.core.engine import current_pass
-from autograd.core.tensor import ensure_hooks
 from autograd.nn import Module, Parameter
 from autograd.optim import LBFGS
 
 from ..comm import Communicator
-from ..reduction.reducer import Place, Reducer
+from ..reduction.pass_state import PassKind
+from ..reduction.reducer import Reducer
+from ..reduction.transport import Transport
 from ..reduction.unused import Unused
 from ..reduction.weights import ForwardCall
 from .gathering import MEET, Gathering
@@ -40,30 +41,11 @@ def stage_of(shard: Any) -> int:
     return STAGES[shard]
 
 
-class UnitPlace(Place):
-    """Where one parameter's gradient lives: in a unit's memory, while there is some."""
-
-    __slots__ = ()
-
-    def move(self, bucket: Any, number: int) -> None:
-        """Take the place `number` in a unit."""
-        self.bucket, self.number = bucket, number
-
-    @property
-    def view(self) -> Any:                           # type: ignore[override]
-        """The gradient's memory: the array of .grad if that is in place already."""
-        unit: Any = self.bucket
-        grad = unit.params[self.number]._grad
-        if grad is not None and unit.grads is not None and grad.array.base is unit.grads:
-            return grad.array
-        return unit.gradient(self.number)
-
-
 class ShardedReducer(Reducer):
     """The units of one module on one rank. `units`: see wrapping.by_module (stage 3 only). `ignored`: names of parameters
     that stay as they are."""
 
-    place = UnitPlace
+    sets_aside = False                               # sums are in the slices
 
     def __init__(self, module: Module, comm: Communicator, cap_mb: float, average: str, stage: int, units: Any = None, *,
                  ignored: Collection[str] = (), unused: Unused | None = None, wire: str = "") -> None:
@@ -100,16 +82,8 @@ class ShardedReducer(Reducer):
         self.slices = {id(p): s for unit in self.units for p, s in zip(unit.params, unit.slices, strict=True)}
         return [unit for unit in reversed(self.units) if unit.params[0].requires_grad]
 
-    def _make_transport(self) -> Any:
+    def _make_transport(self, buckets: list[Any]) -> Transport:
         return Scattered(self.comm, self.stage == 1, self.gathering, self._wire)
-
-    def _settle(self) -> None:
-        self._nbytes = [unit.nbytes for unit in self.buckets]
-        for unit in self.buckets:
-            for number, p in enumerate(unit.params):
-                self.places[p].move(unit, number)
-                ensure_hooks(p).tally = unit
-            unit.reducer = self
 
     # --- what DataParallel asks for ----------------------------------------------------------------------------------------
 
@@ -125,7 +99,7 @@ class ShardedReducer(Reducer):
             yield name, self.slices[id(p)]
 
     @property
-    def meet(self) -> Any:
+    def before_collective(self) -> Any:
         """What a layer calls before it communicates: in stage 3 ranks gather for each other until all are there."""
         return None if self.gathering is None else functools.partial(self.gathering.agree, MEET)
 
@@ -176,7 +150,7 @@ class ShardedReducer(Reducer):
 
     # --- backward ---------------------------------------------------------------------------------------------------------
 
-    def begin(self, call: ForwardCall | None = None, arrived: Tensor | None = None) -> int:
+    def begin(self, call: ForwardCall | None = None, arrived: Tensor | None = None) -> PassKind:
         """Called as soon as a backward pass concerns the module: what becomes of it."""
         walk: Any = current_pass()
         if walk is not None and walk.targets is not None:
@@ -192,29 +166,14 @@ class ShardedReducer(Reducer):
             raise NotImplementedError("autograd.grad() or backward(inputs=) with respect to parameters with shard=: nothing "
                                       "was computed with slices. Ask for those of model.module (shard=1 or 2), or of inputs")
 
-    def _prepare(self, walk: Any, held: list[tuple[Tensor, Any]]) -> None:
-        if self.weights.passes:                      # else there is nothing to set aside: sums are in the slices
-            super()._prepare(walk, held)
-
-    def _fill(self, unit: Any) -> None:
-        """Zeros for what was not used here."""
-        for number, p in enumerate(unit.params):
-            if p._grad is None:
-                unit.gradient(number)[...] = 0
-            else:
-                unit.used[number] = 1
-                self._bring_home(p, self.places[p])
-
     def _deliver(self) -> bool:
         """Give the slices their gradients; whether all ranks used all parameters."""
-        if self.log.passes == 1 and not self.optimizers and not self._stamp:
+        if self.stats.passes == 1 and not self.optimizers and not self._stamp:
             warnings.warn("two backward passes of a sharded DataParallel, and no optimizer holds model.parameters(): its "
                           "own parameters are not trained", stacklevel=2)
-        for unit in self.buckets:
-            unit.deliver()
-        all_used = all((unit.used == self.comm.size).all() for unit in self.buckets)
+        all_used = super()._deliver()
         if self.gathering is not None:               # the order in which the next backward will probably make gradients
-            order = {number: place for place, number in enumerate(self.gathering.order)}
+            order = {number: position for position, number in enumerate(self.gathering.order)}
             self.buckets.sort(key=lambda unit: -order.get(unit.number, -1))
         return all_used
 
@@ -229,9 +188,9 @@ class ShardedReducer(Reducer):
         if walk.replayed:
             raise NotImplementedError("no_sync() around a replay of a trace, with shard=: call the step itself there")
 
-    def refuse_graphs(self, what: str, kept: bool = True) -> None:
-        """NotImplementedError: slices have no graph. Gradients that are not kept are averaged whole in stages 1 and 2."""
-        if kept or self.stage == 3:
+    def refuse_graphs(self, what: str, in_grad: bool = True) -> None:
+        """NotImplementedError: slices have no graph. Stages 1 and 2 average those of grad()."""
+        if in_grad or self.stage == 3:
             raise NotImplementedError(f"{what} with shard={self.stage}: gradients in slices have no graph; use shard=None, "
                                       "or autograd.grad(), with respect to inputs or, with shard=1 or 2, to parameters of "
                                       "model.module")

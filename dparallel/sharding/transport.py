@@ -29,20 +29,19 @@ class Scattered(Transport):
     def __init__(self, comm: Communicator, keep: bool, gathering: Gathering | None, wire: str = "") -> None:
         self.comm, self.keep, self.gathering, self.wire = comm, keep, gathering, wire
         self.blocks = bool(wire) or gathering is None    # weights are summed first; ranks meet where a sum starts
-        self.bytes_sent: list[int] = []
         self._sent: list[Unit] = []
         self._scale = 1.0
 
-    def agree(self, factor: float, weight: float, buckets: Sequence[Any] = ()) -> float:
+    def agree(self, factor: float, weight: float, buckets: Sequence[Any]) -> float:
         """What this rank's gradients are multiplied by; if they are to be divided on the way, collective."""
         if self.wire:
             if self.gathering is not None:
                 self.gathering.agree(COUNT)
             total = self.comm.total(weight)
             self._scale = 1 / (total or 1.0) if math.isfinite(total) else 0.0
-        return self.again(factor, weight)
+        return self.next_factor(factor, weight)
 
-    def again(self, factor: float, weight: float) -> float:
+    def next_factor(self, factor: float, weight: float) -> float:
         """The same for a later unit of the pass."""
         return factor * self._scale
 

@@ -7,31 +7,31 @@ few neighbouring parameters. Wholes read and write views of the vector, Slices v
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
+from autograd import Tensor
 from autograd.core.graph import shared_counter
 from autograd.core.tensor import result
 
 from ..comm import CollectiveError, Communicator, even_split
 from ..nests import vectors
-from ..reduction.buckets import Counted
+from ..reduction.buckets import GradientBucket
 from .slices import Gathered, Shard, Slice, Whole, slot
 
 Array = np.ndarray[Any, Any]
 
 
-class Unit(Counted):
+class Unit(GradientBucket):
     """The parameters `named` over the ranks of comm. `mine`: where this rank's elements live when the values of all do not
     stay (a vector to be filled); without it they stay in `flat`, and this rank's elements are a part of that."""
 
     def __init__(self, number: int, named: Sequence[tuple[str, Any]], comm: Communicator, owner: Any,
                  mine: Array | None = None) -> None:
-        super().__init__()
+        super().__init__(named)
         self.number, self.comm = number, comm
-        self.names, self.params = [name for name, _ in named], [p for _, p in named]
         self.shapes = [tuple(p.array.shape) for p in self.params]
         self.dtype = self.params[0].array.dtype
         ends = np.cumsum([p.array.size for p in self.params]).tolist()
@@ -131,7 +131,7 @@ class Unit(Counted):
         for p in self.params:
             shared_counter(p).value += 1
 
-    # --- gradients: what the Reducer asks of a bucket -------------------------------------------------------------------
+    # --- gradients: see GradientBucket -------------------------------------------------------------------
 
     @property
     def gradients(self) -> Array:
@@ -151,9 +151,23 @@ class Unit(Counted):
         self.filling = True
         return self.grads[self.parts[number]].reshape(self.shapes[number])
 
-    def empty(self) -> None:
-        """Zeros for all, and none used: what a rank without gradients sends."""
-        self.begin(None)
+    def holds(self, p: Tensor) -> bool:
+        """Whether p.grad is a view of the unit's memory."""
+        return p._grad is not None and self.grads is not None and p._grad.array.base is self.grads
+
+    def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:
+        """Zeros for what was not used on this rank."""
+        for number, p in enumerate(self.params):
+            if p._grad is None:
+                self.gradient(number)[...] = 0
+            else:
+                self.used[number] = 1
+                if not self.holds(p):
+                    self.copy_in(p)
+
+    def fill_with_zeros(self) -> None:
+        """Zeros for all, and none used."""
+        self.start_pass(None)
         self.gradient(0)
         self.gradients[...] = 0
         self.left = 0
@@ -174,8 +188,8 @@ class Unit(Counted):
         if self.handle is not None:
             self.piece, self.handle = self.handle.wait(), None
 
-    def deliver(self) -> None:
-        """Put the sum into the .grad of the slices of parameters that some rank used."""
+    def deliver(self, ranks: int, in_bucket: bool) -> bool:
+        """Put the sum into the .grad of the slices of parameters that some rank used; whether all ranks used all."""
         piece, self.piece = self.gradients, None
         if self.grads is not None:
             kept = self.grads[self.first:self.last]
@@ -187,6 +201,7 @@ class Unit(Counted):
                 if s._grad is not None:
                     view += s._grad.array
                 s._grad = result(view)
+        return bool((self.used == ranks).all())
 
     def drop(self) -> None:
         """Forget all gradients."""

@@ -52,7 +52,7 @@ def timeline(case: str, comm: Any) -> list[tuple[str, float, float, int]]:
     model = DataParallel(seeded(autograd, module), comm=comm)
     optimizer = optimizer_of(model.parameters())
     reducer: Any = model._reducer
-    reducer.transport = watched = Watched(reducer.transport)
+    reducer.departure.transport = watched = Watched(reducer.transport)
     marks = [0.0]
     for _ in range(WARM + 1):
         optimizer.zero_grad()

@@ -12,7 +12,7 @@ from autograd.core.engine import current_pass
 from dparallel import DataParallel, world
 from dparallel.comm.mpi.shared_sum import SharedSums
 from dparallel.nests.vectors import filled
-from dparallel.reduction.buckets import fitting
+from dparallel.reduction.buckets import default_capacity
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -36,7 +36,7 @@ def test_groups_are_closed_as_soon_as_they_are_full(seed):
 
 
 def test_buckets_fit_the_model():
-    assert [fitting(mb * 2**20) / 2**20 for mb in (0, 1, 4, 8, 80, 200, 4000)] == [0.5, 0.5, 0.5, 1, 10, 25, 25]
+    assert [default_capacity(mb * 2**20) / 2**20 for mb in (0, 1, 4, 8, 80, 200, 4000)] == [0.5, 0.5, 0.5, 1, 10, 25, 25]
 
 
 def test_what_is_frozen_does_not_count(on_ranks):
@@ -44,7 +44,7 @@ def test_what_is_frozen_does_not_count(on_ranks):
         frozen = nn.Linear(2000, 2000)
         frozen.requires_grad_(False)
         model = DataParallel(nn.Sequential(frozen, nn.Linear(2000, 600)), comm=comm, batch="own")
-        assert model.logging_data()["bucket_cap_bytes"] == int(fitting((2000 * 600 + 600) * 4)) < 1 << 20
+        assert model.logging_data()["bucket_cap_bytes"] == int(default_capacity((2000 * 600 + 600) * 4)) < 1 << 20
 
     on_ranks(check)
 
@@ -124,8 +124,8 @@ def test_sums_over_mpi_go_on_while_nodes_run(monkeypatch):
         model.zero_grad()
         model(ag.ones(2, 8)).sum().backward()
         if step == 0 and comm.size > 1:
-            reducer, go_on = model._reducer, model._reducer._go_on
-            reducer._go_on = lambda: (asked.append(step), go_on())
+            departure, go_on = model._reducer.departure, model._reducer.departure.progress
+            departure.progress = lambda: (asked.append(step), go_on())
         assert step < 1 or seen[-1] == []            # the large ones are back (in the first pass, buckets follow registration)
         np.testing.assert_allclose(model.module.large.bias.grad.array, 2, rtol=1e-6)
     assert comm.size == 1 or {1, 2} == set(asked)

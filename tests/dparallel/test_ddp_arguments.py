@@ -11,8 +11,7 @@ import pytest
 import autograd as ag
 from autograd import nn, optim
 from dparallel import CollectiveError, DataParallel, Devices
-from dparallel.reduction import stats as logbook
-from dparallel.reduction import unused
+from dparallel.reduction import stats, unused
 from dparallel.reduction.config import MixedPrecision
 from dparallel.reduction.skipping import Skipping
 
@@ -344,7 +343,7 @@ def test_logging_data(on_ranks):
         model._set_ddp_runtime_logging_sample_rate(5)
         for _ in range(10):
             loss_of(model, piece(comm.rank)).backward()
-        assert model._reducer.log.sampled == 10
+        assert model._reducer.stats.sampled == 10
         with pytest.raises(ValueError, match="equal or greater than 1"):
             model._set_ddp_runtime_logging_sample_rate(0)
 
@@ -366,7 +365,7 @@ def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monk
 
     meeting(sys.modules[DataParallel.__module__], "broadcast_tensors")
     meeting(Skipping, "announce")
-    monkeypatch.setattr(logbook, "perf_counter_ns", lambda: getattr(here, "now", 0))
+    monkeypatch.setattr(stats, "perf_counter_ns", lambda: getattr(here, "now", 0))
 
     def check(comm):
         net = nn.Sequential(nn.Linear(FEATURES, 3), nn.BatchNorm1d(3)).double()
