@@ -133,7 +133,7 @@ if TYPE_CHECKING:
     from .ops.linalg.qr import *
     from .ops.linalg.solve import *
     from .ops.linalg.svd import *
-    from .ops.linalg.triangle import *
+    from .ops.linalg.trace import *
     from .ops.linalg.vector_products import *
     from .ops.nn.activation import *
     from .ops.nn.aten_names import *
@@ -171,7 +171,7 @@ if TYPE_CHECKING:
     from .ops.statistics.differences import *
     from .ops.statistics.histograms import *
     from .ops.statistics.sets import *
-    from .replay.trace_or_sum import trace  # type: ignore[assignment]     # of a matrix it is that of ops.triangle
+    from .replay.trace_or_sum import trace  # type: ignore[assignment]     # of a matrix it is that of ops.linalg.trace
     from .serialization import load, save
     from .tensor_api.variable import Variable
     from .transforms.gradcheck import GradcheckError, gradcheck, gradgradcheck

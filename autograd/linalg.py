@@ -19,7 +19,7 @@ from .ops.linalg.qr import linalg_qr as qr
 from .ops.linalg.solve import inv, inv_ex, solve, solve_ex, solve_triangular, tensorinv, tensorsolve
 from .ops.linalg.svd import linalg_svd as svd
 from .ops.linalg.svd import svdvals
-from .ops.linalg.triangle import linalg_diagonal as diagonal
+from .ops.linalg.trace import linalg_diagonal as diagonal
 from .ops.linalg.vector_products import linalg_cross as cross
 from .ops.linalg.vector_products import linalg_vander as vander
 from .ops.linalg.vector_products import vecdot

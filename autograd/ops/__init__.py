@@ -33,7 +33,7 @@ FAMILIES = {
     "linalg.qr": "geqrf. orgqr. ormqr. qr.",
     "linalg.solve": "inverse. triangular_solve.",
     "linalg.svd": "svd.",
-    "linalg.triangle": "trace.",
+    "linalg.trace": "trace.",
     "linalg.vector_products": "cross. kron. tensordot vander",
     "nn.activation": "celu celu_ hardshrink. prelu. relu_ rrelu rrelu_ selu selu_ threshold threshold_",
     "nn.aten_names": "adaptive_max_pool1d alpha_dropout alpha_dropout_ batch_norm dropout dropout_ embedding "

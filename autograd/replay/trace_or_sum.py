@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..ops.linalg.triangle import trace as diagonal_sum
+from ..ops.linalg.trace import trace as diagonal_sum
 
 
 def trace(input: Tensor | Callable[..., Any], example_inputs: Any = (), *, check: bool = True) -> Any:

@@ -22,7 +22,7 @@ from .indexing import Index
 COLON = slice(None)
 
 
-class AddRows(Operation, name="IndexAdd"):
+class IndexAdd(Operation):
     """x with alpha * source added to its slices `index` along dim."""
 
     @staticmethod
@@ -104,7 +104,7 @@ def _sources(name: str, x: Any, dim: int, index: Any, source: Any, error: type[E
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """input with alpha * source[i] added to its slice index[i] along `dim`."""
     full, rows, given, dim = _sources("index_add", input, dim, index, source, RuntimeError)
-    return reshape(AddRows.apply(full, rows, given, dim=dim, alpha=alpha), input.shape)
+    return reshape(IndexAdd.apply(full, rows, given, dim=dim, alpha=alpha), input.shape)
 
 
 @takes_out

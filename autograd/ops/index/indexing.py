@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,48 +9,12 @@ import numpy as np
 from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...core.traced import MSG_MASK, refuse, tracers
-from ...kernels.memory_format import zeros_like_order
 from ...kernels.scatter import INT64, add_at
+from ..shape.slicing import Slice
 from .forms import EVERYTHING, located, mismatch, worded
 
 ndarray = np.ndarray
 SIMPLE = (int, type(None), type(Ellipsis))
-
-
-class Select(Operation, name="Slice"):
-    """x[index] with integers, slices, None and ... only: a view."""
-
-    view = True
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, *, index: tuple[Any, ...]) -> Any:
-        """NumPy's indexing; index has an Ellipsis, or single elements would be copies."""
-        ctx.index, ctx.shape = index, x.shape
-        return x[index]
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """Zeros, with g put there; where g has all elements (x[None], x[:, 0] of one column) g itself."""
-        if type(g) is ndarray and g.size == prod(ctx.shape) and g.flags.c_contiguous:
-            return g.reshape(ctx.shape)
-        return Unselect.apply(g, index=ctx.index, shape=ctx.shape)
-
-
-class Unselect(Operation, name="SliceBackward"):
-    """Zeros of `shape` with g at `index`, the adjoint of Select."""
-
-    @staticmethod
-    def forward(ctx: Any, g: Any, *, index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-        """Assignment."""
-        ctx.index = index
-        out = zeros_like_order(shape, g)
-        out[index] = g
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """Select again."""
-        return Select.apply(g, index=ctx.index)
 
 
 class Index(Operation):
@@ -72,10 +35,10 @@ class Index(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Zeros, with g added at the places."""
-        return (IndexAdd.apply(g, *ctx.values, dims=ctx.dims, shape=ctx.shape), *[None] * len(ctx.values))
+        return (IndexBackward.apply(g, *ctx.values, dims=ctx.dims, shape=ctx.shape), *[None] * len(ctx.values))
 
 
-class IndexAdd(Operation, name="IndexBackward"):
+class IndexBackward(Operation):
     """Zeros of `shape` with g added at the places, the adjoint of Index; elements indexed twice get both."""
 
     @staticmethod
@@ -91,7 +54,7 @@ class IndexAdd(Operation, name="IndexBackward"):
         return (Index.apply(g, *ctx.values, dims=ctx.dims), *[None] * len(ctx.values))
 
 
-class Masked(Operation, name="MaskedSelect"):
+class MaskedSelect(Operation):
     """The elements of x where the mask holds, in order."""
 
     @staticmethod
@@ -105,11 +68,11 @@ class Masked(Operation, name="MaskedSelect"):
     def backward(ctx: Any, g: Any) -> Any:
         """Back to their places."""
         (mask,) = ctx.values
-        return Unmasked.apply(g, mask, shape=ctx.shape), None
+        return MaskedSelectBackward.apply(g, mask, shape=ctx.shape), None
 
 
-class Unmasked(Operation, name="MaskedSelectBackward"):
-    """Zeros, with g in order where the mask holds; the adjoint of Masked."""
+class MaskedSelectBackward(Operation):
+    """Zeros, with g in order where the mask holds; the adjoint of MaskedSelect."""
 
     @staticmethod
     def forward(ctx: Any, g: Any, mask: Any, *, shape: tuple[int, ...]) -> Any:
@@ -123,7 +86,7 @@ class Unmasked(Operation, name="MaskedSelectBackward"):
     def backward(ctx: Any, g: Any) -> Any:
         """Pick them again."""
         (mask,) = ctx.values
-        return Masked.apply(g, mask), None
+        return MaskedSelect.apply(g, mask), None
 
 
 def getitem(x: Any, index: Any) -> Any:
@@ -131,14 +94,14 @@ def getitem(x: Any, index: Any) -> Any:
     kind = index.__class__
     try:
         if kind is int or index is None or (kind is slice and index.step is None):
-            return Select.apply(x, index=(index, ...))
+            return Slice.apply(x, index=(index, ...))
         if kind is tuple:
             for p in index:
                 if p.__class__ not in SIMPLE and (p.__class__ is not slice or p.step is not None):
                     break
             else:
                 if index.count(Ellipsis) < 2:
-                    return Select.apply(x, index=index if Ellipsis in index else (*index, ...))
+                    return Slice.apply(x, index=index if Ellipsis in index else (*index, ...))
             if vectors(index) and len(index) <= x.ndim:
                 return Index.apply(x, *index, dims=tuple(range(len(index))))
         elif kind is Tensor and index.ndim:
@@ -147,7 +110,7 @@ def getitem(x: Any, index: Any) -> Any:
                 if index.shape == x.shape[:index.ndim]:
                     if tracers:
                         refuse(MSG_MASK)
-                    return Masked.apply(x, index.array.copy())
+                    return MaskedSelect.apply(x, index.array.copy())
                 if index.ndim <= x.ndim:
                     raise mismatch(index.shape, x.shape)
             elif dtype.kind == "i" and dtype.itemsize >= 4 and x.ndim:
@@ -168,7 +131,7 @@ def vectors(index: tuple[Any, ...]) -> bool:
 def _general(x: Any, index: Any) -> Any:
     basic, dims, arrays = located(index, x.shape)
     if basic is not None or not arrays:
-        x = Select.apply(x, index=(*(basic or ()), ...))
+        x = Slice.apply(x, index=(*(basic or ()), ...))
     if not arrays:
         return x
     if len(arrays) > 1 and any(a.shape != arrays[0].shape for a in arrays[1:]):

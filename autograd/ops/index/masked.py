@@ -12,7 +12,7 @@ from ...core.tensor import Tensor
 from ...core.traced import unrecordable
 from ...kernels.where import alternates, where
 from ..shape import broadcast_shapes, expand, pad_constant, reshape
-from .indexing import Masked
+from .indexing import MaskedSelect
 
 
 class MaskedFill(Operation):
@@ -57,7 +57,7 @@ class MaskedScatter(Operation):
         gx = MaskedFill.apply(g, mask, 0) if ctx.needs(0) else None
         gs = None
         if ctx.needs(2):
-            used = Masked.apply(g, mask)
+            used = MaskedSelect.apply(g, mask)
             gs = reshape(pad_constant(used, ((0, int(np.prod(ctx.shape)) - used.shape[0]),)), ctx.shape)
         return gx, None, gs
 
@@ -114,7 +114,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements of input where the mask holds, in one dimension; the two broadcast."""
     x, mask = _together("masked_select", input, mask)
-    return Masked.apply(x, mask)
+    return MaskedSelect.apply(x, mask)
 
 
 __all__ = ["fill", "masked_fill", "masked_scatter", "masked_select"]

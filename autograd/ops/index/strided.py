@@ -12,7 +12,7 @@ from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ..shape import clone, reshape, sizes
 from .assignment import IndexPut
-from .indexing import Index, IndexAdd
+from .indexing import Index, IndexBackward
 
 
 def memory_of(a: Any) -> tuple[Any, int]:
@@ -52,7 +52,7 @@ class AsStrided(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Added up in memory, read from there."""
-        memory = IndexAdd.apply(reshape(g, -1), ctx.seen.reshape(-1), dims=(0,), shape=(ctx.length,))
+        memory = IndexBackward.apply(reshape(g, -1), ctx.seen.reshape(-1), dims=(0,), shape=(ctx.length,))
         gx = Index.apply(memory, ctx.own, dims=(0,))
         shares = np.bincount(ctx.own.reshape(-1), minlength=1)
         return gx / shares[ctx.own].astype(g.dtype) if shares.max() > 1 else gx

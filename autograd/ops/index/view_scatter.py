@@ -13,7 +13,7 @@ from ..shape import clone, diagonal, select, wrap_dim
 from .indexing import getitem
 
 
-class Replace(Operation, name="ViewScatter"):
+class ViewScatter(Operation):
     """x with what `see` shows of it replaced by src. `see` takes arrays and Tensors alike, and gives views."""
 
     @staticmethod
@@ -27,7 +27,7 @@ class Replace(Operation, name="ViewScatter"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """x gets all but that part, src that part."""
-        gx = Replace.apply(g, 0, see=ctx.see) if ctx.needs(0) else None
+        gx = ViewScatter.apply(g, 0, see=ctx.see) if ctx.needs(0) else None
         return gx, ctx.see(g) if ctx.needs(1) else None
 
 
@@ -38,7 +38,7 @@ def _replace(x: Any, src: Any, see: Callable[[Any], Any]) -> Any:
                            f"size = {list(shape)}")
     if src.dtype != x.dtype:
         src = src.to(x.dtype)
-    return Replace.apply(x, src, see=see)
+    return ViewScatter.apply(x, src, see=see)
 
 
 def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:

@@ -21,7 +21,7 @@ from ..shape.broadcast import expanded
 from .matmul import bmm, demand_ndim, matmul, mm, mv, outer, product_gradients, size_text
 
 
-class Blend(Operation, name="Addmm"):
+class AddmmOfProduct(Operation, name="Addmm"):
     """beta * input + alpha * product; beta = 0 drops input, whatever it holds."""
 
     mixes = True
@@ -42,12 +42,12 @@ class Blend(Operation, name="Addmm"):
         return (scaled(g, beta) if ctx.needs(0) else None), (scaled(g, alpha) if ctx.needs(1) else None)
 
 
-class AddMM(Operation, name="Addmm"):
+class Addmm(Operation):
     """beta * input + alpha * (x @ y) in one node, for matrices or stacks of them in one floating dtype."""
 
     @staticmethod
     def forward(ctx: Any, input: Any, x: Any, y: Any, *, beta: Any, alpha: Any) -> Any:
-        """As Blend, into the product's memory."""
+        """As AddmmOfProduct, into the product's memory."""
         ctx.save(x, y)
         ctx.factors, ctx.shape = (beta, alpha), input.shape
         out = product(x, y)
@@ -59,7 +59,7 @@ class AddMM(Operation, name="Addmm"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Blend's, and MatMul's."""
+        """AddmmOfProduct's, and MatMul's."""
         beta, alpha = ctx.factors
         x, y = ctx.values
         return (fit(scaled(g, beta), ctx.shape, g.dtype) if ctx.needs(0) else None,
@@ -72,7 +72,7 @@ def scaled(g: Any, factor: Any) -> Any:
 
 
 def plain(input: Any, x: Any, y: Any, ndim: int, beta: Any, alpha: Any) -> bool:
-    """Whether AddMM takes these operands and factors, and they fit. What does not has its error from Blend's way."""
+    """Whether Addmm takes these operands and factors, and they fit; AddmmOfProduct's way has the errors."""
     if not (isinstance(input, Tensor) and isinstance(x, Tensor) and isinstance(y, Tensor)):
         return False
     if beta.__class__ not in (int, float) or alpha.__class__ not in (int, float):
@@ -95,7 +95,7 @@ def blended(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     if product.dtype.kind in "iu":
         beta, alpha = int(beta), int(alpha)          # as PyTorch: cut off
     expanded(input.shape, product.shape)             # an error where it does not fit
-    return Blend.apply(input, product, beta=beta, alpha=alpha)
+    return AddmmOfProduct.apply(input, product, beta=beta, alpha=alpha)
 
 
 @casts_lower
@@ -103,7 +103,7 @@ def blended(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input + alpha * (mat1 @ mat2)."""
     if plain(input, mat1, mat2, 2, beta, alpha):
-        return AddMM.apply(input, mat1, mat2, beta=beta, alpha=alpha)
+        return Addmm.apply(input, mat1, mat2, beta=beta, alpha=alpha)
     return blended("addmm", input, mm(mat1, mat2), beta, alpha)
 
 
@@ -155,7 +155,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """beta * input[i] + alpha * (batch1[i] @ batch2[i])."""
     if plain(input, batch1, batch2, 3, beta, alpha):
-        return AddMM.apply(input, batch1, batch2, beta=beta, alpha=alpha)
+        return Addmm.apply(input, batch1, batch2, beta=beta, alpha=alpha)
     _stacks(batch1, batch2)
     return blended("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 

@@ -13,6 +13,7 @@ from ...core.tensor import result
 from .._names import also
 from ..pointwise.where import where
 from ..shape import mH
+from ..shape.diagonals import lower_part
 from .matmul import matrices
 from .matrices import (
     LinAlgError,
@@ -25,7 +26,6 @@ from .matrices import (
     no_info,
 )
 from .solve import triangular
-from .triangle import lower_part
 
 
 class CholeskyEx(NamedTuple):

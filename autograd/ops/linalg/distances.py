@@ -63,7 +63,7 @@ MANY = 25                                            # rows from which on PyTorc
 MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
-class Euclid(Operation, name="EuclideanDist"):
+class EuclideanDist(Operation):
     """Distances by |x|^2 + |y|^2 - 2 x.y: as much memory as the result, not as all differences."""
 
     mixes = True
@@ -105,7 +105,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = MODES[0]) -> Any
         x1, x2 = cast(x1, dtype), cast(x2, dtype)
     many = compute_mode != MODES[2] and (compute_mode == MODES[1] or max(x1.shape[-2], x2.shape[-2]) > MANY)
     if p == 2 and many and x1.array.size and x2.array.size:
-        return Euclid.apply(x1, x2)
+        return EuclideanDist.apply(x1, x2)
     return _norm_of_last(unsqueeze(x1, -2) - unsqueeze(x2, -3), p)
 
 

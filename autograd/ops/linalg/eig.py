@@ -12,11 +12,10 @@ from ...core.out import takes_out
 from ...core.tensor import Tensor, result
 from ..pointwise.cast import cast
 from ..pointwise.complex import as_complex, conj, real
-from ..shape import mH, unsqueeze
+from ..shape import diag_embed, diagonal, mH, unsqueeze
 from .matmul import matrices
 from .matrices import attempt, demand_square
 from .solve import solve_matrices
-from .triangle import diagonal_of, on_diagonal
 
 
 class Eigh(NamedTuple):
@@ -33,7 +32,7 @@ class Eig(NamedTuple):
     eigenvectors: Any
 
 
-class EigenHermitian(Operation, name="LinalgEigh"):
+class LinalgEigh(Operation):
     """L, V with A V = V diag(L) for Hermitian A, L in increasing order."""
 
     @staticmethod
@@ -52,13 +51,13 @@ class EigenHermitian(Operation, name="LinalgEigh"):
         gaps = unsqueeze(values, -2) - unsqueeze(values, -1) + np.eye(v.shape[-1], dtype=values.dtype)
         turn = matrices(mH(v), gv)
         core = (turn - mH(turn)) / (2 * gaps)
-        core = core - on_diagonal(diagonal_of(core))
+        core = core - diag_embed(diagonal(core, 0, -2, -1))
         if gl is not None:
-            core = core + on_diagonal(cast(gl, v.dtype))
+            core = core + diag_embed(cast(gl, v.dtype))
         return matrices(matrices(v, core), mH(v))
 
 
-class EigenGeneral(Operation, name="LinalgEig"):
+class LinalgEig(Operation):
     """L, V with A V = V diag(L), both complex; the vectors have length 1."""
 
     @staticmethod
@@ -78,13 +77,13 @@ class EigenGeneral(Operation, name="LinalgEig"):
         core: Any = 0
         if gv is not None:
             turn = matrices(vh, gv)
-            along = as_complex(real(diagonal_of(turn)))
+            along = as_complex(real(diagonal(turn, 0, -2, -1)))
             turn = turn - matrices(vh, v * unsqueeze(along, -2))
             gaps = conj(unsqueeze(values, -2) - unsqueeze(values, -1)) + np.eye(v.shape[-1], dtype=values.dtype)
             core = turn / gaps
-            core = core - on_diagonal(diagonal_of(core))
+            core = core - diag_embed(diagonal(core, 0, -2, -1))
         if gl is not None:
-            core = core + on_diagonal(gl)
+            core = core + diag_embed(gl)
         out = solve_matrices(vh, matrices(core, vh))
         return real(out) if ctx.real else out
 
@@ -100,7 +99,7 @@ def _triangle(UPLO: str) -> str:
 def eigh(A: Any, UPLO: str = "L") -> Any:
     """(eigenvalues, eigenvectors) of each Hermitian matrix, of which one triangle is read; values in increasing order."""
     demand_square("linalg.eigh", A)
-    return Eigh(*EigenHermitian.apply(A, triangle=_triangle(UPLO)))
+    return Eigh(*LinalgEigh.apply(A, triangle=_triangle(UPLO)))
 
 
 @casts_float32
@@ -110,7 +109,7 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:
     demand_square("linalg.eigvalsh", A)
     if isinstance(A, Tensor) and not A.tracked:
         return result(attempt("linalg.eigvalsh", np.linalg.eigvalsh, A.array, UPLO=_triangle(UPLO)))
-    return EigenHermitian.apply(A, triangle=_triangle(UPLO))[0]
+    return LinalgEigh.apply(A, triangle=_triangle(UPLO))[0]
 
 
 @casts_float32
@@ -118,7 +117,7 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:
 def eig(A: Any) -> Any:
     """(eigenvalues, eigenvectors) of each square matrix, complex."""
     demand_square("linalg.eig", A)
-    return Eig(*EigenGeneral.apply(A))
+    return Eig(*LinalgEig.apply(A))
 
 
 @casts_float32
@@ -126,7 +125,7 @@ def eig(A: Any) -> Any:
 def eigvals(A: Any) -> Any:
     """The eigenvalues of each square matrix, complex."""
     demand_square("linalg.eigvals", A)
-    return EigenGeneral.apply(A)[0]
+    return LinalgEig.apply(A)[0]
 
 
 __all__: list[str] = []

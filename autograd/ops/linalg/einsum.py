@@ -19,9 +19,8 @@ from ...kernels.products import product
 from ..pointwise.cast import alike
 from ..pointwise.complex import conj
 from ..reductions.reduce import sum
-from ..shape import permute, reshape
+from ..shape import diagonal, permute, reshape
 from .matmul import one_dtype
-from .triangle import diagonal_of
 
 Labels = tuple[int, ...]
 
@@ -187,7 +186,7 @@ def _diagonal(x: Any, labels: Labels, operand: int) -> tuple[Any, Labels]:
         if x.shape[i] != x.shape[j]:
             raise RuntimeError(f"einsum(): subscript {LETTERS[n % 52]} is repeated for operand {operand} but the sizes "
                                f"don't match, {x.shape[j]} != {x.shape[i]}")
-        x = diagonal_of(x, 0, i, j)
+        x = diagonal(x, 0, i, j)
         labels = (*(m for place, m in enumerate(labels) if place not in (i, j)), n)
     return x, labels
 

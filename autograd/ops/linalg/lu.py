@@ -14,10 +14,10 @@ from ...kernels.lu import lu_factor as lu_kernel
 from ...kernels.lu import permutation
 from ..index.indexing import getitem
 from ..shape import cat, expand, mH, narrow
+from ..shape.diagonals import lower_part, upper_part
 from .matmul import matrices
 from .matrices import LinAlgError, array_of, demand_alike, demand_broadcast, demand_matrices, demand_square, first_bad
 from .solve import triangular
-from .triangle import lower_part, upper_part
 
 
 class LuFactor(NamedTuple):

@@ -301,7 +301,7 @@ class Linear(Operation, name="Addmm"):
         return gx, gw, sum(g, 0) if isinstance(g, Tensor) or g.shape[1] == 1 else column_sums(g)
 
 
-class Unbiased(Linear, name="Mm"):
+class LinearWithoutBias(Linear, name="Mm"):
     """Linear whose bias is None."""
 
 
@@ -320,7 +320,7 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({size_text(x)} and "
                            f"{'x'.join(map(str, weight.shape[::-1]))})")
     if bias is None and len(matrix) == 2 and x.dtype == weight.dtype and x.dtype.kind in "fcV":
-        return Unbiased.apply(x, weight, None)
+        return LinearWithoutBias.apply(x, weight, None)
     if bias is None or len(matrix) == 1 or not (x.dtype == weight.dtype == bias.dtype) or bias.ndim != 1:
         out = matmul(x, weight if weight.ndim == 1 else mT(weight))
         return out if bias is None else out + bias

@@ -12,11 +12,11 @@ from ...core.out import takes_out
 from ...core.tensor import result
 from ..pointwise.cast import cast
 from ..pointwise.complex import real
-from ..shape import cat, mH, narrow, unsqueeze
+from ..shape import cat, diag_embed, diagonal, mH, narrow, unsqueeze
+from ..shape.diagonals import lower_part, upper_part
 from .matmul import matrices
 from .matrices import array_of, attempt, demand_alike, demand_matrices
 from .solve import triangular
-from .triangle import diagonal_of, lower_part, on_diagonal, upper_part
 
 
 class LinalgQr(NamedTuple):
@@ -79,7 +79,7 @@ def qr_gradient(q: Any, r: Any, gq: Any, gr: Any) -> Any:
         core = core - matrices(mH(gq), q)
     low = lower_part(core, 0)
     turn = low + mH(low)
-    turn = turn - on_diagonal(cast(real(diagonal_of(low)), turn.dtype))
+    turn = turn - diag_embed(cast(real(diagonal(low, 0, -2, -1)), turn.dtype))
     inner = matrices(q, turn) if gq is None else gq + matrices(q, turn)
     return mH(triangular(r, mH(inner), True))
 

@@ -13,6 +13,7 @@ from ...core.tensor import result
 from ...kernels.lu import solve_triangular as triangular_kernel
 from ..pointwise.where import where
 from ..shape import expand, mH, mT, permute, reshape, squeeze, unsqueeze, wrap_dim
+from ..shape.diagonals import lower_part, upper_part
 from .matmul import matrices
 from .matrices import (
     LinAlgError,
@@ -25,7 +26,6 @@ from .matrices import (
     no_info,
     zero_pivots,
 )
-from .triangle import lower_part, upper_part
 
 
 class InvEx(NamedTuple):

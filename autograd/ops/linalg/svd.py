@@ -12,10 +12,9 @@ from ...core.out import takes_out
 from ...core.tensor import Tensor, result
 from ..pointwise.cast import cast
 from ..pointwise.complex import imag
-from ..shape import mH, narrow, unsqueeze
+from ..shape import diag_embed, diagonal, mH, narrow, unsqueeze
 from .matmul import matrices
 from .matrices import attempt, demand_matrices
-from .triangle import diagonal_of, on_diagonal
 
 
 class LinalgSvd(NamedTuple):
@@ -63,12 +62,12 @@ def svd_gradient(u: Any, s: Any, vh: Any, gu: Any, gs: Any, gvh: Any) -> Any:
     s2 = s * s
     gaps = unsqueeze(s2, -2) - unsqueeze(s2, -1) + np.eye(k, dtype=s.dtype)
     row, column = unsqueeze(s, -2), unsqueeze(s, -1)
-    core: Any = np.zeros((*s.shape, k), u.dtype) if gs is None else on_diagonal(cast(gs, u.dtype))
+    core: Any = np.zeros((*s.shape, k), u.dtype) if gs is None else diag_embed(cast(gs, u.dtype))
     if gu is not None:
         turn = skew(matrices(mH(u), gu))
         core = core + turn / gaps * row
         if u.dtype.kind == "c":
-            core = core + on_diagonal(cast(imag(diagonal_of(turn)), u.dtype) * 1j / (2 * s))
+            core = core + diag_embed(cast(imag(diagonal(turn, 0, -2, -1)), u.dtype) * 1j / (2 * s))
     if gvh is not None:
         core = core + column * (skew(matrices(vh, mH(gvh))) / gaps)
     out = matrices(matrices(u, core), vh)

@@ -327,7 +327,7 @@ def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool
         _check_slopes(lower, upper)
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    out = RRelu.apply(clone(input) if inplace else input, again(_slopes, input.array, lower, upper))
+    out = RreluWithNoise.apply(clone(input) if inplace else input, again(_slopes, input.array, lower, upper))
     return overwrite(input, out) if inplace else out
 
 
@@ -343,7 +343,7 @@ def rrelu_(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: boo
     return rrelu(input, lower, upper, training, True)
 
 
-class RRelu(Operation, name="RreluWithNoise"):
+class RreluWithNoise(Operation):
     """x times given slopes."""
 
     mixes = True
@@ -361,7 +361,7 @@ class RRelu(Operation, name="RreluWithNoise"):
         return g * ctx.values[0], None
 
 
-class PRelu(Operation, name="PreluKernel"):
+class PreluKernel(Operation):
     """x where positive, weight * x elsewhere."""
 
     mixes = True
@@ -391,7 +391,7 @@ def prelu(input: Any, weight: Any) -> Any:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     count = weight.array.size
     if count == 1 and input.ndim < 2:
-        return PRelu.apply(input, reshape(weight, ()) if input.ndim == 0 else weight)
+        return PreluKernel.apply(input, reshape(weight, ()) if input.ndim == 0 else weight)
     if count != 1:
         if input.ndim == 0:
             raise RuntimeError("Not allow zero-dim input tensor.")
@@ -399,7 +399,7 @@ def prelu(input: Any, weight: Any) -> Any:
         if channels != count:
             raise RuntimeError(f"Mismatch of parameter numbers and input channel size. Found parameter numbers = {count} "
                                f"and channel size = {channels}.")
-    return PRelu.apply(input, reshape(weight, (count, *[1] * (input.ndim - 2))))
+    return PreluKernel.apply(input, reshape(weight, (count, *[1] * (input.ndim - 2))))
 
 __all__ = ["celu", "celu_", "hardshrink", "prelu", "relu_", "rrelu", "rrelu_", "selu", "selu_", "threshold", "threshold_"]
 METHODS = ["hardshrink", "prelu"]

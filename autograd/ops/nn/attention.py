@@ -25,7 +25,7 @@ from .dropout import dropout
 from .softmax import softmax
 
 
-class Attention(Operation, name="ScaledDotProductAttention"):
+class ScaledDotProductAttention(Operation):
     """softmax(q k^T scale + bias) v, over the keys that are `allowed`; a row with none is 0. `keep` is dropout's mask."""
 
     mixes = True
@@ -137,7 +137,7 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     half = query.dtype == np.float16
     if half:                                         # half precision is computed in single
         given = tuple(None if x is None else cast(x, np.float32) for x in given)
-    out = Attention.apply(*given, allowed, keep, scale=factor, causal=is_causal,
+    out = ScaledDotProductAttention.apply(*given, allowed, keep, scale=factor, causal=is_causal,
                           kept=1 / (1 - dropout_p) if dropout_p < 1 else 0.0)
     return cast(out, query.dtype) if half else out
 

@@ -5,23 +5,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from ...core.casting import casts_lower
-from ...core.declare import elementwise
-from ...core.operation import Operation, SumTo
+from ...core.operation import Conj, Operation, SumTo
 from ...core.tensor import Tensor
 from ...kernels import convolution as kernels
 from ...kernels.windows import Slide
 from ..shape import permute, reshape, unsqueeze
 from .geometry import Sizes, by, ints
 
-conj: Any = elementwise("Conj", np.conj, lambda g: conj(g))
-
 
 def bar(x: Any) -> Any:
     """x, or its conjugate where it is complex: the factor of a gradient."""
-    return conj(x) if x.dtype.kind == "c" else x
+    return Conj.apply(x) if x.dtype.kind == "c" else x
 
 
 class Conv(Operation, name="Convolution"):

@@ -31,10 +31,10 @@ class CtcLoss(Operation):
     def backward(ctx: Any, g: Any) -> Any:
         """The backward recursion."""
         log_probs, given = ctx.values
-        return CtcGradient.apply(g, log_probs, given=given)
+        return CtcLossBackward.apply(g, log_probs, given=given)
 
 
-class CtcGradient(Operation, name="CtcLossBackward"):
+class CtcLossBackward(Operation):
     """The gradient of CtcLoss, times g; linear in g, and not differentiated any further."""
 
     @staticmethod

@@ -32,10 +32,10 @@ class Embedding(Operation):
     def backward(ctx: Any, g: Any) -> Any:
         """Each row adds up what its uses got."""
         index, shares = ctx.values
-        return AddRows.apply(g, index, shares, rows=ctx.rows), None, None
+        return EmbeddingDenseBackward.apply(g, index, shares, rows=ctx.rows), None, None
 
 
-class AddRows(Operation, name="EmbeddingDenseBackward"):
+class EmbeddingDenseBackward(Operation):
     """Zeros with g added at the rows of index, divided by shares (0: left out), the adjoint of Embedding."""
 
     @staticmethod
@@ -139,7 +139,7 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
 
 # --- bags --------------------------------------------------------------------------------------------------------------
 
-class SumGroups(Operation, name="EmbeddingBag"):
+class EmbeddingBag(Operation):
     """Rows (m, d) added up by their group numbers (m,): (n, d)."""
 
     @staticmethod
@@ -196,7 +196,7 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
         rows = rows * reshape(weights, (index.size, 1))
     if mode == "max":
         return _largest(rows, groups, len(lengths))
-    out = SumGroups.apply(rows, groups, n=len(lengths))
+    out = EmbeddingBag.apply(rows, groups, n=len(lengths))
     if mode == "sum":
         return out
     counts = np.maximum(np.bincount(groups, minlength=len(lengths)), 1).astype(weight.dtype)
@@ -207,7 +207,7 @@ def _largest(rows: Any, groups: Any, n: int) -> Any:
     """The largest of each group and column."""
     present, numbers = first_largest(rows.array, groups)
     picked = getitem(rows, (numbers, np.arange(rows.shape[1])))
-    return SumGroups.apply(picked, present, n=n)
+    return EmbeddingBag.apply(picked, present, n=n)
 
 
 def _check_bag_arguments(input: Any, per_sample_weights: Any, mode: str, scale_grad_by_freq: bool) -> None:

@@ -12,7 +12,7 @@ from ..shape import reshape, unsqueeze
 from .geometry import Sizes, ints
 
 
-class Unfold(Operation, name="Im2Col"):
+class Im2Col(Operation):
     """The patches of x (n, c, h, w) as columns (n, c * kh * kw, windows)."""
 
     @staticmethod
@@ -24,11 +24,11 @@ class Unfold(Operation, name="Im2Col"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Added up again."""
-        return Fold.apply(g, plane=ctx.plane, slide=ctx.slide)
+        return Col2Im.apply(g, plane=ctx.plane, slide=ctx.slide)
 
 
-class Fold(Operation, name="Col2Im"):
-    """Columns added up where Unfold takes them, its adjoint."""
+class Col2Im(Operation):
+    """Columns added up where Im2Col takes them, its adjoint."""
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, plane: Sizes, slide: Slide) -> Any:
@@ -39,7 +39,7 @@ class Fold(Operation, name="Col2Im"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Taken apart again."""
-        return Unfold.apply(g, slide=ctx.slide)
+        return Im2Col.apply(g, slide=ctx.slide)
 
 
 def sliding(name: str, plane: Sizes, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Slide:
@@ -66,9 +66,9 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
                            f"dimensions for input, but got: {list(input.shape)}")
     slide = sliding("unfold", tuple(input.shape[-2:]), kernel_size, dilation, padding, stride)
     if input.ndim == 3:
-        out = Unfold.apply(unsqueeze(input, 0), slide=slide)
+        out = Im2Col.apply(unsqueeze(input, 0), slide=slide)
         return reshape(out, out.shape[1:])
-    return Unfold.apply(input, slide=slide)
+    return Im2Col.apply(input, slide=slide)
 
 
 def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
@@ -90,6 +90,6 @@ def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padd
                            f"size of input's dimension 2 to match the calculated number of sliding blocks {blocks}, but got "
                            f"input.size(2)={input.shape[-1]}.")
     if input.ndim == 2:
-        out = Fold.apply(unsqueeze(input, 0), plane=plane, slide=slide)
+        out = Col2Im.apply(unsqueeze(input, 0), plane=plane, slide=slide)
         return reshape(out, out.shape[1:])
-    return Fold.apply(input, plane=plane, slide=slide)
+    return Col2Im.apply(input, plane=plane, slide=slide)

@@ -20,13 +20,13 @@ from ..linalg.matmul import matmul
 from ..pointwise.arithmetic import weighted
 from ..pointwise.where import where
 from ..shape import reshape, transpose, unbind
-from .pooling import TakePlaces
+from .pooling import GatherPlaces
 
 MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
 
 
-class Placed(Operation, name="GridSampler"):
+class GridSampler(Operation):
     """A piecewise linear function of x: `value` with its `slope` at each element."""
 
     @staticmethod
@@ -46,7 +46,7 @@ def taken(input: Any, places: list[Any]) -> Any:
     index, valid = kernels.flat_index(places, tuple(input.shape[2:]))
     n, c = input.shape[:2]
     every = (n, c, index.shape[1])
-    values = TakePlaces.apply(input, places=np.broadcast_to(index[:, None], every))
+    values = GatherPlaces.apply(input, places=np.broadcast_to(index[:, None], every))
     return values if valid.all() else where(np.broadcast_to(valid[:, None], every), values, 0.0)
 
 
@@ -71,9 +71,9 @@ def corners_of(coordinate: Any, size: int, mode: str, padding: str, align: bool)
         place, inner = kernels.within(place, size, padding, align)
         slope = slope * inner
     if mode == "nearest":
-        return [(np.rint(place), Placed.apply(coordinate, value=np.ones_like(place), slope=np.zeros_like(place)))]
+        return [(np.rint(place), GridSampler.apply(coordinate, value=np.ones_like(place), slope=np.zeros_like(place)))]
     low = np.floor(place)
-    t = Placed.apply(coordinate, value=place - low, slope=slope)
+    t = GridSampler.apply(coordinate, value=place - low, slope=slope)
     if mode == "bilinear":
         return [(low, 1 - t), (low + 1, t)]
     return [(kernels.within(low + k - 1, size, padding, align)[0], w) for k, w in enumerate(cubic_weights(t))]

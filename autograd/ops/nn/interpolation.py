@@ -14,7 +14,7 @@ from ...core.tensor import Tensor, result
 from ...kernels import resampling as kernels
 from ...kernels.onednn.reorder import to_suggested_format
 from .pooling import adaptive_avg_pool
-from .resampling import Resample
+from .resampling import Upsample
 
 Scales = tuple[float | None, ...]
 
@@ -103,7 +103,7 @@ def resized(input: Any, plane: tuple[int, ...], outs: tuple[int, ...], scales: S
         return result(to_suggested_format(kernels.resample_bytes(data, tuple(maps)), data))
     lines = mode in ("linear", "bilinear", "trilinear") and not (corners or antialias) and all(
         scale is None or n * scale == out for n, out, scale in numbers)
-    return Resample.apply(input, maps=tuple(maps), lines=lines)
+    return Upsample.apply(input, maps=tuple(maps), lines=lines)
 
 
 def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",

@@ -32,7 +32,7 @@ from ..pointwise.powers import sqrt
 from ..pointwise.sign import abs as absolute
 from ..pointwise.where import clamp, minimum, passing, relu, where
 from ..reductions.reduce import mean, sum
-from ..reductions.take_along import Pick
+from ..reductions.take_along import TakeAlong
 from ..shape import expand, movedim, reshape, unsqueeze
 from .activation import logsigmoid, softplus
 from .softmax import log_softmax, softmax
@@ -78,7 +78,7 @@ def alike(input: Any, target: Any) -> tuple[Any, Any]:
 MSG_SMOOTHING = "label_smoothing must be between 0.0 and 1.0. Got: {}"
 
 
-class NllRows(Operation, name="NllLoss"):
+class NllLoss(Operation):
     """-logp[i, target[i]], times weights[i] if there are some, for each row; or the sum of these over `total`."""
 
     joins = ((0,), ())
@@ -106,10 +106,10 @@ class NllRows(Operation, name="NllLoss"):
             share = np.ones(len(target), g.dtype) if isinstance(g, Tensor) or total is None else g.dtype.type(1)
         share = share if total is None else (share / total).astype(g.dtype)
         g = -g * share
-        return PutRows.apply(g if weights is None else passing(g, weights != 0), target, shape=ctx.shape), None
+        return NllLossBackward.apply(g if weights is None else passing(g, weights != 0), target, shape=ctx.shape), None
 
 
-class PutRows(Operation, name="NllLossBackward"):
+class NllLossBackward(Operation):
     """Zeros of `shape` (n, c) with g[i] at [i, target[i]]; the adjoint of picking one element a row."""
 
     @staticmethod
@@ -124,10 +124,10 @@ class PutRows(Operation, name="NllLossBackward"):
     def backward(ctx: Any, g: Any) -> Any:
         """Pick again."""
         (target,) = ctx.values
-        return PickRows.apply(g, target), None
+        return GatherRows.apply(g, target), None
 
 
-class PickRows(Operation, name="Gather"):
+class GatherRows(Operation, name="Gather"):
     """x[i, target[i]] for each row of x (n, c)."""
 
     @staticmethod
@@ -141,7 +141,7 @@ class PickRows(Operation, name="Gather"):
     def backward(ctx: Any, g: Any) -> Any:
         """Put back."""
         (target,) = ctx.values
-        return PutRows.apply(g, target, shape=ctx.shape), None
+        return NllLossBackward.apply(g, target, shape=ctx.shape), None
 
 
 class CrossEntropy(Operation):
@@ -178,7 +178,7 @@ class CrossEntropy(Operation):
         share = x.dtype.type(1) if weights is None else weights
         share = share if total is None else (share / (total or math.inf)).astype(x.dtype)    # nothing counts: no gradient
         if isinstance(g, Tensor):
-            one_hot = PutRows.apply(np.ones(n, x.dtype), target, shape=x.shape)
+            one_hot = NllLossBackward.apply(np.ones(n, x.dtype), target, shape=x.shape)
             return (softmax(x, 1) - one_hot) * reshape(g * np.broadcast_to(share, n), (n, 1)), None
         share = g * share
         if powers.ndim == 1:                         # the largest elements
@@ -204,7 +204,7 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = No
     total = None if reduction == "none" else np.float64(1) if reduction == "sum" else _total(weights, t)
     if total is not None and decided(operator.not_, total):
         return sum(rows) * 0.0 + math.nan            # where nothing counts nan, without a gradient, as PyTorch
-    losses = NllRows.apply(rows, t, weights=weights, total=total)
+    losses = NllLoss.apply(rows, t, weights=weights, total=total)
     return reshape(losses, target.shape) if total is None else losses
 
 
@@ -639,7 +639,7 @@ def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
 
 
-class XLogX(Operation, name="Xlogy"):
+class Xlogy(Operation):
     """t log(t), 0 at 0."""
 
     @staticmethod
@@ -673,7 +673,7 @@ def kl_div(input: Any, target: Any, size_average: Any = None, reduce: Any = None
     if log_target:
         losses = exp(target) * (target - input)
     else:
-        losses = XLogX.apply(target) - mul(target, input)
+        losses = Xlogy.apply(target) - mul(target, input)
     out = reduced(losses, reduction)
     return out / input.shape[0] if batch and input.ndim else out
 
@@ -773,7 +773,7 @@ def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, 
     classes = rows.shape[1]
     if weight is not None and weight.shape != (classes,):
         raise ValueError(f"weight must be one-dimensional, one for each of {classes} classes: got {list(weight.shape)}")
-    picked = Pick.apply(rows, t[:, None], dim=1, distinct=True)
+    picked = TakeAlong.apply(rows, t[:, None], dim=1, distinct=True)
     others = np.arange(classes) != t[:, None]
     excess = where(others, relu(margin - picked + rows), 0.0)
     losses = sum(excess if p == 1 else excess * excess, 1) / classes
@@ -822,7 +822,7 @@ def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, re
     n = np.arange(len(labels))[:, None]
     named = np.zeros(rows.shape, bool)
     named[np.broadcast_to(n, labels.shape)[valid], labels[valid]] = True
-    picked = Pick.apply(rows, np.where(valid, labels, 0), dim=1)
+    picked = TakeAlong.apply(rows, np.where(valid, labels, 0), dim=1)
     excess = relu(1 - unsqueeze(picked, 2) + unsqueeze(rows, 1))
     losses = sum(where(valid[:, :, None] & ~named[:, None, :], excess, 0.0), (1, 2)) / rows.shape[1]
     return reduced(reshape(losses, ()) if input.ndim < 2 else losses, reduction)

@@ -33,7 +33,7 @@ from ..pointwise.sign import abs, sign
 from ..pointwise.where import relu
 from ..shape import reshape, unsqueeze
 from .geometry import Sizes, by, check_pool_input, full_sizes, ints, pool_ints
-from .resampling import Resample
+from .resampling import Upsample
 
 
 class AvgPool(Operation):
@@ -63,10 +63,10 @@ class AvgPool(Operation):
             quick = onednn_pooling.mean_windows_back(g, ctx.plane, *ctx.windows)
             if quick is not None:
                 return quick
-        return Resample.apply(div(g, ctx.divisor.astype(g.dtype)), maps=tuple([m.transpose for m in ctx.maps]))
+        return Upsample.apply(div(g, ctx.divisor.astype(g.dtype)), maps=tuple([m.transpose for m in ctx.maps]))
 
 
-class WholeMean(AvgPool, name="Mean"):
+class MeanOfPlane(AvgPool, name="Mean"):
     """The mean of each plane, for which PyTorch's backward does not read the input."""
 
     joins = None
@@ -161,7 +161,7 @@ def adaptive_avg_pool(name: str, dims: int, input: Any, output_size: Any) -> Any
     kernel = tuple([n // o for n, o in zip(plane, outs, strict=True)])
     slide = Slide(kernel, kernel, (0,) * dims, (1,) * dims, outs)
     return averaged(input, dims, maps, divisor, (slide, onednn_pooling.OF_KERNEL),
-                    WholeMean if set(outs) == {1} else AvgPool)
+                    MeanOfPlane if set(outs) == {1} else AvgPool)
 
 
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
@@ -234,13 +234,13 @@ class MaxPool(Operation, name="MaxPoolWithIndices"):
         """To the places where they came from."""
         if ctx.saved is not None:
             (places,) = ctx.values
-            return AddPlaces.apply(g, places=getattr(places, "array", places), plane=ctx.plane), None
+            return MaxPoolWithIndicesBackward.apply(g, places=getattr(places, "array", places), plane=ctx.plane), None
         if ctx.codes is None:
-            return AddPlaces.apply(g, places=ctx.places, plane=ctx.plane)
+            return MaxPoolWithIndicesBackward.apply(g, places=ctx.places, plane=ctx.plane)
         made = None if isinstance(g, Tensor) else onednn_pooling.max_windows_back(g, ctx.codes, ctx.plane, ctx.slide)
         if made is not None:
             return made
-        return AddPlaces.apply(g, places=kernels.decoded(ctx.codes, ctx.slide, ctx.plane), plane=ctx.plane)
+        return MaxPoolWithIndicesBackward.apply(g, places=kernels.decoded(ctx.codes, ctx.slide, ctx.plane), plane=ctx.plane)
 
 
 class MaxPool1d(MaxPool, name="MaxPool1DWithIndices"):
@@ -258,7 +258,7 @@ class MaxPool3d(MaxPool, name="MaxPool3DWithIndices"):
 POOLS = (MaxPool1d, MaxPool2d, MaxPool3d)
 
 
-class AddPlaces(Operation, name="MaxPoolWithIndicesBackward"):
+class MaxPoolWithIndicesBackward(Operation):
     """Zeros (n, c, *plane) with g added at places in each flat plane; the adjoint of TakePlaces."""
 
     @staticmethod
@@ -270,10 +270,10 @@ class AddPlaces(Operation, name="MaxPoolWithIndicesBackward"):
     @staticmethod
     def backward(ctx: Any, u: Any) -> Any:
         """Take them again."""
-        return TakePlaces.apply(u, places=ctx.places)
+        return GatherPlaces.apply(u, places=ctx.places)
 
 
-class TakePlaces(Operation, name="Gather"):
+class GatherPlaces(Operation, name="Gather"):
     """The elements of x (n, c, *plane) at places in each flat plane."""
 
     @staticmethod
@@ -285,7 +285,7 @@ class TakePlaces(Operation, name="Gather"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Add them back."""
-        return AddPlaces.apply(g, places=ctx.places, plane=ctx.plane)
+        return MaxPoolWithIndicesBackward.apply(g, places=ctx.places, plane=ctx.plane)
 
 
 class MaxUnpool(Operation):
@@ -303,7 +303,7 @@ class MaxUnpool(Operation):
     def backward(ctx: Any, g: Any) -> Any:
         """Take from the places."""
         (places,) = ctx.values
-        return TakePlaces.apply(g, places=getattr(places, "array", places)), None
+        return GatherPlaces.apply(g, places=getattr(places, "array", places)), None
 
 
 def found(x: Any, dims: int, find: Any, how: tuple[Any, ...], indices: bool) -> Any:

@@ -11,7 +11,7 @@ from ...kernels.onednn import resampling as onednn_resampling
 from ...kernels.onednn.reorder import to_suggested_format
 
 
-class Resample(Operation, name="Upsample"):
+class Upsample(Operation):
     """A sparse linear map along each dimension of the planes of x (n, c, *plane)."""
 
     @staticmethod
@@ -25,4 +25,4 @@ class Resample(Operation, name="Upsample"):
     def backward(ctx: Any, g: Any) -> Any:
         """The transposed maps."""
         quick = onednn_resampling.linear_back(g, ctx.plane) if ctx.lines and not isinstance(g, Tensor) else None
-        return Resample.apply(g, maps=tuple([m.transpose for m in ctx.maps])) if quick is None else quick
+        return Upsample.apply(g, maps=tuple([m.transpose for m in ctx.maps])) if quick is None else quick

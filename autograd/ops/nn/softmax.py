@@ -28,7 +28,7 @@ def _wide(x: Any) -> Any:
     return converted(x, float32) if x.dtype is float16 else x
 
 
-class LogSumExp(Operation, name="Logsumexp"):
+class Logsumexp(Operation):
     """log(sum(exp(x))) over dims."""
 
     @staticmethod
@@ -68,7 +68,7 @@ def logsumexp(input: Any, dim: Dims, keepdim: bool = False) -> Any:
     """log of the sum of exp(input) over `dim`, without overflow."""
     if input.dtype.kind in "iub":
         input = cast(input, default.dtype)
-    return LogSumExp.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim)
+    return Logsumexp.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim)
 
 
 class LogSoftmax(Operation):

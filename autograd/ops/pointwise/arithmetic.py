@@ -124,7 +124,7 @@ def conjugates(*values: Any) -> tuple[Any, ...]:
                   Conj.apply(v) if getattr(v, "dtype", bool) in (complex64, complex128) else v for v in values])
 
 
-class AddCMul(Operation, name="Addcmul"):
+class Addcmul(Operation):
     """x + value * a * b."""
 
     mixes = True
@@ -144,7 +144,7 @@ class AddCMul(Operation, name="Addcmul"):
         return g, scaled * b if ctx.needs(1) else None, scaled * a if ctx.needs(2) else None
 
 
-class AddCDiv(Operation, name="Addcdiv"):
+class Addcdiv(Operation):
     """x + value * a / b."""
 
     mixes = True
@@ -168,7 +168,7 @@ class AddCDiv(Operation, name="Addcdiv"):
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """input + value * tensor1 * tensor2."""
     operands = alike(input, tensor1, tensor2)
-    return AddCMul.apply(*operands, value=value if category(operands[0].dtype) > 1 else int(value))
+    return Addcmul.apply(*operands, value=value if category(operands[0].dtype) > 1 else int(value))
 
 
 @takes_out
@@ -177,7 +177,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     if tensor1.dtype.kind not in "fcV" and tensor2.dtype.kind not in "fcV":
         raise RuntimeError("Integer division with addcdiv is no longer supported; use input + value * torch.div(tensor1, "
                            "tensor2, rounding_mode=...), or convert the tensors to floating point.")
-    return AddCDiv.apply(*alike(input, tensor1, tensor2), value=value)
+    return Addcdiv.apply(*alike(input, tensor1, tensor2), value=value)
 
 
 class Lerp(Operation):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.casting import casts_float32
 from ...core.declare import elementwise, linear
-from ...core.operation import Cast
+from ...core.operation import Cast, Conj
 from ...core.out import takes_out
 from ...core.tensor import Tensor
 from .arithmetic import mul
@@ -31,7 +31,6 @@ def as_complex(x: Any) -> Any:
     return x if x.dtype.kind == "c" else Cast.apply(x, dtype=complex_dtype(x.dtype))
 
 
-_conj: Any = elementwise("Conj", np.conj, lambda g: _conj(g))
 _real: Any = linear("Real", lambda x: x.real, lambda g, was: as_complex(g), view=True)
 _imag: Any = linear("Imag", lambda x: x.imag, lambda g, was: _times_i(g), view=True)
 _times_i: Any = linear("Complex", lambda x: x * x.dtype.type(1) * 1j, lambda g, was: imag(g))
@@ -39,7 +38,7 @@ _times_i: Any = linear("Complex", lambda x: x * x.dtype.type(1) * 1j, lambda g, 
 
 def conj(input: Any) -> Any:
     """a - ib for a + ib; a real tensor as it is. Computed at once: there is no lazy conjugate bit here."""
-    return input if input.dtype.kind != "c" else _conj(input)
+    return input if input.dtype.kind != "c" else Conj.apply(input)
 
 
 @takes_out

@@ -136,7 +136,7 @@ def randint_like(input: Tensor, *args: Any, low: Any = 0, high: Any = None, gene
 
 # --- with parameters that are tensors ----------------------------------------------------------------------------------
 
-class Draw(Operation, name="Normal"):
+class Normal(Operation):
     """Drawn `values`, as a result of the parameters that they were drawn with."""
 
     mixes = True
@@ -153,11 +153,11 @@ class Draw(Operation, name="Normal"):
         return (zero(g),) * ctx.count
 
 
-class DrawBernoulli(Draw, name="Bernoulli"):
+class Bernoulli(Normal):
     """Draws with success probabilities."""
 
 
-class DrawPoisson(Draw, name="Poisson"):
+class Poisson(Normal):
     """Draws with rates."""
 
 
@@ -178,7 +178,7 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator 
     values = again(_normal_of_tensors, mean, std, tensors[0].dtype, generator)
     if out is not None:
         return into(out, result(values), *tensors)
-    return Draw.apply(*tensors, values=values)
+    return Normal.apply(*tensors, values=values)
 
 
 def _normal_of_numbers(mean: Any, std: Any, shape: tuple[int, ...], dtype: Any, generator: Generator | None) -> Any:
@@ -217,7 +217,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None, 
     if p is None and dtypes.category(array.dtype) != 2:
         raise NotImplementedError(f"bernoulli(): probabilities are floating point, not {array.dtype}")
     values = again(_ones, array, p, generator)
-    return DrawBernoulli.apply(input, values=values) if out is None else into(out, result(values), input)
+    return Bernoulli.apply(input, values=values) if out is None else into(out, result(values), input)
 
 
 def _ones(array: Any, p: Any, generator: Generator | None) -> Any:
@@ -230,7 +230,7 @@ def poisson(input: Any, generator: Generator | None = None) -> Tensor:
     rates = input.array
     if dtypes.category(rates.dtype) != 2:
         raise NotImplementedError(f"poisson(): rates are floating point, not {rates.dtype}")
-    return DrawPoisson.apply(input, values=again(_counts, rates, generator))
+    return Poisson.apply(input, values=again(_counts, rates, generator))
 
 
 def _counts(rates: Any, generator: Generator | None) -> Any:

@@ -15,34 +15,30 @@ from ...core.random import Generator, drawing
 from ...core.tensor import Tensor
 from ...core.traced import again
 from . import draw
-from .draw import Draw, chances, integers, normal_numbers, uniform_numbers
+from .draw import Bernoulli, Normal, chances, integers, normal_numbers, uniform_numbers
 
 
-class Uniform(Draw, name="Uniform"):
+class Uniform(Normal):
     """Redrawn uniformly."""
 
 
-class Bernoulli(Draw, name="Bernoulli"):
-    """Redrawn as 0 or 1."""
-
-
-class Exponential(Draw, name="Exponential"):
+class Exponential(Normal):
     """Redrawn from an exponential distribution."""
 
 
-class Geometric(Draw, name="Geometric"):
+class Geometric(Normal):
     """Redrawn from a geometric distribution."""
 
 
-class Cauchy(Draw, name="Cauchy"):
+class Cauchy(Normal):
     """Redrawn from a Cauchy distribution."""
 
 
-class LogNormal(Draw, name="LogNormal"):
+class LogNormal(Normal):
     """Redrawn from a log-normal distribution."""
 
 
-class Random(Draw, name="Random"):
+class Random(Normal):
     """Redrawn as integers."""
 
 
@@ -71,7 +67,7 @@ def normal(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generat
     """Normal with this mean and standard deviation."""
     dtype = x.array.dtype if x.array.dtype.kind == "c" else _checked("normal", x)
     draw.check_std("normal", std)
-    return Draw.apply(x, values=again(lambda: np.asarray(
+    return Normal.apply(x, values=again(lambda: np.asarray(
         normal_numbers(drawing(generator), x.array.shape, dtype) * dtype.type(std) + dtype.type(mean), dtype)))
 
 

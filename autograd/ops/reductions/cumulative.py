@@ -22,7 +22,7 @@ from ..pointwise.where import where
 from ..shape import flip, narrow, reshape
 from .dims import one_dim
 from .recurrence import backwards
-from .take_along import ValuesIndices, taken
+from .take_along import TakeAlong, ValuesIndices, taken
 
 
 class Cumsum(Operation):
@@ -64,14 +64,22 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     return Cumsum.apply(x, dim=dim) if x.ndim else reshape(Cumsum.apply(reshape(x, 1), dim=0), ())
 
 
-def _running(x: Any, dim: int, ufunc: Any) -> ValuesIndices:
+class Cummax(TakeAlong):
+    """Node of cummax() along a dimension."""
+
+
+class Cummin(TakeAlong):
+    """Node of cummin() along a dimension."""
+
+
+def _running(operation: type[TakeAlong], x: Any, dim: int, ufunc: Any) -> ValuesIndices:
     """The running extreme, nan from the first nan on, and the last place where it was reached."""
     demand_real("cummax_cummin", x)
     dim = one_dim(dim, x.ndim)
     if x.ndim == 0:
         return ValuesIndices(x.clone(), result(np.zeros((), int64)))
     indices = running_places(x.array, dim, ufunc)
-    return taken(x, indices, dim)
+    return taken(operation, x, indices, dim)
 
 
 @unrecordable
@@ -79,7 +87,7 @@ def _running(x: Any, dim: int, ufunc: Any) -> ValuesIndices:
 @takes_out
 def cummax(input: Any, dim: int) -> ValuesIndices:
     """The largest of the first 1, 2, ... elements along `dim`, and where the last of equal ones stands."""
-    return _running(input, dim, np.maximum)
+    return _running(Cummax, input, dim, np.maximum)
 
 
 @unrecordable
@@ -87,10 +95,10 @@ def cummax(input: Any, dim: int) -> ValuesIndices:
 @takes_out
 def cummin(input: Any, dim: int) -> ValuesIndices:
     """The smallest of the first 1, 2, ... elements along `dim`, and where the last of equal ones stands."""
-    return _running(input, dim, np.minimum)
+    return _running(Cummin, input, dim, np.minimum)
 
 
-class LogCumSumExp(Operation, name="Logcumsumexp"):
+class Logcumsumexp(Operation):
     """log(cumsum(exp(x))) along dim."""
 
     @staticmethod
@@ -124,8 +132,8 @@ def logcumsumexp(input: Any, dim: int) -> Any:
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype}'; use .float() first")
     dim = one_dim(dim, input.ndim)
     if input.ndim == 0:
-        return reshape(LogCumSumExp.apply(reshape(input, 1), dim=0), ())
-    return LogCumSumExp.apply(input, dim=dim) if input.array.size else input.clone()
+        return reshape(Logcumsumexp.apply(reshape(input, 1), dim=0), ())
+    return Logcumsumexp.apply(input, dim=dim) if input.array.size else input.clone()
 
 
 __all__ = ["cummax", "cummin", "cumsum", "logcumsumexp"]

@@ -20,11 +20,11 @@ from ..pointwise.where import maximum, minimum, passing
 from ..shape import reshape
 from .dims import Dims, count, dims_of, kept, nonempty, one_dim, reduction
 from .reduce import sum
-from .take_along import ValuesIndices, selected
+from .take_along import TakeAlong, ValuesIndices, selected
 
 
-class Extreme(Operation, name="Amax"):
-    """The largest (or smallest) element over dims; equal ones share the gradient, as PyTorch's amax."""
+class Amax(Operation):
+    """The largest element (Amin: the smallest) over dims; equal ones share the gradient, as PyTorch's amax."""
 
     real = True
 
@@ -45,7 +45,11 @@ class Extreme(Operation, name="Amax"):
         return chosen * reshape(g, shape) / sum(chosen, ctx.dims, keepdim=True)
 
 
-class ExtremeOfAll(Extreme, name="Max"):
+class Amin(Amax):
+    """The smallest element over dims."""
+
+
+class MaxOfAll(Amax, name="Max"):
     """The extreme of all elements: where that is nan, the nans share the gradient."""
 
     @staticmethod
@@ -57,11 +61,23 @@ class ExtremeOfAll(Extreme, name="Max"):
         return passing(g / sum(cast(chosen, x.dtype)), chosen)
 
 
+class MinOfAll(MaxOfAll, name="Min"):
+    """The smallest of all elements."""
+
+
+class Max(TakeAlong):
+    """Node of max() along a dimension."""
+
+
+class Min(TakeAlong):
+    """Node of min() along a dimension."""
+
+
 def _extreme(x: Any, dim: Dims, keepdim: bool, pick: Any, name: str) -> Any:
     dims = dims_of(dim, x.ndim)
     if count(x.shape, dims) == 0:
         _no_extreme(x, dim, dims, name)
-    return Extreme.apply(x, dims=dims, keepdim=keepdim, pick=pick)
+    return (Amax if pick is np.maximum else Amin).apply(x, dims=dims, keepdim=keepdim, pick=pick)
 
 
 def _no_extreme(x: Any, dim: Any, dims: tuple[int, ...], name: str) -> None:
@@ -108,13 +124,13 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: A
     return MinMax(amin(input, dims, keepdim), amax(input, dims, keepdim))
 
 
-def _along(x: Any, dim: Any, keepdim: bool, find: Any, name: str) -> ValuesIndices:
+def _along(operation: type[TakeAlong], x: Any, dim: Any, keepdim: bool, find: Any, name: str) -> ValuesIndices:
     """The extreme along dim and where it stands: the first of equal ones gets the whole gradient."""
     place = one_dim(dim, x.ndim)
     if x.ndim == 0:
-        return selected(x, np.zeros((), int64), 0, keepdim)
+        return selected(operation, x, np.zeros((), int64), 0, keepdim)
     nonempty(x.shape, (place,), name)
-    return selected(x, again(find, x.array, place, keepdims=True), place, keepdim)
+    return selected(operation, x, again(find, x.array, place, keepdims=True), place, keepdim)
 
 
 def _either(x: Any, dim: Any, keepdim: bool, other: Any, pick: Any, find: Any, name: str) -> Any:
@@ -123,12 +139,12 @@ def _either(x: Any, dim: Any, keepdim: bool, other: Any, pick: Any, find: Any, n
     if other is not None or isinstance(dim, Tensor):
         return (maximum if pick is np.maximum else minimum)(x, dim if other is None else other)
     if dim is not None:
-        return _along(x, dim, keepdim, find, name)
+        return _along(Max if pick is np.maximum else Min, x, dim, keepdim, find, name)
     if keepdim:
         raise TypeError(f"{name}() takes keepdim only together with dim")
     if x.array.size == 0:
         _no_extreme(x, None, (), name)
-    return ExtremeOfAll.apply(x, dims=tuple(range(x.ndim)), keepdim=False, pick=pick)
+    return (MaxOfAll if pick is np.maximum else MinOfAll).apply(x, dims=tuple(range(x.ndim)), keepdim=False, pick=pick)
 
 
 @reduction

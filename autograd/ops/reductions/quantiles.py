@@ -19,7 +19,7 @@ from ..shape import movedim, reshape, squeeze
 from .dims import nonempty, one_dim, reduction
 from .reduce import sum
 from .sorting import sort
-from .take_along import Pick, ValuesIndices, selected
+from .take_along import TakeAlong, ValuesIndices, selected
 
 INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
@@ -51,20 +51,36 @@ class MedianOfAll(Operation, name="Median"):
         return chosen * g / sum(chosen)
 
 
+class NanmedianOfAll(MedianOfAll, name="Nanmedian"):
+    """The middle of all elements that are not nan."""
+
+
+class Median(TakeAlong):
+    """Node of median() along a dimension."""
+
+
+class Nanmedian(TakeAlong):
+    """Node of nanmedian() along a dimension."""
+
+
+class Mode(TakeAlong):
+    """Node of mode() along a dimension."""
+
+
 def _median(x: Any, dim: Any, keepdim: bool, skip_nan: bool, name: str) -> Any:
     if x.dtype.kind == "b":
         raise NotImplementedError("\"median_cpu\" not implemented for 'Bool'; convert with .int()")
     if dim is None:
         if keepdim:
             raise TypeError(f"{name}() takes keepdim only together with dim")
-        return MedianOfAll.apply(x, skip_nan=skip_nan)
-    dim = one_dim(dim, x.ndim)
+        return (NanmedianOfAll if skip_nan else MedianOfAll).apply(x, skip_nan=skip_nan)
+    dim, operation = one_dim(dim, x.ndim), Nanmedian if skip_nan else Median
     if x.ndim == 0:
-        return selected(x, np.zeros((), int64), 0, keepdim)
+        return selected(operation, x, np.zeros((), int64), 0, keepdim)
     nonempty(x.shape, (dim,), name)
     if tracers:
         refuse(f"{name}() along a dimension can't be recorded")
-    return selected(x, _middle(x.array, dim, skip_nan), dim, keepdim)
+    return selected(operation, x, _middle(x.array, dim, skip_nan), dim, keepdim)
 
 
 def _middle(a: Any, dim: int, skip_nan: bool) -> Any:
@@ -99,7 +115,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     demand_real("mode", input)
     dim = one_dim(dim, input.ndim)
     if input.ndim == 0:
-        return selected(input, np.zeros((), int64), 0, keepdim)
+        return selected(Mode, input, np.zeros((), int64), 0, keepdim)
     nonempty(input.shape, (dim,), "mode")
     a = input.array
     places = order(a, dim)
@@ -109,7 +125,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     new[..., 1:] = values[..., 1:] != values[..., :-1]
     start = np.maximum.accumulate(np.where(new, np.arange(n), 0), axis=-1)
     best = np.argmax(np.arange(n) - start, axis=-1, keepdims=True)       # the first end of a longest run
-    return selected(input, np.take_along_axis(places, np.moveaxis(best, -1, dim), dim), dim, keepdim)
+    return selected(Mode, input, np.take_along_axis(places, np.moveaxis(best, -1, dim), dim), dim, keepdim)
 
 
 # --- quantiles -------------------------------------------------------------------------------------------------------
@@ -153,10 +169,10 @@ def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, s
         rank = rank * result((~nans[..., -1:]).astype(x.dtype)) + result(np.where(nans[..., -1:], top, 0))
     r = rank.array
     low = {"higher": np.ceil, "nearest": np.rint}.get(interpolation, np.floor)(r).astype(int64)
-    out = Pick.apply(ordered, low, dim=x.ndim - 1)
+    out = TakeAlong.apply(ordered, low, dim=x.ndim - 1)
     if interpolation in ("linear", "midpoint"):
         weight = rank - result(low.astype(x.dtype)) if interpolation == "linear" else 0.5
-        high = Pick.apply(ordered, np.ceil(r).astype(int64), dim=x.ndim - 1)
+        high = TakeAlong.apply(ordered, np.ceil(r).astype(int64), dim=x.ndim - 1)
         out = out + (high - out) * weight
     if keepdim and input.ndim:
         rest = (1,) * input.ndim if dim is None else (*out.shape[:place], 1, *out.shape[place:-1])

@@ -104,7 +104,7 @@ def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = No
     return Mean.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim or keepdims)
 
 
-class NanSum(Operation, name="Nansum"):
+class Nansum(Operation):
     """The sum over dims of what is not nan."""
 
     real = True
@@ -133,7 +133,7 @@ def nansum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     x = input if dtype is None else cast(input, dtype)
     if x.dtype.kind not in "fV":
         return sum(x, dim, keepdim, dtype=dtype)
-    return NanSum.apply(x, dims=dims_of(dim, x.ndim), keepdim=keepdim)
+    return Nansum.apply(x, dims=dims_of(dim, x.ndim), keepdim=keepdim)
 
 
 def _present(a: Any) -> Any:

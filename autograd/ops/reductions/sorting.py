@@ -14,7 +14,19 @@ from ...kernels.sorting import leading, nth, order
 from .._kinds import demand_real
 from .._names import also
 from .dims import one_dim, reduction
-from .take_along import ValuesIndices, selected, taken
+from .take_along import TakeAlong, ValuesIndices, selected, taken
+
+
+class Sort(TakeAlong):
+    """Node of sort() along a dimension."""
+
+
+class Topk(TakeAlong):
+    """Node of topk() along a dimension."""
+
+
+class Kthvalue(TakeAlong):
+    """Node of kthvalue() along a dimension."""
 
 
 @also(axis="dim")
@@ -24,9 +36,9 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
     demand_real("sort", input)
     dim = one_dim(dim, input.ndim)
     if input.ndim == 0:
-        return selected(input, np.zeros((), int64), 0, True)
+        return selected(Sort, input, np.zeros((), int64), 0, True)
     indices = again(order, input.array, dim, descending)
-    return taken(input, indices, dim, distinct=True)
+    return taken(Sort, input, indices, dim, distinct=True)
 
 
 @takes_out
@@ -57,9 +69,9 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     if input.ndim == 0:
         if k == 0:
             return ValuesIndices(input.new_empty(0), result(np.zeros(0, int64)))
-        return selected(input, np.zeros((), int64), 0, True)
+        return selected(Topk, input, np.zeros((), int64), 0, True)
     indices = again(leading, input.array, dim, k, largest)
-    return taken(input, indices, dim, distinct=True)
+    return taken(Topk, input, indices, dim, distinct=True)
 
 
 @reduction
@@ -75,8 +87,8 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
     if input.dtype.kind == "b":
         raise NotImplementedError("\"kthvalue_cpu\" not implemented for 'Bool'; convert with .int()")
     if input.ndim == 0:
-        return selected(input, np.zeros((), int64), 0, keepdim)
-    return selected(input, again(nth, input.array, dim, k - 1), dim, keepdim)
+        return selected(Kthvalue, input, np.zeros((), int64), 0, keepdim)
+    return selected(Kthvalue, input, again(nth, input.array, dim, k - 1), dim, keepdim)
 
 
 __all__ = ["argsort", "kthvalue", "msort", "sort", "topk"]

@@ -1,4 +1,7 @@
-"""Elements taken along one dimension by their numbers, and put back: how sorting, maxima and medians pass gradients."""
+"""Elements taken along one dimension by their numbers, and put back: how sorting, maxima and medians pass gradients.
+
+max, sort, topk and others find the numbers each in its own way; what they record is one operation under their own names.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from ...kernels.take_along import put_along, take_along
 from ..shape import reshape
 
 
-class Pick(Operation, name="Max"):
+class TakeAlong(Operation, name="Gather"):
     """The elements of x at `indices` along dim, a dimension that goes unless keepdim. distinct: none is taken twice."""
 
     @staticmethod
@@ -26,11 +29,11 @@ class Pick(Operation, name="Max"):
         """Put back where they were taken."""
         (indices,) = ctx.values
         g = g if g.ndim == indices.ndim else reshape(g, indices.shape)
-        return Put.apply(g, indices, dim=ctx.dim, size=ctx.size, distinct=ctx.distinct), None
+        return PutAlong.apply(g, indices, dim=ctx.dim, size=ctx.size, distinct=ctx.distinct), None
 
 
-class Put(Operation, name="Scatter"):
-    """Zeros of `size` along dim, with g added at `indices`; the adjoint of Pick."""
+class PutAlong(Operation, name="Scatter"):
+    """Zeros of `size` along dim, with g added at `indices`; the adjoint of TakeAlong."""
 
     @staticmethod
     def forward(ctx: Any, g: Any, indices: Any, *, dim: int, size: int, distinct: bool = False) -> Any:
@@ -41,9 +44,9 @@ class Put(Operation, name="Scatter"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Pick again."""
+        """Take again."""
         (indices,) = ctx.values
-        return Pick.apply(g, indices, dim=ctx.dim, distinct=ctx.distinct), None
+        return TakeAlong.apply(g, indices, dim=ctx.dim, distinct=ctx.distinct), None
 
 
 class ValuesIndices(NamedTuple):
@@ -53,19 +56,20 @@ class ValuesIndices(NamedTuple):
     indices: Any
 
 
-def selected(x: Any, indices: Any, dim: int, keepdim: bool) -> ValuesIndices:
+def selected(operation: type[TakeAlong], x: Any, indices: Any, dim: int, keepdim: bool) -> ValuesIndices:
     """One element along dim for each of the others: (values, indices); `indices` an array with size 1 along dim."""
     if x.ndim == 0:
         return ValuesIndices(x * 1 if x.dtype.kind != "b" else x.clone(), result(indices.reshape(())))
-    return taken(x, indices, dim, keepdim=keepdim)
+    return taken(operation, x, indices, dim, keepdim=keepdim)
 
 
-def taken(x: Any, indices: Any, dim: int, *, distinct: bool = False, keepdim: bool = True) -> ValuesIndices:
+def taken(operation: type[TakeAlong], x: Any, indices: Any, dim: int, *, distinct: bool = False,
+          keepdim: bool = True) -> ValuesIndices:
     """The elements of x at `indices`, an array, along dim; and the indices as the Tensor that backward reads them from, so
-    that it notices when the caller wrote to them.
+    that it notices when the caller wrote to them. `operation` names the node.
     """
     given = result(indices)
-    values = Pick.apply(x, given, dim=dim, distinct=distinct, keepdim=keepdim)
+    values = operation.apply(x, given, dim=dim, distinct=distinct, keepdim=keepdim)
     return ValuesIndices(values, given if keepdim else reshape(given, without(indices.shape, dim)))
 
 

@@ -83,36 +83,26 @@ class Std(Operation):
         return spread_gradient(where(z == 0, 0.0, g / where(z == 0, 1.0, 2 * z)), x, *ctx.settings)      # no 0 / 0 later
 
 
-class VarMean(Operation):
-    """Variance and mean over dims, by one node."""
+def _with_mean(name: str, first: type[Operation]) -> type[Operation]:
+    """`first` (Var or Std) and the mean over the same dims, by one node that shows as `name`."""
 
-    @staticmethod
-    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
-        """Both operations', in one ctx."""
-        first = Var.forward(ctx, x, dims=dims, keepdim=keepdim, correction=correction, whole=whole)
-        return first, Mean.forward(ctx, x, dims=dims, keepdim=keepdim)
+    class WithMean(Operation, name=name):
+        @staticmethod
+        def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+            """Both operations', in one ctx."""
+            out = first.forward(ctx, x, dims=dims, keepdim=keepdim, correction=correction, whole=whole)
+            return out, Mean.forward(ctx, x, dims=dims, keepdim=keepdim)
 
-    @staticmethod
-    def backward(ctx: Any, g: Any, g_mean: Any) -> Any:
-        """The sum of what comes by way of both."""
-        parts = [rule.backward(ctx, part) for rule, part in ((Var, g), (Mean, g_mean)) if part is not None]
-        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+        @staticmethod
+        def backward(ctx: Any, g: Any, g_mean: Any) -> Any:
+            """The sum of what comes by way of both."""
+            parts = [rule.backward(ctx, part) for rule, part in ((first, g), (Mean, g_mean)) if part is not None]
+            return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+    return WithMean
 
 
-class StdMean(Operation):
-    """Standard deviation and mean over dims, by one node."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
-        """Both operations', in one ctx."""
-        first = Std.forward(ctx, x, dims=dims, keepdim=keepdim, correction=correction, whole=whole)
-        return first, Mean.forward(ctx, x, dims=dims, keepdim=keepdim)
-
-    @staticmethod
-    def backward(ctx: Any, g: Any, g_mean: Any) -> Any:
-        """The sum of what comes by way of both."""
-        parts = [rule.backward(ctx, part) for rule, part in ((Std, g), (Mean, g_mean)) if part is not None]
-        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+VarMean, StdMean = _with_mean("VarMean", Var), _with_mean("StdMean", Std)
 
 
 def _settings(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any, name: str) -> dict[str, Any]:

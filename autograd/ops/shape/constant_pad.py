@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.declare import linear
 from ...kernels.memory_format import zeros_like_order
+from .slicing import Slice
 
 
 def _bordered(x: Any, widths: Any, value: Any = 0) -> Any:
@@ -17,12 +18,12 @@ def _bordered(x: Any, widths: Any, value: Any = 0) -> Any:
     return out
 
 
-def _inner(x: Any, widths: Any) -> Any:
-    return x[tuple([slice(a, n - b) for (a, b), n in zip(widths, x.shape, strict=True)])]
+def crop(x: Any, widths: Any) -> Any:
+    """x without (before, after) elements of each dimension, a view."""
+    return Slice.apply(x, index=(*[slice(a, n - b) for (a, b), n in zip(widths, x.shape, strict=True)], ...))
 
 
 # pad_constant(x, ((before, after), ...), value): a pair for each dimension. The derivative does not depend on the value.
 pad_constant: Any = linear("ConstantPadNd", _bordered, lambda g, was, widths, value=0: crop(g, widths))
-crop: Any = linear("Slice", _inner, lambda g, was, widths: pad_constant(g, widths), view=True)
 
 __all__: list[str] = []

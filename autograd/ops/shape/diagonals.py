@@ -27,11 +27,15 @@ def _put(g: Any, shape: tuple[int, ...], offset: int, i: int, j: int) -> Any:
     return out
 
 
-_diagonal: Any = linear("Diagonal", _see, lambda g, was, offset, i, j: _embed(g, was, offset, i, j), view=True)
-_embed: Any = linear("DiagEmbed", _put, lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j))
-_picked = linear("DiagonalCopy", lambda x, *place: _see(x, *place).copy(), lambda g, was, *place: _embed(g, was, *place))
-_tril: Any = linear("Tril", lambda x, k: triangle(x, k, True), lambda g, was, k: _tril(g, k))
-_triu: Any = linear("Triu", lambda x, k: triangle(x, k, False), lambda g, was, k: _triu(g, k))
+_diagonal: Any = linear("Diagonal", _see, lambda g, was, offset, i, j: _diagonal_backward(g, was, offset, i, j), view=True)
+_diagonal_backward: Any = linear("DiagonalBackward", _put, lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j))
+_diag_embed = linear("DiagEmbed", _put, lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j))
+_diagonal_copy = linear("DiagonalCopy", lambda x, *place: _see(x, *place).copy(),
+                        lambda g, was, *place: _diagonal_backward(g, was, *place))
+
+# lower_part(x, k), upper_part(x, k): tril() and triu() of matrices without checks, also of arrays, as rules use them.
+lower_part: Any = linear("Tril", lambda x, k: triangle(x, k, True), lambda g, was, k: lower_part(g, k))
+upper_part: Any = linear("Triu", lambda x, k: triangle(x, k, False), lambda g, was, k: upper_part(g, k))
 
 
 def _pair(x: Any, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
@@ -49,7 +53,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 @takes_out
 def diagonal_copy(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """diagonal() as a copy."""
-    return _picked(input, offset, *_pair(input, dim1, dim2, input.ndim))
+    return _diagonal_copy(input, offset, *_pair(input, dim1, dim2, input.ndim))
 
 
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
@@ -61,7 +65,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
     shape = list(input.shape[:-1])
     for place in sorted((i, j)):
         shape.insert(place, size)
-    return _embed(input, tuple(shape), offset, i, j)
+    return _diag_embed(input, tuple(shape), offset, i, j)
 
 
 @takes_out
@@ -86,13 +90,13 @@ def _matrices(x: Any, name: str) -> Any:
 @takes_out
 def tril(input: Any, diagonal: int = 0) -> Any:
     """The elements on and below a diagonal of each matrix, zeros above."""
-    return _tril(_matrices(input, "tril"), diagonal)
+    return lower_part(_matrices(input, "tril"), diagonal)
 
 
 @takes_out
 def triu(input: Any, diagonal: int = 0) -> Any:
     """The elements on and above a diagonal of each matrix, zeros below."""
-    return _triu(_matrices(input, "triu"), diagonal)
+    return upper_part(_matrices(input, "triu"), diagonal)
 
 
 def _triangle(find: Any, row: int, col: int, offset: int, dtype: Any, device: Any, layout: Any) -> Any:

@@ -12,7 +12,7 @@ from ..index.indexing import Index
 from . import clone, crop, pad_constant
 
 
-class Padded(Index, name="ReflectionPad"):
+class ReflectionPad(Index):
     """Elements picked by index along one dimension, as a pad."""
 
     joins = ((0,),)
@@ -87,7 +87,8 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
     out = input
     for dim, (a, b) in enumerate(widths):
         if a or b:
-            out = (Index if mode == "circular" else Padded).apply(out, MODES[mode](input.shape[dim], a, b), dims=(dim,))
+            operation = Index if mode == "circular" else ReflectionPad
+            out = operation.apply(out, MODES[mode](input.shape[dim], a, b), dims=(dim,))
     return clone(out) if out is input else out
 
 

@@ -16,67 +16,8 @@ from ...core.graph import join_views
 from ...core.operation import Operation
 from ...core.tensor import Tensor, result
 from .._names import also
-from .constant_pad import pad_constant
 from .dims import wrap_dim
-
-COLON = slice(None)
-
-
-def before(dim: int) -> tuple[Any, ...]:
-    """The colons that come before dimension `dim` in an index."""
-    return (COLON,) * dim
-
-
-class Narrow(Operation, name="Slice"):
-    """A stretch of one dimension, a view."""
-
-    view = True
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int, start: int, length: int) -> Any:
-        """A slice."""
-        ctx.dim, ctx.before, ctx.after = dim, start, x.shape[dim] - start - length
-        ctx.ndim = x.ndim
-        return x[before(dim) + (slice(start, start + length),)]
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """Zeros on both sides."""
-        return pad_constant(g, ((0, 0),) * ctx.dim + ((ctx.before, ctx.after),) + ((0, 0),) * (ctx.ndim - ctx.dim - 1))
-
-
-class Take(Operation, name="Select"):
-    """One slice of a dimension, a view without that dimension."""
-
-    view = True
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int, index: int) -> Any:
-        """x[:, index] with as many colons as `dim` says."""
-        ctx.dim, ctx.index, ctx.shape = dim, index, x.shape
-        return x[before(dim) + (index, ...)]
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """Zeros, but for that slice."""
-        return Place.apply(g, dim=ctx.dim, index=ctx.index, shape=ctx.shape)
-
-
-class Place(Operation, name="SelectBackward"):
-    """Zeros with one slice filled, the adjoint of Take."""
-
-    @staticmethod
-    def forward(ctx: Any, g: Any, *, dim: int, index: int, shape: tuple[int, ...]) -> Any:
-        """Assignment."""
-        ctx.dim, ctx.index = dim, index
-        out = np.zeros(shape, g.dtype)
-        out[before(dim) + (index,)] = g
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """That slice again."""
-        return Take.apply(g, dim=ctx.dim, index=ctx.index)
+from .slicing import Select, Slice, before
 
 
 class Split(Operation):
@@ -94,10 +35,10 @@ class Split(Operation):
         """Joined again, zeros where nothing came."""
         left, right = ctx.shape[:ctx.dim], ctx.shape[ctx.dim + 1:]
         full = with_zeros(gs, lambda number: (*left, ctx.lengths[number], *right))
-        return Joined.apply(*full, dim=ctx.dim, lengths=ctx.lengths)
+        return SplitBackward.apply(*full, dim=ctx.dim, lengths=ctx.lengths)
 
 
-class Joined(Operation, name="SplitBackward"):
+class SplitBackward(Operation):
     """The adjoint of Split."""
 
     @staticmethod
@@ -127,10 +68,10 @@ class Unbind(Operation):
     def backward(ctx: Any, *gs: Any) -> Any:
         """Stacked again, zeros where nothing came."""
         full = with_zeros(gs, lambda number: (*ctx.shape[:ctx.dim], *ctx.shape[ctx.dim + 1:]))
-        return Stacked.apply(*full, dim=ctx.dim)
+        return UnbindBackward.apply(*full, dim=ctx.dim)
 
 
-class Stacked(Operation, name="UnbindBackward"):
+class UnbindBackward(Operation):
     """The adjoint of Unbind."""
 
     @staticmethod
@@ -170,13 +111,18 @@ def views_of(x: Any, parts: tuple[Any, ...]) -> tuple[Any, ...]:
 ndarray = np.ndarray
 
 
+def _stretch(x: Any, dim: int, start: int, length: int) -> Any:
+    """Elements start to start + length of dimension `dim`, arguments that fit."""
+    return Slice.apply(x, index=before(dim) + (slice(start, start + length), ...))
+
+
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """Elements start to start + length of dimension `dim`, a view. start may be a 0-d integer Tensor."""
     if (dim.__class__ is int and start.__class__ is int and 0 <= dim < input.ndim
             and 0 <= start <= start + length <= input.shape[dim]):
         if input.__class__ is ndarray:               # of a rule
             return input[before(dim) + (slice(start, start + length),)]
-        return Narrow.apply(input, dim=dim, start=start, length=operator.index(length))
+        return _stretch(input, dim, start, operator.index(length))
     if not input.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     dim = wrap_dim(dim, input.ndim)
@@ -190,7 +136,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     begin = begin + size if begin < 0 else begin
     if begin + length > size:
         raise RuntimeError(f"start ({begin}) + length ({length}) exceeds dimension size ({size}).")
-    return Narrow.apply(input, dim=dim, start=begin, length=operator.index(length))
+    return _stretch(input, dim, begin, operator.index(length))
 
 
 def select(input: Any, dim: int, index: int) -> Any:
@@ -200,7 +146,7 @@ def select(input: Any, dim: int, index: int) -> Any:
     dim = wrap_dim(dim, input.ndim)
     if not -input.shape[dim] <= index < input.shape[dim]:
         raise IndexError(f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {dim}")
-    return Take.apply(input, dim=dim, index=operator.index(index))
+    return Select.apply(input, dim=dim, index=operator.index(index))
 
 
 @also(axis="dim", split_size="split_size_or_sections")
@@ -307,7 +253,7 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
             raise RuntimeError(f"number of sections must be larger than 0, got {given}")
         small, more = divmod(size, given)
         pairs = list(pairwise(accumulate([small + (i < more) for i in range(given)], initial=0)))
-    return tuple([Narrow.apply(input, dim=dim, start=a, length=b - a) for a, b in pairs])
+    return tuple([_stretch(input, dim, a, b - a) for a, b in pairs])
 
 
 def _along(x: Any, given: Any, dim: int, name: str, least: int) -> tuple[Any, ...]:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...core.declare import linear
+from ...core.operation import Conj
 from .dims import either, sizes, wrap_dim
 
 _swap: Any = linear("Transpose", lambda x, i, j: x.swapaxes(i, j), lambda g, was, i, j: _swap(g, i, j), view=True)
 _t: Any = linear("T", lambda x: x.T, lambda g, was: _t(g), view=True)
 _permute: Any = linear("Permute", lambda x, dims: x.transpose(dims),
                        lambda g, was, dims: _permute(g, tuple(np.argsort(dims).tolist())), view=True)
-_conj: Any = linear("Conj", np.conj, lambda g, was: _conj(g))
 
 
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
@@ -61,7 +61,7 @@ def mT(input: Any) -> Any:
 def mH(input: Any) -> Any:
     """The conjugate transpose of each matrix; of real ones mT."""
     out = _matrices(input, "mH")
-    return _conj(out) if out.dtype.kind == "c" else out
+    return Conj.apply(out) if out.dtype.kind == "c" else out
 
 
 def adjoint(input: Any) -> Any:

@@ -14,25 +14,21 @@ import numpy as np
 
 from ...base.dtypes import default
 from ...core.casting import casts_float32
-from ...core.declare import linear
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import result
 from ..pointwise.arithmetic import mul
 from ..pointwise.cast import cast
 from ..pointwise.complex import as_complex, conj
-from ..shape import narrow, pad_constant, wrap_dim
+from ..shape import narrow, pad_constant, roll, wrap_dim
 
 Dims = tuple[int, ...]
 
 # norm of the adjoint: a factor that the transform has, its adjoint has too, and NumPy counts norm by direction
 ADJOINT = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
-_roll: Any = linear("Roll", lambda x, shifts, dims: np.roll(x, shifts, dims),
-                    lambda g, was, shifts, dims: _roll(g, tuple(-s for s in shifts), dims))
 
-
-class Complex(Operation, name="FftC2C"):
+class FftC2C(Operation):
     """Complex to complex, over dims."""
 
     @staticmethod
@@ -45,10 +41,10 @@ class Complex(Operation, name="FftC2C"):
     def backward(ctx: Any, g: Any) -> Any:
         """The other direction, with the same factor."""
         dims, norm, inverse = ctx.settings
-        return Complex.apply(g, dims=dims, norm=ADJOINT[norm], inverse=not inverse)
+        return FftC2C.apply(g, dims=dims, norm=ADJOINT[norm], inverse=not inverse)
 
 
-class Real(Operation, name="FftR2C"):
+class FftR2C(Operation):
     """Real to the first half of the complex coefficients, along one dimension."""
 
     @staticmethod
@@ -61,10 +57,10 @@ class Real(Operation, name="FftR2C"):
     def backward(ctx: Any, g: Any) -> Any:
         """The inverse counts each coefficient but the ends twice, for its mirror image; the adjoint counts it once."""
         dim, norm, n = ctx.settings
-        return Half.apply(mul(g, weights(n, 0.5, g, dim)), dim=dim, n=n, norm=ADJOINT[norm])
+        return FftC2R.apply(mul(g, weights(n, 0.5, g, dim)), dim=dim, n=n, norm=ADJOINT[norm])
 
 
-class Half(Operation, name="FftC2R"):
+class FftC2R(Operation):
     """The first half of the coefficients of n real numbers to the numbers, along one dimension."""
 
     @staticmethod
@@ -77,7 +73,7 @@ class Half(Operation, name="FftC2R"):
     def backward(ctx: Any, g: Any) -> Any:
         """The first half of the coefficients of g, doubled but at the ends."""
         dim, norm, n = ctx.settings
-        out = Real.apply(g, dim=dim, norm=ADJOINT[norm])
+        out = FftR2C.apply(g, dim=dim, norm=ADJOINT[norm])
         return mul(out, weights(n, 2.0, out, dim))
 
 
@@ -146,7 +142,7 @@ def _complex(x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
     dims, lengths = _places(x, s, dim)
     for d, n in zip(dims, lengths, strict=True):
         x = _sized(x, d, n)
-    return Complex.apply(x, dims=tuple(dims), norm=norm, inverse=inverse) if dims else x
+    return FftC2C.apply(x, dims=tuple(dims), norm=norm, inverse=inverse) if dims else x
 
 
 def _to_half(x: Any, s: Any, dim: Any, norm: str | None) -> Any:
@@ -156,8 +152,8 @@ def _to_half(x: Any, s: Any, dim: Any, norm: str | None) -> Any:
         raise RuntimeError("at least one axis must be transformed")
     for d, n in zip(dims, lengths, strict=True):
         x = _sized(x, d, n)
-    out = Real.apply(x, dim=dims[-1], norm=norm)
-    return Complex.apply(out, dims=tuple(dims[:-1]), norm=norm, inverse=False) if dims[1:] else out
+    out = FftR2C.apply(x, dim=dims[-1], norm=norm)
+    return FftC2C.apply(out, dims=tuple(dims[:-1]), norm=norm, inverse=False) if dims[1:] else out
 
 
 def _from_half(x: Any, s: Any, dim: Any, norm: str | None) -> Any:
@@ -172,8 +168,8 @@ def _from_half(x: Any, s: Any, dim: Any, norm: str | None) -> Any:
     for d, size in zip(dims, [*lengths[:-1], n // 2 + 1], strict=True):
         x = _sized(x, d, size)
     if dims[1:]:
-        x = Complex.apply(x, dims=tuple(dims[:-1]), norm=norm, inverse=True)
-    return Half.apply(x, dim=dims[-1], n=n, norm=norm)
+        x = FftC2C.apply(x, dims=tuple(dims[:-1]), norm=norm, inverse=True)
+    return FftC2R.apply(x, dim=dims[-1], n=n, norm=norm)
 
 
 def _one(name: str, dim: Any) -> int:
@@ -287,7 +283,7 @@ hfft2, ihfft2 = _of_two(hfftn, "hfft2"), _of_two(ihfftn, "ihfft2")
 def _shift(x: Any, dim: int | Sequence[int] | None, sign: int) -> Any:
     dims = range(x.ndim) if dim is None else [wrap_dim(d, x.ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
     halves = [x.shape[d] // 2 if sign > 0 else -(x.shape[d] // 2) for d in dims]
-    return _roll(x, tuple(halves), tuple(dims))
+    return roll(x, halves, tuple(dims))
 
 
 def fftshift(input: Any, dim: Any = None) -> Any:

@@ -1,0 +1,26 @@
+"""The diagonals of matrices as torch.linalg has them, and their sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.casting import casts_float32
+from ..reductions.reduce import sum
+from ..shape import diagonal
+
+
+def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """The diagonal of each matrix, a view: diagonal() of the last two dimensions unless others are named."""
+    return diagonal(A, offset, dim1, dim2)
+
+
+@casts_float32
+def trace(input: Any) -> Any:
+    """The sum of a matrix's diagonal."""
+    if input.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
+    return sum(diagonal(input))
+
+
+__all__ = ["trace"]
+METHODS = ["trace"]

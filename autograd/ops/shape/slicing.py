@@ -1,0 +1,94 @@
+"""Basic indexing as operations: Slice (integers, slices, None, ...) and Select (one slice of a dimension). Both are views.
+
+narrow(), tensor_split(), crop() and x[...] without index arrays are all a Slice.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...core.operation import Operation
+from ...kernels.memory_format import zeros_like_order
+
+COLON = slice(None)
+
+
+def before(dim: int) -> tuple[Any, ...]:
+    """The colons that come before dimension `dim` in an index."""
+    return (COLON,) * dim
+
+
+class Slice(Operation):
+    """x[index] with integers, slices, None and ... only: a view."""
+
+    view = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, index: tuple[Any, ...]) -> Any:
+        """NumPy's indexing; index has an Ellipsis, or single elements would be copies."""
+        ctx.index, ctx.shape = index, x.shape
+        return x[index]
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Zeros, with g put there; where g has all elements (x[None], x[:, 0] of one column) g itself."""
+        if type(g) is np.ndarray and g.size == prod(ctx.shape) and g.flags.c_contiguous:
+            return g.reshape(ctx.shape)
+        return SliceBackward.apply(g, index=ctx.index, shape=ctx.shape)
+
+
+class SliceBackward(Operation):
+    """Zeros of `shape` with g at `index`, the adjoint of Slice."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, *, index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+        """Assignment."""
+        ctx.index = index
+        out = zeros_like_order(shape, g)
+        out[index] = g
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Slice again."""
+        return Slice.apply(g, index=ctx.index)
+
+
+class Select(Operation):
+    """One slice of a dimension, a view without that dimension."""
+
+    view = True
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, *, dim: int, index: int) -> Any:
+        """x[:, index] with as many colons as `dim` says."""
+        ctx.dim, ctx.index, ctx.shape = dim, index, x.shape
+        return x[before(dim) + (index, ...)]
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """Zeros, but for that slice."""
+        return SelectBackward.apply(g, dim=ctx.dim, index=ctx.index, shape=ctx.shape)
+
+
+class SelectBackward(Operation):
+    """Zeros with one slice filled, the adjoint of Select."""
+
+    @staticmethod
+    def forward(ctx: Any, g: Any, *, dim: int, index: int, shape: tuple[int, ...]) -> Any:
+        """Assignment."""
+        ctx.dim, ctx.index = dim, index
+        out = np.zeros(shape, g.dtype)
+        out[before(dim) + (index,)] = g
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        """That slice again."""
+        return Select.apply(g, dim=ctx.dim, index=ctx.index)
+
+
+__all__: list[str] = []
