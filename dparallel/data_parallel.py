@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from autograd import Tensor, is_grad_enabled
-from autograd.core.traced import again, refuse, tracers
+from autograd.core.primitive import primitive, side_effect
 from autograd.nn import Module, SyncBatchNorm
 
 from .comm import Communicator, Devices, communicator, is_communicator, root_of
@@ -235,12 +235,8 @@ class DataParallel(ShardedModel, Module, Joinable):
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
         if self._unmade and is_grad_enabled():
             self._complete()
-        if tracers:
-            self._recorded_alone = self._reducer is None
-            if self.unrecordable():
-                refuse(f"{self.unrecordable()} can't be recorded: call the step itself")
         if self.verify_every and is_grad_enabled():
-            again(self._verify_weights)
+            self._verify_weights()
         if self._reducer is not None and is_grad_enabled():
             return self._forward_own(self._reducer, args, kwargs)
         with inside(comm=self.comm, meet=None if self._reducer is None else self._reducer.before_collective):
@@ -250,8 +246,9 @@ class DataParallel(ShardedModel, Module, Joinable):
                 return self._here(args, kwargs)
             return self._forward_scattered(args, kwargs)
 
-    def unrecordable(self) -> str:
-        """What of this model trace() can't record; "" for nothing."""
+    def before_recording(self) -> str:
+        """trace() begins to record a step with this model. Returns what of it can't be recorded; "" for nothing."""
+        self._recorded_alone = self._reducer is None
         transport = None if self._reducer is None else self._reducer.transport
         if self._virtual is not None:
             return "DataParallel with reproducible=V"
@@ -278,15 +275,16 @@ class DataParallel(ShardedModel, Module, Joinable):
 
     def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         rows = self._rows((args, kwargs)) if reducer.weights.inside is None else 0.0
-        call = again(self._before_forward, reducer, rows)
+        call = self._before_forward(reducer, rows)
         with inside(comm=self.comm, weight=functools.partial(reducer.counts, call), meet=reducer.before_collective):
             output = self._here(args, kwargs)
-        again(reducer.stats.forward_ends)
+        reducer.stats.forward_ends()
         if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
             return output
         return rebuilt(output, lambda y: BackwardSignal.apply(y, reducer, call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
 
+    @primitive
     def _before_forward(self, reducer: Reducer, rows: float) -> ForwardCall:
         """What this rank does, and says to the others, before its module runs; what the call counts."""
         weights, root = reducer.weights, 0
@@ -328,7 +326,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         if reducer is None:
             yield
             return
-        refuse("no_sync() can't be recorded: put it around calls of recorded steps")
+        side_effect("no_sync()")
         before, reducer.enabled = reducer.enabled, reducer.enabled and not when
         try:
             yield
@@ -352,7 +350,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         reducer = self._needed_reducer()
         if reducer is None:
             raise NotImplementedError("weighted(): with batch='root' (so on local devices) the root's loss is of all rows")
-        refuse("weighted() can't be recorded: put it around calls of recorded steps")
+        side_effect("weighted()")
         if self._recorded_alone:
             raise RuntimeError("weighted() after trace(), on one process: the recorded step does not tell what it counts; "
                                "enter `with model.weighted(1): pass` once before trace()")
@@ -377,7 +375,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         >>> if not step.skipped:
         ...     optimizer.step()
         """
-        refuse("skipping() can't be recorded: put it around calls of recorded steps")
+        side_effect("skipping()")
         if self.shard == 3:
             raise NotImplementedError("skipping() with shard='parameters': a rank that fails can't bring the others the "
                                       "parameters that they ask for; use shard='gradients'")

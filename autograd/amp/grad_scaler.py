@@ -12,8 +12,8 @@ import numpy as np
 
 from ..base.dtypes import float16, float32, int32
 from ..core.modes import no_grad
+from ..core.primitive import value_read
 from ..core.tensor import Tensor
-from ..core.traced import refuse, tracers
 from ..ops.creation.fill import full
 
 MSG_FIX = "This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration."
@@ -166,10 +166,8 @@ class GradScaler:
         self._growth_tracker = full((), self._init_growth_tracker, dtype=int32)
 
     def _checked(self, name: str) -> tuple[Tensor, Tensor]:
-        """The scale and the growth tracker. AssertionError before the first scale(), TraceError in a trace."""
-        if tracers:
-            refuse(f"GradScaler.{name}() branches on whether gradients are finite, which can't be recorded. Call it outside "
-                   "of the step")
+        """The scale and the growth tracker. AssertionError before the first scale()."""
+        value_read(f"GradScaler.{name}()")           # whether gradients are finite
         if self._scale is None or self._growth_tracker is None:
             raise AssertionError(f"Attempted {name} but _scale is None.  {MSG_FIX}")
         return self._scale, self._growth_tracker

@@ -19,7 +19,6 @@ from ..base.dtypes import bfloat16_or_name, category, float16, float32, known
 from .modes import DUAL, GRAD, modes
 from .operation import Cast
 from .tensor import Parameter, Tensor
-from .traced import here
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -86,7 +85,7 @@ def cast_to(x: Any, dtype: Any) -> Any:
 def lowered(x: Any, dtype: Any) -> Any:
     """cast_to(x, dtype), where a weight, a float32 leaf that requires grad, is cast once in an outermost block.
 
-    The cast is made again if the weight was written to or got other memory since, and by a trace that did not see it made.
+    The cast is made again if the weight was written to or got other memory since.
     It is not kept where it would not fit later uses: without a graph, with tangents, or in a lane, whose nodes are its own.
     """
     if type(x) in (list, tuple):
@@ -101,9 +100,9 @@ def lowered(x: Any, dtype: Any) -> Any:
     version = 0 if x.counter is None else x.counter.saved()
     key = id(x), dtype
     found = cache.get(key)                           # an entry holds its weight, so no other tensor gets this id meanwhile
-    if found is None or found[1] is not x.array or found[2] != version or found[3] is not here.tracer:
-        found = cache[key] = x, x.array, version, here.tracer, Cast.apply(x, dtype=dtype)
-    return found[4]
+    if found is None or found[1] is not x.array or found[2] != version:
+        found = cache[key] = x, x.array, version, Cast.apply(x, dtype=dtype)
+    return found[3]
 
 
 def lower(*operands: Any) -> tuple[Any, ...]:

@@ -29,9 +29,9 @@ from .interceptors import notify_recorded
 from .modes import modes
 from .operation import Cast, Conj, Operation, OperationNode, fit, in_float32
 from .out import detached, into
+from .primitive import computed, observers
 from .saved_tensors import Output, output_value
 from .tensor import Tensor, TensorBase, edge_of, result, start
-from .traced import told, tracers
 
 ndarray = np.ndarray
 NUMBERS = (int, float, bool, complex, np.generic)
@@ -123,7 +123,7 @@ class ReusingNode(UnaryNode):
         if self.saved is FREED:
             raise RuntimeError(MSG_FREED)
         free = (type(g) is ndarray and not create and getrefcount(g) <= unshared[0] and own(g) and self.hooks is None
-                and not tracers and g.flags.writeable)
+                and g.flags.writeable)
         return (self.rule(g, checked(self, 0, create), g if free else None),)
 
 
@@ -177,7 +177,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             out.tracked = True
             if on > 1:
                 notify_recorded(node, (x,), (out,))
-        return out if not tracers else told(forward, (a,), (x,), out)
+        return out if not observers else computed(forward, (a,), (x,), out)
 
     return described(op, name, node_class)
 
@@ -273,7 +273,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             answer.edge, answer.tracked = (node, 0), True
             if on > 1:
                 notify_recorded(node, (x, y), (answer,))
-        return answer if not tracers else told(forward, (a, b), (x, y), answer)
+        return answer if not observers else computed(forward, (a, b), (x, y), answer)
 
     return described(op, name, node_class)
 
@@ -440,7 +440,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
             out.tracked = True
             if on > 1:
                 notify_recorded(node, (x,), (out,))
-        return out if not tracers else told(forward, (a, *settings), (x,), out)
+        return out if not observers else computed(forward, (a, *settings), (x,), out)
 
     return described(op, name, node_class)
 
@@ -455,7 +455,7 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
             made = in_float32(one, (input,), {})
             return made if out is None else into(out, made, input)
         made = result(forward(input.array))
-        made = made if not tracers else told(forward, (input.array,), (input,), made)
+        made = made if not observers else computed(forward, (input.array,), (input,), made)
         return made if out is None else into(out, made, input)
 
     def two(input: Any, other: Any, *, out: Any = None) -> Any:
@@ -477,7 +477,7 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
         except (TypeError, ValueError, OverflowError) as error:
             explain(error, a, b)
             raise
-        return made if not tracers else told(forward, (a, b), (x, y), made)
+        return made if not observers else computed(forward, (a, b), (x, y), made)
 
     return described(one if inputs == 1 else two, name, None)
 

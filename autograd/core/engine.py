@@ -21,8 +21,8 @@ from .hooks import as_value
 from .interceptors import node_runner
 from .modes import DUAL, GRAD, modes
 from .parallel import on_fresh_stack
+from .primitive import observers, thread
 from .tensor import edge_of, result, unshared
-from .traced import here, tracers
 from .walk import Walk, running
 
 by_number = attrgetter("seq")
@@ -83,7 +83,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
         if joined:
             order, uses = survey([*roots, *joined])
     tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
-    made: Any = Walk if not tracers or here.tracer is None else here.tracer.walk
+    made: Any = Walk if not observers or thread.observer is None else thread.observer.walk
     walk: Walk = made(tensors, keep, uses, node_runner())
     walk.accumulate = accumulate
     places: list[list[Any]] = []

@@ -21,9 +21,9 @@ from .graph import Node, next_number
 from .interceptors import notify_recorded
 from .modes import GRAD, modes
 from .operation import fit
+from .primitive import observers, thread
 from .saved_tensors import pack, unpack
 from .tensor import Tensor, TensorBase, edge_of, result
-from .traced import here, tracers
 from .views import check_writable, written
 
 MSG_INSTANCE = ("Functions are not instantiated: their methods are static. Write `{name}.apply(...)`, not "
@@ -318,8 +318,8 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
         """Run forward; record the call if recording is on and a tensor argument requires grad."""
-        if tracers and here.tracer is not None and not here.tracer.entered():
-            return here.tracer.function(cls, args, settings)
+        if observers and thread.observer is not None and not thread.observer.entered():
+            return thread.observer.function(cls, args, settings)
         if settings:
             args, settings = bind(cls, args, settings)
         node: FunctionNode = cls.node()

@@ -18,9 +18,9 @@ from ..kernels.sums import total
 from .graph import Node, join_views, next_number, shared_counter
 from .interceptors import notify_recorded
 from .modes import GRAD, modes
+from .primitive import observers, thread
 from .saved_tensors import pack, standing, unpack
 from .tensor import Tensor, edge_of, result
-from .traced import here, tracers
 
 
 class OperationNode(Node):
@@ -179,14 +179,14 @@ class Operation:
             out: Any = tuple([result(z) for z in output]) if type(output) is tuple else result(output)
             if cls.view:
                 join_views(out, args[0])
-            if tracers and here.tracer is not None:
-                here.tracer.operated(cls, node, args, arrays, settings, out)
+            if observers and thread.observer is not None:
+                thread.observer.operated(cls, node, args, arrays, settings, out)
             return out
         out = cls.record(node, args, arrays, output)
         if on > 1:
             notify_recorded(node, args, out if type(out) is tuple else (out,))
-        if tracers and here.tracer is not None:
-            here.tracer.operated(cls, node, args, arrays, settings, out)
+        if observers and thread.observer is not None:
+            thread.observer.operated(cls, node, args, arrays, settings, out)
         return out
 
     @classmethod

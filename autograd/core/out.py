@@ -15,8 +15,8 @@ from .casting import casting, suspended
 from .forward_mode import tangent_of
 from .graph import shared_counter
 from .modes import GRAD, modes
+from .primitive import value_written
 from .tensor import Tensor
-from .traced import here, tracers
 from .views import MSG_OVERLAP, overlaps
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,8 +47,7 @@ def into(out: Any, value: Any, *inputs: Any) -> Tensor:
             warnings.warn(f"An output with one or more elements was resized since it had shape {list(out.shape)}, which "
                           f"does not match the required output shape {list(array.shape)}.", UserWarning, stacklevel=3)
         out.array = np.empty(array.shape, out.array.dtype)
-    if tracers and here.tracer is not None:
-        here.tracer.wrote(out.array, array)
+    value_written(out.array, array)
     np.copyto(out.array, array, casting="unsafe")
     shared_counter(out).value += 1
     return out

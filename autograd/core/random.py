@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base.devices import CPU, device
+from .primitive import primitive
 from .tensor import Tensor, result
 
 
@@ -165,6 +166,12 @@ def drawing(generator: Generator | None) -> np.random.Generator:
     if not isinstance(generator, Generator):
         raise TypeError(f"argument 'generator' must be a Generator, not {type(generator).__name__}")
     return generator.numpy
+
+
+@primitive
+def keep_mask(shape: tuple[int, ...], p: float) -> Any:
+    """True with probability 1 - p: what a dropout keeps."""
+    return default_generator().numpy.random(shape, np.float32) >= p
 
 
 def manual_seed(seed: int) -> Generator:

@@ -14,7 +14,7 @@ from ..base.errors import warn_user
 from ..base.size import Size
 from .graph import AccumulateGrad, Edge, Node, NodeHooks, RemovableHandle, demand_fresh, once, shared_counter
 from .modes import DUAL, GRAD, modes
-from .traced import refuse_read, regraded, tracers
+from .primitive import grad_assigned, observers, value_read
 from .versions import InferenceCounter, fresh_counter, inferring
 
 ndarray = np.ndarray
@@ -151,8 +151,8 @@ class TensorBase:
                 raise RuntimeError(f"attempting to assign a gradient with dtype {value.dtype} to a tensor with dtype "
                                    f"{self.dtype}. Please ensure that the gradient and the tensor have the same dtype")
         self._grad = value
-        if tracers:
-            regraded(self, value)
+        if observers:
+            grad_assigned(self, value)
 
     @grad.deleter
     def grad(self) -> None:
@@ -207,8 +207,8 @@ class TensorBase:
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """The array itself, memory shared. Refused when a gradient would be lost: the tensor requires grad, and recording is
         on; unless `force`."""
-        if tracers:
-            refuse_read("numpy()")
+        if observers:
+            value_read("numpy()")
         if not force and self.tracked & modes.recording & GRAD:
             raise RuntimeError(MSG_NUMPY)
         return self.array
@@ -218,16 +218,16 @@ class TensorBase:
 
     def item(self) -> Any:
         """The one element, as a Python number."""
-        if tracers:
-            refuse_read("item() or float()")
+        if observers:
+            value_read("item() or float()")
         if self.array.size != 1:
             raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
         return self.array.item()
 
     def tolist(self) -> Any:
         """The elements as nested lists."""
-        if tracers:
-            refuse_read("tolist()")
+        if observers:
+            value_read("tolist()")
         return self.array.tolist()
 
     def size(self, dim: Any = None) -> Any:
@@ -248,8 +248,8 @@ class TensorBase:
         return len(self.array)
 
     def __bool__(self) -> bool:
-        if tracers:
-            refuse_read("a branch (bool())")
+        if observers:
+            value_read("a branch (bool())")
         if self.array.size != 1:
             raise RuntimeError(f"Boolean value of Tensor with {self.array.size} values is ambiguous")
         return bool(self.array.item())
@@ -261,15 +261,15 @@ class TensorBase:
         return int(self.item())
 
     def __index__(self) -> int:
-        if tracers:
-            refuse_read("index()")
+        if observers:
+            value_read("index()")
         if self.array.dtype.kind not in "iub" or self.array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
 
     def __contains__(self, value: Any) -> bool:
-        if tracers:
-            refuse_read("`in`")
+        if observers:
+            value_read("`in`")
         return bool(np.any(self.array == (value.array if isinstance(value, Tensor) else value)))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:

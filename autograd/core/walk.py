@@ -13,7 +13,6 @@ from .graph import FREED, AccumulateGrad, Node
 from .hooks import as_tensor, run_leaf_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks
 from .modes import modes
 from .parallel import run_lanes
-from .traced import tracers
 
 ndarray, add = np.ndarray, np.add
 
@@ -44,13 +43,14 @@ def home_for(node: Any, place: int) -> Any:
     if not running.walks:                            # tangents run rules too
         return None
     walk = running.walks[-1]                         # a replay has memory of its own
-    free = not tracers and walk.accumulate and not walk.create and walk.targets is None and walk.uses.get(leaf) == 1
+    free = walk.writes_home and walk.accumulate and not walk.create and walk.targets is None and walk.uses.get(leaf) == 1
     return hooks.home if free and leaf not in walk.pending and leaf.variable._grad is None else None
 
 
 class Walk:
     """One backward pass over `order`: gradients waiting for their node, and uses of leaves still to report."""
 
+    writes_home = True                               # rules may write gradients where they are to live
     replayed = False                                 # of a recorded step: nodes have no graph, gradients their own memory
 
     def __init__(self, create: bool, keep: bool, uses: dict[Node, int], runner: Any = None) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..core.primitive import value_read
 from ..core.tensor import Tensor
-from ..core.traced import tracers
 
 SMALL = 1024                         # elements from which Tensors are added up by kernels
 
@@ -23,13 +23,15 @@ class Constraint:
 
     def holds(self, value: Any) -> bool:
         """Whether every element (or vector) of value is in the set."""
+        if isinstance(value, Tensor):
+            value_read("validation of a distribution's arguments")
         return bool(self.check(value.array if self._plain(value) else value).all())
 
     def _plain(self, value: Any) -> bool:
         """Whether check() may run on the NumPy array, which takes a third of the time: small tensors, constraints of
-        this file, no tracing.
+        this file.
         """
-        return (type(self) in ON_ARRAYS and isinstance(value, Tensor) and not tracers and value.dtype.char in "fd?bBhilq"
+        return (type(self) in ON_ARRAYS and isinstance(value, Tensor) and value.dtype.char in "fd?bBhilq"
                 and value.array.size < SMALL and not any(isinstance(bound, Tensor) for bound in vars(self).values()))
 
     def __repr__(self) -> str:

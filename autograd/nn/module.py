@@ -13,8 +13,8 @@ import numpy as np
 
 from ..base.dtypes import bfloat16
 from ..core.modes import no_grad
+from ..core.primitive import primitive
 from ..core.tensor import Parameter, Tensor
-from ..core.traced import again, here, tracers
 from ..ops.creation.fill import zeros_like
 from ..ops.pointwise.cast import cast
 from .module_hooks import Hooked
@@ -260,11 +260,9 @@ class Module(Hooked, Stateful):
         """Set evaluation mode here and below. Returns self."""
         return self.train(False)
 
+    @primitive
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget (or fill with zeros) the gradients of all parameters."""
-        if tracers and here.tracer is not None:
-            again(self.zero_grad, set_to_none)
-            return
         for p in self.parameters():
             if set_to_none or p._grad is None:
                 p._grad = None

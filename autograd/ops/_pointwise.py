@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.operation import Operation
+from ..core.primitive import primitive, shortcut
 from ..core.tensor import Tensor
 from ..kernels import activations
 
@@ -51,6 +52,23 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
 
     op.__name__ = op.__qualname__ = name.lower()
     return op
+
+
+def lifted(x: Any, least: float) -> Any:
+    """x where it is at least `least`, elsewhere that; its gradient is passed on everywhere, as if nothing had been done."""
+    return x if _reaches(x.array, least) else x + _missing(x.array, least)
+
+
+@shortcut
+def _reaches(a: Any, least: float) -> bool:
+    """Whether all elements are at least `least`."""
+    return bool((a >= least).all())
+
+
+@primitive
+def _missing(a: Any, least: float) -> Any:
+    """What elements have less than `least`."""
+    return np.maximum(least - a, 0).astype(a.dtype)
 
 
 def overwrite(input: Any, value: Any) -> Any:

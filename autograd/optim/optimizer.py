@@ -10,8 +10,8 @@ from typing import Any
 
 from ..core.graph import RemovableHandle, shared_counter
 from ..core.modes import enable_grad
+from ..core.primitive import primitive
 from ..core.tensor import Tensor
-from ..core.traced import again, here, tracers
 from .param_groups import check_against, complete_group, required
 from .state_dicts import check_sizes, pack, unpack
 
@@ -36,10 +36,9 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
 def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     """A class's `step` with the hooks around it; a step that calls the one of its base class runs them once."""
 
+    @primitive
     @functools.wraps(step)
     def hooked(*args: Any, **kwargs: Any) -> Any:
-        if tracers and here.tracer is not None:
-            return again(hooked, *args, **kwargs)
         self = args[0]
         self._opt_called = True
         if self._stepping:
@@ -127,11 +126,9 @@ class Optimizer:
             if joins is not None:
                 joins(self)
 
+    @primitive
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget (or fill with zeros) the gradients."""
-        if tracers and here.tracer is not None:
-            again(self.zero_grad, set_to_none)
-            return
         for group in self.param_groups:
             for p in group["params"]:
                 if set_to_none:

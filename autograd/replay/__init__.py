@@ -3,6 +3,7 @@
 May import: core, kernels, ops. Read first: trace.py.
 """
 
+from .errors import TraceError
 from .trace import Traced, trace
 
-__all__ = ["Traced", "trace"]
+__all__ = ["TraceError", "Traced", "trace"]

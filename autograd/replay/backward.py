@@ -8,11 +8,12 @@ import numpy as np
 
 from ..core.function import FunctionNode
 from ..core.graph import Node
+from ..core.primitive import unobserved
 from ..core.tensor import Tensor
-from ..core.traced import TraceError, unseen
 from ..core.walk import running
 from .attempt import Attempt, alike
 from .calls import Array, Call, Held, place
+from .errors import TraceError
 from .forward import Forward
 from .gradients import Gradients
 from .inline import Watched, arrays_in, plain, watching
@@ -47,7 +48,7 @@ class Backward(Forward):
             grads = self._inlined_node(node, g) if runner is None else self._backward_inlined(runner, node, g)
             if grads is not None:
                 return grads
-        with unseen():
+        with unobserved():
             grads = [np.asarray(x) if isinstance(x, np.generic) else x for x in node.run(g, False)]
         gs = tuple(self.argument(x) for x in (g if node.outputs > 1 else (g,)))
         if runner is None:
@@ -86,7 +87,7 @@ class Backward(Forward):
         """Whether an attempt's gradients are bitwise those of the node itself, and made by known calls."""
         if grads is None or not all(x is None or attempt.knows(x) for x in grads):
             return False
-        with unseen():
+        with unobserved():
             wanted = node.run(g, False)
         return len(wanted) == len(grads) and all(alike(None if x is None else plain(x), None if y is None else np.asarray(y))
                                                  for x, y in zip(grads, wanted, strict=True))
@@ -109,13 +110,13 @@ class Backward(Forward):
 
     def counted(self, leaf: Tensor) -> None:
         """A leaf that somebody counts has got its gradient: it is counted in replays too."""
-        with unseen():
+        with unobserved():
             count(leaf)
         self.calls.append(Call(count, (Held(leaf),), label="arrived"))
 
     def end_pass(self, walk: Any) -> None:
         """The nodes of a pass have run: its callbacks are called, in replays too."""
-        with unseen():
+        with unobserved():
             while walk.callbacks:
                 walk.callbacks.pop(0)()
         self.calls.append(Call(end_of_pass, (), label="end_of_pass"))

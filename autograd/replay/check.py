@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import result
-from ..core.traced import TraceError
 from .compare import equal, same
+from .errors import TraceError
 from .nests import Nest
 from .state import Snapshot
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
-from ..core.traced import TraceError
 from .calls import Call, Held, Value, place
+from .errors import TraceError
 from .tracer import Tracer
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from ..core.primitive import unobserved
 from ..core.tensor import Tensor
-from ..core.traced import TraceError, unseen
 from .calls import Array, Call, Held, owner_of, place, user_line
+from .errors import TraceError
 from .gradients import Gradients
 from .values import Values
 
@@ -23,15 +24,30 @@ class Effects(Values):
         super().__init__()
         self.written: set[int] = set()               # numbers of the values that the step writes to
 
-    def wrote(self, array: Array, source: Any) -> None:
-        """source (an array, or a number) was written to all of array."""
+    def value_read(self, what: str) -> None:
+        """Python can't be asked what it makes of a value."""
+        self.refuse(f"{what} reads a value, and what Python makes of it can't be recorded. Return the tensor from the step "
+                    "and read it outside; a branch on values, or a mask as an index, can be where()")
+
+    def side_effect(self, what: str) -> None:
+        """Replays do not do it."""
+        self.refuse(f"{what} can't be recorded: put it around calls of recorded steps, or call the step itself")
+
+    def grad_assigned(self, leaf: Any, value: Any) -> None:
+        """Replays assign it too."""
+        self.gradients.assigned(leaf, value)
+
+    def value_written(self, array: Array, source: Any, index: Any) -> None:
+        """array[index] = source, now and in replays."""
+        if index is not ...:
+            self._assigned(array, index, source)
+            return
         target = self.fixed(array)
         self._note_write(array)
         self.calls.append(Call(np.copyto, (self.operand(target), self.argument(source)), label="copyto"))
         self.gradients.wrote(array)
 
-    def assigned(self, array: Array, index: Any, source: Any) -> None:
-        """array[index] = source."""
+    def _assigned(self, array: Array, index: Any, source: Any) -> None:
         self.fixed(array)
         self._note_write(array)
         self.calls.append(Call(np.ndarray.__setitem__, (self.operand(array), *self.index(index), self.argument(source)),
@@ -51,13 +67,12 @@ class Effects(Values):
             self.refuse("an assignment with several arrays as indices can't be recorded")
         return (index,)
 
-    def again(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Code that is to run in each replay."""
+    def primitive(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that replays make again."""
         self.gradients.settle()
-        for x in (*args, *kwargs.values()):
-            if isinstance(x, (Tensor, np.ndarray)):
-                self.fixed(x.array if isinstance(x, Tensor) else x)
-        with unseen():
+        for array in arrays_of((*args, *kwargs.values())):
+            self.fixed(array)
+        with unobserved():
             out = function(*args, **kwargs)
         run = function
         if isinstance(out, np.generic):              # argmax of a vector: an array of no dimensions, to be known by
@@ -75,16 +90,26 @@ class Effects(Values):
         self.gradients.look()
         return out
 
-    def decided(self, function: Callable[..., bool], args: tuple[Any, ...]) -> bool:
-        """A branch that depends on values."""
-        with unseen():
+    def shortcut(self, function: Callable[..., bool], args: tuple[Any, ...]) -> bool:
+        """A replay asks again where the answer was yes; after a no, what was recorded is right for all values."""
+        with unobserved():
             answer = bool(function(*args))
         where = user_line()
 
         def ask(*arrays: Any) -> None:
-            if bool(function(*arrays)) is not answer:
+            if not function(*arrays):
                 raise TraceError(f"replay: {where}: a branch that depends on values went another way than when the step was "
                                  "recorded; call the step itself for such a batch, or trace it with one")
 
-        self.calls.append(Call(ask, tuple(self.argument(a) for a in args), label="decided"))
+        if answer:
+            self.calls.append(Call(ask, tuple(self.argument(a) for a in args), label=function.__name__))
         return answer
+
+
+def arrays_of(things: Iterable[Any]) -> Iterator[Array]:
+    """The arrays, also of Tensors, in arguments and in lists and tuples of them."""
+    for thing in things:
+        if isinstance(thing, (list, tuple)):
+            yield from arrays_of(thing)
+        elif isinstance(thing, (Tensor, np.ndarray)):
+            yield thing.array if isinstance(thing, Tensor) else thing

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..core.graph import Node
+from ..core.primitive import unobserved
 from ..core.tensor import Tensor
-from ..core.traced import TraceError, unseen
 from .attempt import Attempt
 from .calls import OURS, Array, Call, place
+from .errors import TraceError
 from .inline import Watched, arrays_in, plain
 from .nodes import FunctionAgain, OperationAgain, apply
 from .values import Values
@@ -28,13 +29,13 @@ class Forward(Values):
         self._nodes: dict[Node, Any] = {}            # of operations with a ctx: what runs them again
         self._entering = False
 
-    def called(self, forward: Callable[..., Any], args: tuple[Any, ...], inputs: tuple[Any, ...], out: Tensor) -> None:
-        """A declared operation has computed out.array = forward(*args); args are the arrays of `inputs`, maybe cast."""
+    def computed(self, forward: Callable[..., Any], arrays: tuple[Any, ...], inputs: tuple[Any, ...], out: Any) -> None:
+        """A declared operation has computed out.array = forward(*arrays); they are those of `inputs`, maybe cast."""
         self._check_modes()
         for x in inputs:
             self.guard(x)
-        given = list(args)
-        for number, (a, x) in enumerate(zip(args, inputs)):  # noqa: B905 - settings come after the inputs
+        given = list(arrays)
+        for number, (a, x) in enumerate(zip(arrays, inputs)):  # noqa: B905 - settings come after the inputs
             if isinstance(x, Tensor) and isinstance(a, np.ndarray) and a is not x.array and self.find(a) is None:
                 cast = Call(np.ndarray.astype, (self.operand(x.array), a.dtype), label="astype")
                 self.add(cast, a)
@@ -60,7 +61,7 @@ class Forward(Values):
         attempt.keep({place(out): made})
         return True
 
-    def operated(self, cls: Any, node: Any, args: tuple[Any, ...], arrays: list[Any], settings: dict[str, Any],
+    def operated(self, operation: Any, node: Any, args: tuple[Any, ...], arrays: list[Any], settings: dict[str, Any],
                  out: Any) -> None:
         """An Operation has run forward on `arrays`."""
         self._check_modes()
@@ -68,7 +69,7 @@ class Forward(Values):
             self.guard(x)
         outs = out if isinstance(out, tuple) else (out,)
         known = [self._places.get(place(o.array)) for o in outs]
-        runner = OperationAgain(cls, node)
+        runner = OperationAgain(operation, node)
         if known == [None] and self._operation_inlined(runner, arrays, settings, outs[0]):
             if outs[0].edge is not None and outs[0].edge[0] is node:
                 self._nodes[node] = runner
@@ -76,7 +77,7 @@ class Forward(Values):
             return
         values = tuple(self.argument(a) for a in arrays)
         settings = {name: self.argument(v) if isinstance(v, np.ndarray) else v for name, v in settings.items()}
-        call = Call(runner.forward, values, settings, label=f"{cls.__name__}")
+        call = Call(runner.forward, values, settings, label=operation.__name__)
         call.single = not isinstance(out, tuple)
         self.calls.append(call)
         call.outs = [self.value(o.array, call) if k is None else None for o, k in zip(outs, known, strict=True)]
@@ -141,7 +142,7 @@ class Forward(Values):
         return self._function_again(cls, args, settings)
 
     def _function_again(self, cls: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-        with unseen():
+        with unobserved():
             out = apply(cls, *args, **settings)
         outs = out if isinstance(out, tuple) else (out,)
         tensors = [o for o in outs if isinstance(o, Tensor)]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..core.traced import TraceError
+from .errors import TraceError
 
 MSG_CHANGED = ("replay: a {what} of the step is not what it was when the step was recorded ({detail}): trace it again")
 

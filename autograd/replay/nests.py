@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..core.traced import TraceError
+from .errors import TraceError
 
 
 class Nest:

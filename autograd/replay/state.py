@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.random import Generator, default_generator
 from ..core.tensor import Tensor
-from ..core.traced import TraceError
+from .errors import TraceError
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 STOP = (type, types.ModuleType, types.CodeType, types.FrameType)
@@ -128,7 +128,7 @@ class Snapshot:
     def __init__(self, step: Any) -> None:
         things = reachable(step)
         for thing in things:
-            reason = thing.unrecordable() if hasattr(type(thing), "unrecordable") else ""
+            reason = thing.before_recording() if hasattr(type(thing), "before_recording") else ""
             if reason:
                 raise TraceError(f"trace: {reason} can't be recorded: call the step itself")
         self.tensors = [(t, t.array.copy(), t._grad, None if t._grad is None else t._grad.array.copy())

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.primitive import thread
 from ..core.tensor import Tensor, result
-from ..core.traced import TraceError, here, tracers
 from .check import CHECKED, MSG_COUNTED, changed_numbers, compare_results, compare_tensors, copied
 from .compare import compare
+from .errors import TraceError
 from .guards import Guards
 from .nests import Nest
 from .program import Program
@@ -51,7 +52,7 @@ def trace(step: Callable[..., Any], example_inputs: Any = (), *, check: bool = T
     >>> for x, y in loader:
     ...     loss = fast(x, y)
     """
-    if here.tracer is not None:
+    if thread.observer is not None:
         raise TraceError("trace: a step that is being recorded can't trace another")
     inputs = example_inputs if isinstance(example_inputs, (tuple, list)) else (example_inputs,)
     return Traced(step, tuple(inputs), check)
@@ -148,4 +149,4 @@ def other(array: Any) -> Any:
     return np.asarray(turned * array.dtype.type(0.97)) if array.dtype.kind in "fcV" else turned
 
 
-__all__ = ["Traced", "tracers"]
+__all__ = ["Traced", "trace"]

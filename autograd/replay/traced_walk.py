@@ -16,6 +16,7 @@ class ReplayedWalk(Walk):
     """The pass that a replay stands for: what tallies find themselves in, and the collectives, which reducers look for."""
 
     replayed = True
+    writes_home = False
 
 
 def begin_pass(always: list[Any]) -> None:
@@ -39,6 +40,8 @@ def meet(leaf: Any) -> None:
 
 class TracedWalk(Walk):
     """A Walk that tells the tracer what it does. Nodes keep what they saved: replays use it."""
+
+    writes_home = False
 
     def __init__(self, tracer: Any, *given: Any) -> None:
         super().__init__(*given)

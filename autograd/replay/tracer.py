@@ -5,7 +5,8 @@ The arrays of the recorded run are kept: they are the memory that replays write 
 
 from __future__ import annotations
 
-from ..core.traced import here, tracers
+from ..core.modes import modes
+from ..core.primitive import Observer, observers, thread
 from .backward import Backward
 from .calls import Value
 from .effects import Effects
@@ -13,7 +14,7 @@ from .gradients import Gradients
 from .nests import Nest
 
 
-class Tracer(Backward, Effects):
+class Tracer(Backward, Effects, Observer):
     """Records the calls of one thread from `with tracer:` on."""
 
     def __init__(self) -> None:
@@ -23,10 +24,13 @@ class Tracer(Backward, Effects):
         self.results: list[Value] = []               # the tensors in that
 
     def __enter__(self) -> Tracer:
-        tracers.append(self)
-        here.tracer = self
+        observers.append(self)
+        thread.observer = self
+        self._casts = modes.autocast_cache           # made before, which the program does not make
+        modes.autocast_cache = None if self._casts is None else {}
         return self
 
     def __exit__(self, *exception: object) -> None:
-        here.tracer = None
-        tracers.remove(self)
+        thread.observer = None
+        modes.autocast_cache = self._casts
+        observers.remove(self)

@@ -9,8 +9,8 @@ import numpy as np
 from ..core.modes import DUAL, modes
 from ..core.saved_tensors import hooks_in_use
 from ..core.tensor import Tensor
-from ..core.traced import TraceError
 from .calls import Array, Call, Value, inside, owner_of, place, user_line
+from .errors import TraceError
 
 
 class Values:

@@ -17,9 +17,9 @@ from ..core.casting import casting, suspended
 from ..core.graph import shared_counter
 from ..core.modes import GRAD, modes
 from ..core.operation import Operation
+from ..core.primitive import side_effect, value_written
 from ..core.saved_tensors import hooks_in_use
 from ..core.tensor import Tensor, result
-from ..core.traced import here, refuse, tracers
 from ..core.views import check_writable, overlaps, take_over, written
 from ..ops.creation.arguments import storable
 from ..ops.index import IndexPut, assign, demand_one_dtype, index_fill, index_put, is_basic, masked_fill
@@ -59,8 +59,7 @@ def write(x: Tensor, value: Tensor, name: str, old: Tensor | None = None, passin
     check_writable(x, kind)
     if kind and not value.tracked & kind and not only_base(x):
         value = Written.apply(x if old is None else old, value)
-    if tracers and here.tracer is not None:          # before: a trace looks at what was there
-        here.tracer.wrote(x.array, value.array)
+    value_written(x.array, value.array)
     np.copyto(x.array, value.array)
     written(x, value if kind else None, passing)
     return x
@@ -200,13 +199,11 @@ def put_repeated(x: Tensor, index: Any, value: Any) -> None:
     check_writable(x, kind, whole=False)
     if not kind:
         source = value.array if isinstance(value, Tensor) else value
-        if tracers and here.tracer is not None:
-            here.tracer.assigned(x.array, index, source)
+        value_written(x.array, source, index)
         assign(x.array, index, source)
         written(x, None)
         return
-    if tracers:
-        refuse("an assignment with gradients to a tensor that shows elements several times can't be recorded: clone() it")
+    side_effect("an assignment with gradients to a tensor that shows elements several times")
     value = cast(value if isinstance(value, Tensor) else result(np.asarray(value)), x.array.dtype)
     part = once(x)
     last = np.full(part.array.shape, -1)
@@ -243,8 +240,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         _copy(look(x, index), value, True)
     elif not kind:
         source = value.array if isinstance(value, Tensor) else value
-        if tracers and here.tracer is not None:
-            here.tracer.assigned(x.array, index, source)
+        value_written(x.array, source, index)
         assign(x.array, index, source)
         written(x, None)
     else:
@@ -269,8 +265,7 @@ def _copy(self: Tensor, src: Any, passing: bool) -> Tensor:
     source = cast(source, self.array.dtype)
     kind = modes.recording & (self.tracked | source.tracked)
     if not kind:
-        if tracers and here.tracer is not None:
-            here.tracer.wrote(self.array, source.array)
+        value_written(self.array, source.array)
         np.copyto(self.array, source.array)
         written(self, None)
         return self

@@ -20,13 +20,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from autograd import Tensor, as_tensor, no_grad
-from autograd.core.traced import refuse
+from autograd.core.primitive import side_effect
 
 from ..comm import Handle
 from .groups import ProcessGroup, get_global_rank, is_member, member_of, place_of
 from .work import Work
-
-MSG_TRACED = "{name} of dparallel.distributed writes values and can't be recorded by trace(): call it between steps"
 
 
 class RedOpType(enum.Enum):
@@ -131,7 +129,7 @@ def came(tensor: Tensor, value: Any, name: str) -> Tensor:
 
 def entered(group: Any, name: str) -> ProcessGroup | None:
     """The group of a collective; None where this rank is not in it."""
-    refuse(MSG_TRACED.format(name=name))
+    side_effect(f"{name} of dparallel.distributed")
     found = member_of(group, name)
     if found is not None and found.pending:
         found.pending = [work for work in found.pending if not work.is_completed()]

@@ -24,7 +24,7 @@ import numpy as np
 
 from autograd import Function, Tensor, as_tensor, stack
 from autograd.core.modes import DUAL, GRAD, modes
-from autograd.core.traced import refuse
+from autograd.core.primitive import side_effect
 from autograd.transforms.forward_ad import make_dual, unpack_dual
 
 from ..comm import Communicator, Handle, communicator
@@ -32,7 +32,7 @@ from ..comm.messages import Message, call_text, check_like, gradient_tag
 from .pending_messages import LAST, Open, Received, Sent, tell_gone, waiting
 from .wait_order import overtake
 
-MSG_TRACED = "messages (Send, Recv, Isend, Irecv) can't be recorded: call the step itself"
+MESSAGES = "messages (Send, Recv, Isend, Irecv)"
 WITH_TANGENT = DUAL                  # in a message's note, beside GRAD: x and its tangent came, one on the other
 
 
@@ -79,7 +79,7 @@ def link(node: Any) -> Tensor:
 def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
            *links: Tensor, note: int = 0, own_pass: bool = False) -> tuple[Tensor, Sent]:
     """Send x, with its tangent if it has one: the Tensor that Post returned, and the pending message."""
-    refuse(MSG_TRACED)
+    side_effect(MESSAGES)
     overtake()
     tell_gone()
     message = Sent(comm, place, dest, tag, own_pass)
@@ -160,7 +160,7 @@ class Recv(Function):
               place: int | None = None, own_pass: bool = False) -> Any:
         """Receive and return a Tensor of the sender's shape and dtype; blocks until the message has arrived."""
         comm = communicator(comm)
-        refuse(MSG_TRACED)
+        side_effect(MESSAGES)
         tell_gone()
         number = comm.user_tag(tag)
         return cls.complete(comm.fetch(source, number, place), comm, source, number, place, like, own_pass=own_pass)
@@ -236,7 +236,7 @@ class Irecv:
               own_pass: bool = False) -> Handle:
         """Start to receive and return a Handle; its wait() gives the Tensor."""
         comm = communicator(comm)
-        refuse(MSG_TRACED)
+        side_effect(MESSAGES)
         number = comm.user_tag(tag)
         handle = comm.fetch(source, number, place)
         return Handle(lambda: Recv.complete(handle, comm, source, number, place, like, own_pass=own_pass), handle.done)

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from autograd import Function, Tensor, as_tensor, is_grad_enabled
-from autograd.core.traced import refuse
+from autograd.core.primitive import side_effect
 
 from ..comm import Communicator, Handle, communicator
 from .collective import NO_PART, Collective, one_per_place, shaped, shapes_of
@@ -90,7 +90,7 @@ class Partnered(Collective):
         >>> y = work(z)
         >>> total = h.wait() + y
         """
-        refuse("a collective that start() begins can't be recorded: apply() can")
+        side_effect("a collective that start() begins")
         comm = communicator(comm)
         flight = Flight(cls)
         token = Start.apply(*args, comm=comm, flight=flight, settings=settings)

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from autograd import Function, Tensor
 from autograd.core.modes import GRAD, modes
-from autograd.core.traced import again
+from autograd.core.primitive import primitive
 
 from .weights import ForwardCall
 
@@ -16,6 +16,12 @@ class PassListener(Protocol):
 
     def begin(self, call: ForwardCall | None = None) -> Any:
         """A pass comes from this call of the module (None: from none that is known)."""
+
+
+@primitive
+def backward_begins(reducer: PassListener, call: ForwardCall) -> None:
+    """Tell the reducer that a backward pass comes from this call of its module."""
+    reducer.begin(call)
 
 
 class BackwardSignal(Function):
@@ -35,7 +41,7 @@ class BackwardSignal(Function):
     def backward(ctx: Any, g: Tensor) -> Any:
         """The gradient, after the reducer was told."""
         (call,) = ctx.calls
-        again(ctx.reducer.begin, call)
+        backward_begins(ctx.reducer, call)
         return SignalInBackward.apply(g, ctx.reducer, call) if modes.recording else g, None, None
 
     @staticmethod

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from time import perf_counter_ns
 from typing import Any
 
+from autograd.core.primitive import primitive
+
 ALWAYS = 10                          # steps that are timed before only each RATE-th is (PyTorch's figures)
 RATE = 100
 STAGES = ("", "optimizer", "gradients", "parameters")
@@ -33,6 +35,7 @@ class Stats:
             self._communication = self._computed = 0
             self._forward = perf_counter_ns()
 
+    @primitive
     def forward_ends(self) -> None:
         """The module's output is there."""
         if not self.sampling:

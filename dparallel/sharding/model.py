@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autograd.core.primitive import primitive
 from autograd.nn import Module
 
 from ..comm import CollectiveError, Devices
@@ -66,6 +67,7 @@ class ShardedModel(Module):
             own = self.module.state_dict(keep_vars=True)
             return self.module.load_state_dict(state_dict if set(state_dict) & set(own) else bare, strict, assign)
 
+    @primitive
     def _verify_weights(self) -> None:
         """Every verify_every-th time, compare the weights of all ranks. In stage 3 no rank has what another has."""
         model: Any = self

@@ -8,7 +8,7 @@ import pytest
 import autograd as ag
 import autograd.nn.functional as F
 from autograd import nn, optim
-from autograd.core.traced import TraceError
+from autograd.replay import TraceError
 from dparallel import AllReduce, DataParallel, Recv, Send, SyncBatchNorm, hooks
 
 SEED = threading.Lock()              # ranks as threads share the default generator
@@ -260,6 +260,6 @@ def test_a_replay_tells_the_reducer_that_the_pass_has_begun_and_no_more(on_ranks
         _, step = training(comm)
         data = batches(comm.rank, 1)[0]
         text = ag.trace(step, data).program()
-        assert ("Reducer.begin" in text) == (comm.size > 1) and "BackwardSignal" not in text, text
+        assert ("backward_begins" in text) == (comm.size > 1) and "BackwardSignal" not in text, text
 
     on_ranks(check)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.traced import refuse, tracers
+from ...core.primitive import value_read
 from ...ops.creation.fill import empty
 from ...ops.shape import cat
 from .. import functional as F
@@ -62,8 +62,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         target, and minus their mean. Without n both are scalars.
         """
         self._check(input_, target_)
-        if tracers:
-            refuse("AdaptiveLogSoftmaxWithLoss can't be recorded: which clusters it computes depends on values")
+        value_read("AdaptiveLogSoftmaxWithLoss")
         single = target_.ndim == 0
         input, targets = (input_.unsqueeze(0) if single else input_), target_.array.reshape(-1)
         if targets.size and (targets.min() < 0 or targets.max() >= self.n_classes):
@@ -100,8 +99,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         """The most probable class of each row: (n,). Clusters are looked into only where the head points to them."""
         head = self.head(input)
         best = head.argmax(dim=1)
-        if tracers:
-            refuse("AdaptiveLogSoftmaxWithLoss.predict() can't be recorded: which clusters it computes depends on values")
+        value_read("AdaptiveLogSoftmaxWithLoss.predict()")
         if bool((best.array < self.shortlist_size).all()):
             return best
         return self.log_prob(input).argmax(dim=1)

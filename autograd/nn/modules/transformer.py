@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...core.modes import is_grad_enabled
-from ...core.traced import decided
+from ...core.primitive import primitive, shortcut
+from ...core.tensor import result
 from ...ops.creation.fill import full
 from ...ops.pointwise.where import where
 from ...ops.shape import triu, unsqueeze
@@ -43,8 +44,13 @@ def is_causal_mask(mask: Any, is_causal: bool | None, size: int) -> bool:
     """is_causal; if that is None, whether the mask is the causal one."""
     if is_causal is not None or mask is None:
         return is_causal is True
-    return tuple(mask.shape) == (size, size) and decided(
-        np.array_equal, mask.array, causal_mask(size, dtype=mask.dtype).array)
+    return tuple(mask.shape) == (size, size) and _is_causal(mask.array)
+
+
+@shortcut
+def _is_causal(mask: Any) -> bool:
+    """Whether a square mask is the causal one."""
+    return np.array_equal(mask, causal_mask(len(mask), dtype=mask.dtype).array)
 
 
 def _length(x: Any, batch_first: bool) -> int:
@@ -126,24 +132,23 @@ class TransformerEncoder(Module):
         causal = is_causal_mask(mask, is_causal, _length(src, first.self_attn.batch_first))
         for layer in self.layers:
             x = layer(x, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
-        if padding is not None and mask is None and src.ndim == 3 and self._leaves_padding_out(src, padding):
-            x = where(unsqueeze(padding == 0, -1), x, np.zeros((), x.dtype))
+        if padding is not None and mask is None and src.ndim == 3 and self._may_leave_padding_out(src):
+            x = where(unsqueeze(result(_counted(padding.array)), -1), x, np.zeros((), x.dtype))
         return x if self.norm is None else self.norm(x)
 
-    def _leaves_padding_out(self, src: Any, padding: Any) -> bool:
-        """Whether PyTorch would compute without the padding."""
+    def _may_leave_padding_out(self, src: Any) -> bool:
+        """Whether PyTorch would compute without padding that is at the end."""
         first: Any = self.layers[0]
         if not self.use_nested_tensor or first.training:
             return False
-        if is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in first.parameters())):
-            return False
-        return decided(_at_the_end, padding.array)
+        return not (is_grad_enabled() and (src.requires_grad or any(p.requires_grad for p in first.parameters())))
 
 
-def _at_the_end(padding: Any) -> bool:
-    """Whether padding comes after all else in each row."""
-    kept = padding == 0
-    return bool((kept[:, :-1] >= kept[:, 1:]).all())
+@primitive
+def _counted(padding: Any) -> Any:
+    """What is not padding, if that comes after all else in each row; else everything."""
+    counted = padding == 0
+    return counted if (counted[:, :-1] >= counted[:, 1:]).all() else np.ones_like(counted)
 
 
 def _why_not_nested(layer: Any) -> str:

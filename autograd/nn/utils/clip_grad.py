@@ -12,8 +12,8 @@ import numpy as np
 
 from ...base.dtypes import result_type
 from ...core.graph import shared_counter
+from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
-from ...core.traced import again, here, tracers
 from ...kernels.threads import alone
 
 MSG_NONFINITE = ("The total norm of order {order} for gradients from `parameters` is non-finite, so it cannot be clipped. "
@@ -76,9 +76,15 @@ def _norm_with_slices(parameters: list[Tensor], sliced: list[Tensor], order: flo
 def clip_grads_with_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor,
                           foreach: bool | None = None) -> None:
     """Scale the gradients in place by max_norm / total_norm where that is below 1."""
+    _scale_to_norm(_as_list(parameters), max_norm, total_norm)
+
+
+@primitive
+def _scale_to_norm(parameters: list[Tensor], max_norm: float, total_norm: Tensor) -> None:
+    """clip_grads_with_norm_() of a list."""
     total = total_norm.array
     scale = np.minimum(np.asarray(float(max_norm) / (total + np.asarray(1e-6, total.dtype))), 1)
-    for grad in _grads(_as_list(parameters)):
+    for grad in _grads(parameters):
         np.multiply(grad.array, scale.astype(grad.dtype), out=grad.array)
         shared_counter(grad).value += 1
 
@@ -91,10 +97,15 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     """
     empty = isinstance(parameters, types.GeneratorType)
     parameters = _as_list(parameters)
-    if tracers and here.tracer is not None:
-        return again(lambda: clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach))
     if empty and not parameters:
         warnings.warn("`parameters` is an empty generator, no gradient clipping will occur.", UserWarning, stacklevel=2)
+    return _clip_to_norm(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+@primitive
+def _clip_to_norm(parameters: list[Tensor], max_norm: float, norm_type: float, error_if_nonfinite: bool,
+                  foreach: bool | None) -> Tensor:
+    """clip_grad_norm_() of a list."""
     sliced = [p for p in parameters if hasattr(p, "norm_over_ranks")]
     if sliced:
         total = _norm_with_slices(parameters, sliced, float(norm_type))
@@ -116,12 +127,13 @@ def clip_grad_norm(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Bring each element of the gradients, in place, into [-clip_value, clip_value]."""
-    if tracers and here.tracer is not None:
-        parameters = _as_list(parameters)
-        again(clip_grad_value_, parameters, clip_value, foreach)
-        return
-    limit = float(clip_value)
-    for grad in _grads(_as_list(parameters)):
+    _clip_values(_as_list(parameters), float(clip_value))
+
+
+@primitive
+def _clip_values(parameters: list[Tensor], limit: float) -> None:
+    """clip_grad_value_() of a list."""
+    for grad in _grads(parameters):
         np.clip(grad.array, -limit, limit, out=grad.array)
         shared_counter(grad).value += 1
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...base import dtypes
 from ...base.devices import check, check_format, in_format, preserve_format
+from ...core.primitive import primitive
 from ...core.tensor import Tensor
-from ...core.traced import tracers
 from .arguments import extent, fitting, kind, made, number, shape_of
 
 
@@ -34,15 +35,14 @@ def empty(*sizes: Any, size: Any = None, out: Any = None, dtype: Any = None, lay
     shape = extent("empty", sizes, size)
     if memory_format is not None:
         check_format(memory_format)
-        return made(_found(in_format(shape, dtype, memory_format)), requires_grad, out)
-    return made(_found(np.empty(shape, dtype)), requires_grad, out)
+        return made(_found(in_format, shape, dtype, memory_format), requires_grad, out)
+    return made(_found(np.empty, shape, dtype), requires_grad, out)
 
 
-def _found(array: Any) -> Any:
-    """Memory as it is found; while a trace records, zeros: it records twice, and compares."""
-    if tracers:
-        array.fill(0)
-    return array
+@primitive
+def _found(make: Callable[..., Any], *args: Any) -> Any:
+    """make(*args), an array whose memory is as it is found: no constant, whatever it holds."""
+    return make(*args)
 
 
 def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
@@ -97,9 +97,9 @@ def like(input: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: bool, 
     if layout is not None or device is not None or pin_memory:
         check(device, layout, pin_memory)
     if memory_format is None or memory_format is preserve_format:
-        return _found(np.empty_like(input.array, dtype, "K"))
+        return np.empty_like(input.array, dtype, "K")
     check_format(memory_format)
-    return _found(in_format(input.array.shape, dtype, memory_format))
+    return in_format(input.array.shape, dtype, memory_format)
 
 
 def zeros_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
@@ -121,7 +121,7 @@ def ones_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: A
 def empty_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
                requires_grad: bool = False, memory_format: Any = None) -> Tensor:
     """Memory as it is found, of input's shape and dtype."""
-    return made(like(input, dtype, layout, device, pin_memory, memory_format), requires_grad)
+    return made(_found(like, input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
 def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...base import dtypes
 from ...core.inference import is_inference
+from ...core.primitive import value_read
 from ...core.tensor import Tensor
-from ...core.traced import refuse_read, tracers
 
 
 def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
@@ -62,8 +62,7 @@ def is_neg(input: Tensor) -> bool:
 
 def is_nonzero(input: Tensor) -> bool:
     """Whether the one element is not 0."""
-    if tracers:
-        refuse_read("is_nonzero()")
+    value_read("is_nonzero()")
     if input.array.size == 0:
         raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
     if input.array.size > 1:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.primitive import value_read
 from ...core.tensor import Tensor
-from ...core.traced import MSG_MASK, refuse, tracers
 
 EVERYTHING = slice(None)
 SEQUENCES = (list, tuple, range)
@@ -132,8 +132,8 @@ def is_basic(index: Any, shape: tuple[int, ...]) -> bool:
 def nonzero_of(mask: Any, shape: tuple[int, ...], dim: int) -> list[Any]:
     """The places where a mask that begins at dimension `dim` is true, one array for each of its dimensions."""
     array = mask.array if isinstance(mask, Tensor) else mask
-    if tracers and isinstance(mask, Tensor):
-        refuse(MSG_MASK)
+    if isinstance(mask, Tensor):
+        value_read("a mask as an index")
     if array.shape != shape[dim:dim + array.ndim]:
         raise mismatch(array.shape, shape, dim)
     return list(np.nonzero(array))

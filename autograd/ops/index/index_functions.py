@@ -9,8 +9,8 @@ import numpy as np
 from ...core.casting import casting, widest
 from ...core.operation import Operation
 from ...core.out import takes_out, takes_out_apart
+from ...core.primitive import value_read
 from ...core.tensor import Tensor, result
-from ...core.traced import refuse, tracers
 from ...kernels.scatter import add_along, inside, limits
 from .._kinds import demand_real
 from ..creation.arguments import storable
@@ -185,8 +185,7 @@ def _numbers(repeats: Any, output_size: int | None) -> Any:
     if repeats.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"repeats has to be Long or Int tensor, not {repeats.dtype}")
     array = repeats.array
-    if tracers:
-        refuse("repeat_interleave() by a tensor can't be recorded: what it gives has a size that depends on values")
+    value_read("repeat_interleave() by a tensor")
     if array.size and array.min() < 0:
         raise RuntimeError(f"repeats can not be negative, not {array.min()}")
     if output_size is not None and output_size != array.sum():

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...core.operation import Operation
+from ...core.primitive import value_read
 from ...core.tensor import Tensor
-from ...core.traced import MSG_MASK, refuse, tracers
 from ...kernels.scatter import INT64, add_at
 from ..shape.slicing import Slice
 from .forms import EVERYTHING, located, mismatch, worded
@@ -108,8 +108,7 @@ def getitem(x: Any, index: Any) -> Any:
             dtype = index.array.dtype
             if dtype.kind == "b":
                 if index.shape == x.shape[:index.ndim]:
-                    if tracers:
-                        refuse(MSG_MASK)
+                    value_read("a mask as an index")
                     return MaskedSelect.apply(x, index.array.copy())
                 if index.ndim <= x.ndim:
                     raise mismatch(index.shape, x.shape)

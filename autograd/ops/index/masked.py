@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core.operation import Operation
 from ...core.out import takes_out, takes_out_apart
+from ...core.primitive import data_dependent
 from ...core.tensor import Tensor
-from ...core.traced import unrecordable
 from ...kernels.where import alternates, where
 from ..shape import broadcast_shapes, expand, pad_constant, reshape
 from .indexing import MaskedSelect
@@ -95,7 +95,7 @@ def fill(input: Any, value: Any) -> Any:
     return MaskedFill.apply(input, np.True_, value)
 
 
-@unrecordable
+@data_dependent
 @takes_out
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """input, but the elements of source, one after the other, where the mask holds."""
@@ -109,7 +109,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     return MaskedScatter.apply(x, mask, source)
 
 
-@unrecordable
+@data_dependent
 @takes_out_apart
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements of input where the mask holds, in one dimension; the two broadcast."""

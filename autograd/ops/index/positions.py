@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...core.out import into, takes_out
+from ...core.primitive import data_dependent, primitive, value_read
 from ...core.tensor import Tensor, result
-from ...core.traced import refuse, rerun, tracers, unrecordable
 from ...kernels.scatter import limits
 
 
-@unrecordable
+@data_dependent
 def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
     """Where input is not 0: a row of indices for each place, or, `as_tuple`, a vector for each dimension."""
     array = input.array if isinstance(input, Tensor) else input
@@ -27,7 +27,7 @@ def argwhere(input: Any) -> Any:
     return nonzero(input)
 
 
-@unrecordable
+@data_dependent
 @takes_out
 def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     """nonzero() with `size` rows: cut off, or filled up with fill_value."""
@@ -39,7 +39,7 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
     return result(out)
 
 
-@unrecordable
+@data_dependent
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """Places in a flattened tensor of `shape` as one index for each dimension."""
     if indices.dtype.kind not in "iu":
@@ -61,12 +61,12 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """A row of num_classes (-1: as many as there are) zeros for each class number, with a one at its place."""
-    if tracers and num_classes == -1:
-        refuse("one_hot() with as many classes as there happen to be can't be recorded: say how many")
+    if num_classes == -1:
+        value_read("one_hot() with as many classes as there happen to be")
     return _one_hot(tensor, num_classes)
 
 
-@rerun
+@primitive
 def _one_hot(tensor: Any, num_classes: int) -> Any:
     array = tensor.array
     if array.dtype != np.int64:

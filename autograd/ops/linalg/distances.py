@@ -9,8 +9,8 @@ import numpy as np
 from ...base.dtypes import promote
 from ...core.casting import casts_float32
 from ...core.operation import Operation
-from ...core.traced import again, tracers
 from ...kernels.memory_format import in_rows
+from .._pointwise import lifted
 from ..creation.arguments import number
 from ..index import getitem
 from ..pointwise.cast import cast
@@ -50,13 +50,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
 
 def _unit(x: Any, dim: int, eps: float) -> Any:
     length = p_norm(x, 2, dim, True)
-    lift = again(_up_to, eps, length.array)
-    return x / (length + lift if tracers or lift.any() else length)
-
-
-def _up_to(eps: float, x: Any) -> Any:
-    """What is missing up to eps."""
-    return np.maximum(eps - x, 0)
+    return x / lifted(length, eps)
 
 
 MANY = 25                                            # rows from which on PyTorch too computes Euclid's by a product

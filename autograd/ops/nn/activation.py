@@ -14,9 +14,9 @@ from ...core.casting import casts_lower
 from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
+from ...core.primitive import primitive
 from ...core.random import default_generator
 from ...core.tensor import Tensor
-from ...core.traced import again
 from ...kernels import gelu as kernel
 from ...kernels import logarithms
 from ...kernels.error_functions import normal_cdf
@@ -315,6 +315,7 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
     return leaky_relu(input, negative_slope, True)
 
 
+@primitive
 def _slopes(a: Any, lower: float, upper: float) -> Any:
     """1 for what is above 0, else a random number."""
     slopes = default_generator().numpy.uniform(lower, upper, a.shape).astype(a.dtype)
@@ -327,7 +328,7 @@ def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool
         _check_slopes(lower, upper)
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
-    out = RreluWithNoise.apply(clone(input) if inplace else input, again(_slopes, input.array, lower, upper))
+    out = RreluWithNoise.apply(clone(input) if inplace else input, _slopes(input.array, lower, upper))
     return overwrite(input, out) if inplace else out
 
 

@@ -10,9 +10,8 @@ import numpy as np
 from ...base.errors import check_broadcast
 from ...core.casting import casts_lower
 from ...core.operation import Operation
-from ...core.random import default_generator
+from ...core.random import keep_mask
 from ...core.tensor import Tensor
-from ...core.traced import again
 from ...kernels import attention as kernel
 from ...kernels.products import product
 from ..linalg.matmul import linear, matmul, matrices
@@ -130,7 +129,7 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
         allowed, bias = (attn_mask.array, None) if attn_mask.dtype.kind == "b" else (None, attn_mask)
     keep = None
     if dropout_p:
-        keep = again(_mask, (*batch, query.shape[-2], key.shape[-2]), dropout_p)
+        keep = keep_mask((*batch, query.shape[-2], key.shape[-2]), dropout_p)
     size = query.array.shape[-1]
     factor = (1 / math.sqrt(size) if size else 1.0) if scale is None else float(scale)
     given: Any = query, key, value, bias
@@ -140,11 +139,6 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     out = ScaledDotProductAttention.apply(*given, allowed, keep, scale=factor, causal=is_causal,
                           kept=1 / (1 - dropout_p) if dropout_p < 1 else 0.0)
     return cast(out, query.dtype) if half else out
-
-
-def _mask(shape: tuple[int, ...], p: float) -> Any:
-    """True with probability 1 - p."""
-    return default_generator().numpy.random(shape, np.float32) >= p
 
 
 def _check(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool) -> None:

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core.casting import casts_float32
 from ...core.operation import Operation
+from ...core.primitive import data_dependent
 from ...core.tensor import Tensor
-from ...core.traced import unrecordable
 from ...kernels import ctc
 from ..reductions.reduce import mean, sum
 from ..shape import reshape
@@ -65,7 +65,7 @@ def _numbers(value: Any, name: str) -> Any:
 
 
 @casts_float32
-@unrecordable
+@data_dependent
 def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
              reduction: str = "mean", zero_infinity: bool = False) -> Any:
     """-log of the probability of each label sequence, summed over all alignments.

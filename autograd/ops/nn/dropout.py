@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...core.operation import Operation
-from ...core.random import default_generator
-from ...core.traced import again
+from ...core.primitive import primitive
+from ...core.random import keep_mask
 from .._pointwise import overwrite
 from ..shape import clone, reshape
 from .activation import SELU_ALPHA, SELU_SCALE
@@ -37,11 +37,6 @@ class Dropout(Operation, name="NativeDropout"):
         return Dropout.apply(g, keep, scale=ctx.scale), None
 
 
-def _mask(shape: tuple[int, ...], p: float) -> Any:
-    """True with probability 1 - p."""
-    return default_generator().numpy.random(shape, np.float32) >= p
-
-
 def _checked(p: float) -> None:
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -53,7 +48,7 @@ def _dropped(input: Any, p: float, training: bool, inplace: bool, shape: tuple[i
         return input
     if input.dtype.kind not in "fcV":
         raise RuntimeError(f"result type float32 can't be cast to {input.dtype}: dropout is for floating point")
-    keep = np.zeros(shape, bool) if p == 1 else again(_mask, shape, p)
+    keep = np.zeros(shape, bool) if p == 1 else keep_mask(shape, p)
     scale = 1 / (1 - p) if p < 1 else 0.0
     if inplace:
         return overwrite(input, Dropout.apply(clone(input), keep, scale=scale))
@@ -124,12 +119,13 @@ def _alpha(input: Any, p: float, training: bool, inplace: bool, shape: tuple[int
     if p == 1:
         out = x * 0.0
     else:
-        keep = again(_mask, shape, p)
+        keep = keep_mask(shape, p)
         scale = 1 / math.sqrt((1 - p) * (1 + p * FLOOR * FLOOR))
-        out = Dropout.apply(x, keep, scale=scale) + again(_floors, keep, scale, p, input.dtype)
+        out = Dropout.apply(x, keep, scale=scale) + _floors(keep, scale, p, input.dtype)
     return overwrite(input, out) if inplace else out
 
 
+@primitive
 def _floors(keep: Any, scale: float, p: float, dtype: Any) -> Any:
     return np.asarray(scale * FLOOR * (~keep - p)).astype(dtype)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...core.graph import shared_counter
 from ...core.operation import Operation
+from ...core.primitive import primitive, value_read
 from ...core.tensor import Tensor
-from ...core.traced import again, refuse, tracers
 from ...kernels.scatter import inside
 from ...kernels.segments import add_rows, first_largest
 from ..index.indexing import getitem
@@ -60,6 +60,7 @@ def divided(g: Any, shares: Any) -> Any:
     return passing(g * factor[..., None], (shares != 0)[..., None])
 
 
+@primitive
 def _shares(index: Any, rows: int, padding_idx: int | None, by_frequency: bool) -> Any:
     """What to divide the gradient of each use by; 0 where it does not count. None: by nothing."""
     if padding_idx is None and not by_frequency:
@@ -79,10 +80,11 @@ def _checked(index: Any, weight: Any, name: str) -> Any:
     if not isinstance(index, Tensor) or index.dtype.kind not in "iu":
         got = index.dtype if isinstance(index, Tensor) else type(index).__name__
         raise RuntimeError(f"{name}: expected indices of dtype int64 or int32; but got {got} instead")
-    again(_in_range, index.array, weight.shape[0], name)
+    _in_range(index.array, weight.shape[0], name)
     return index.array
 
 
+@primitive
 def _in_range(a: Any, rows: int, name: str) -> None:
     """An error unless all indices name rows: IndexError from embedding, RuntimeError from embedding_bag."""
     if a.size and not inside(a, rows):
@@ -106,8 +108,7 @@ def _padding(padding_idx: int | None, rows: int, name: str) -> int | None:
 
 def renorm_rows(weight: Any, index: Any, max_norm: float, norm_type: float) -> None:
     """Scale the rows used down to norm max_norm, in place, where theirs is larger."""
-    if tracers:
-        refuse("max_norm of an embedding can't be recorded")
+    value_read("max_norm of an embedding")
     used = np.unique(index)
     rows = weight.array[used]
     norms = np.linalg.norm(rows, norm_type, axis=1)
@@ -134,7 +135,7 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
     index = _checked(input, weight, "embedding")
     if max_norm is not None:
         renorm_rows(weight, index, max_norm, norm_type)
-    return Embedding.apply(weight, input, again(_shares, index, weight.shape[0], padding_idx, scale_grad_by_freq))
+    return Embedding.apply(weight, input, _shares(index, weight.shape[0], padding_idx, scale_grad_by_freq))
 
 
 # --- bags --------------------------------------------------------------------------------------------------------------
@@ -170,8 +171,7 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
                       "is deprecated, and should now be `embedding_bag(input, weight, ...)`.", UserWarning, stacklevel=2)
         input, weight = weight, input
     _check_bag_arguments(input, per_sample_weights, mode, scale_grad_by_freq)
-    if tracers:
-        refuse("embedding_bag() can't be recorded")
+    value_read("embedding_bag()")
     lengths = _lengths(input, offsets, include_last_offset)
     if include_last_offset and input.ndim == 1 and input.shape[0] > offsets.array[-1]:      # the last bag ends there
         input = narrow(input, 0, 0, int(offsets.array[-1]))
@@ -191,7 +191,7 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
         index, groups = index[keep], groups[keep]
         weights = None if weights is None else getitem(weights, keep)
     used = reshape(input, (index.size,)) if padding_idx is None else index         # a Tensor: writes to it are noticed
-    rows = Embedding.apply(weight, used, again(_shares, index, weight.shape[0], None, scale_grad_by_freq))
+    rows = Embedding.apply(weight, used, _shares(index, weight.shape[0], None, scale_grad_by_freq))
     if weights is not None:
         rows = rows * reshape(weights, (index.size, 1))
     if mode == "max":

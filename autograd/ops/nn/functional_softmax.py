@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.primitive import primitive
 from ...core.random import default_generator
-from ...core.traced import again
 from ..shape import wrap_dim
 from .softmax import log_softmax as log_softmax_of
 from .softmax import softmax as softmax_of
@@ -45,14 +45,16 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     """
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", UserWarning, stacklevel=2)
-    soft = softmax_of((logits + again(_noise, logits.shape, logits.dtype)) / tau, dim)
-    return (again(_picked, soft.array, wrap_dim(dim, soft.ndim)) - soft.detach()) + soft if hard else soft
+    soft = softmax_of((logits + _noise(logits.shape, logits.dtype)) / tau, dim)
+    return (_picked(soft.array, wrap_dim(dim, soft.ndim)) - soft.detach()) + soft if hard else soft
 
 
+@primitive
 def _noise(shape: Any, dtype: Any) -> Any:
     return np.asarray(-np.log(default_generator().numpy.standard_exponential(shape))).astype(dtype)
 
 
+@primitive
 def _picked(soft: Any, dim: int) -> Any:
     """1 at the largest, else 0."""
     picked = np.zeros_like(soft)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +12,8 @@ import numpy as np
 from ...base.dtypes import promote
 from ...core.casting import casts_float32
 from ...core.operation import Operation
+from ...core.primitive import data_dependent, primitive, shortcut
 from ...core.tensor import Tensor, result
-from ...core.traced import again, decided, tracers, unrecordable
 from ...kernels import softmax as kernel
 from ...kernels.activations import logit_loss
 from ...kernels.halves import converted
@@ -22,7 +21,7 @@ from ...kernels.scatter import inside
 from ...kernels.take_along import row_numbers, subtract_per_row, take_per_row
 from ...kernels.threads import alone
 from ...kernels.where import masked
-from .._pointwise import pointwise
+from .._pointwise import lifted, pointwise
 from ..linalg.distances import pairwise_distance
 from ..linalg.matmul import linear
 from ..pointwise.arithmetic import mul
@@ -93,6 +92,8 @@ class NllLoss(Operation):
             out = masked(out * weights, weights != 0)            # what does not count may be infinite or nan
         if total is None:
             return out
+        if not total:
+            return np.asarray(math.nan, logp.dtype)              # where nothing counts, without a gradient, as PyTorch
         wide = np.float32 if out.dtype == np.float16 else out.dtype
         return np.asarray(np.add.reduce(out, dtype=wide) / total).astype(logp.dtype, copy=False)
 
@@ -104,7 +105,7 @@ class NllLoss(Operation):
         share = weights
         if weights is None:                          # one number for all is enough where no graph is made
             share = np.ones(len(target), g.dtype) if isinstance(g, Tensor) or total is None else g.dtype.type(1)
-        share = share if total is None else (share / total).astype(g.dtype)
+        share = share if total is None else (share / (total or math.inf)).astype(g.dtype)
         g = -g * share
         return NllLossBackward.apply(g if weights is None else passing(g, weights != 0), target, shape=ctx.shape), None
 
@@ -202,17 +203,16 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = No
     rows = _rows(input, target)
     t, weights = _counted(target, input.shape[min(input.ndim - 1, 1)], weight, ignore_index, input.dtype)
     total = None if reduction == "none" else np.float64(1) if reduction == "sum" else _total(weights, t)
-    if total is not None and decided(operator.not_, total):
-        return sum(rows) * 0.0 + math.nan            # where nothing counts nan, without a gradient, as PyTorch
     losses = NllLoss.apply(rows, t, weights=weights, total=total)
     return reshape(losses, target.shape) if total is None else losses
 
 
 def _total(weights: Any, t: Any) -> Any:
     """What a mean is over."""
-    return np.float64(len(t)) if weights is None else again(_sum, weights)
+    return np.float64(len(t)) if weights is None else _sum(weights)
 
 
+@primitive
 def _sum(weights: Any) -> Any:
     """Their sum, a number of their dtype."""
     return np.asarray(weights.sum(), weights.dtype)[()]
@@ -251,19 +251,17 @@ def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: A
         if weight.tracked:
             raise RuntimeError("the derivative for 'weight' is not implemented: class weights are constants; use "
                                "weight.detach()")
-    unusual = _unusual(t, classes, ignore_index)
-    if tracers and weight is None and not unusual:
-        decided(_unusual, t, classes, ignore_index)
-    elif tracers or unusual:                         # in a trace: whatever the targets of a replay are
-        counted = again(_which_count, t, classes, ignore_index)
-        t = again(np.where, counted, t, 0)
-        return t, again(_weights, counted, t, weight, dtype)
-    weights = None if weight is None else weight.array[t].astype(dtype)
+    if not _all_count(t, classes, ignore_index):
+        counted = _which_count(t, classes, ignore_index)
+        t = _zeroed(counted, t)
+        return t, _weights(counted, t, weight, dtype)
+    weights = None if weight is None else _class_weights(weight, t, dtype)
     if t.base is None:                               # a copy
         return t, weights
     return target if target.ndim == 1 else reshape(target, t.shape), weights
 
 
+@primitive
 def _which_count(t: Any, classes: int, ignore_index: int) -> Any:
     """Targets that are not to be ignored; IndexError if one of these is wrong."""
     counted = t != ignore_index
@@ -273,17 +271,31 @@ def _which_count(t: Any, classes: int, ignore_index: int) -> Any:
     return counted
 
 
+@primitive
+def _zeroed(counted: Any, t: Any) -> Any:
+    """The targets, 0 where they do not count."""
+    return np.where(counted, t, 0)
+
+
+@primitive
+def _class_weights(weight: Any, t: Any, dtype: Any) -> Any:
+    """The weight of each target's class."""
+    return weight.array[t].astype(dtype)
+
+
+@primitive
 def _weights(counted: Any, t: Any, weight: Any, dtype: Any) -> Any:
     """What each target counts, by its class, if it does."""
     ones = counted.astype(dtype)
-    return ones if weight is None else ones * weight.array[t].astype(dtype)
+    return ones if weight is None else ones * _class_weights(weight, t, dtype)
 
 
-def _unusual(t: Any, classes: int, ignore_index: int) -> bool:
-    """Whether some targets may be ignored, or are wrong."""
+@shortcut
+def _all_count(t: Any, classes: int, ignore_index: int) -> bool:
+    """Whether all targets are classes, and none may be one that is ignored."""
     if 0 <= ignore_index < classes:
-        return bool(t.size)
-    return bool(t.size) and not inside(t, classes)
+        return not t.size
+    return not t.size or inside(t, classes)
 
 
 @casts_float32
@@ -322,9 +334,16 @@ def _smooth(rows: Any, target: Any, weight: Any, ignore_index: int, total: Any) 
     """The loss against equal probabilities for all classes, of the targets that count."""
     logp = log_softmax(rows, 1)
     losses = -sum(logp if weight is None else logp * weight, 1) / float(rows.shape[1])
-    counted = again(np.not_equal, target.array.reshape(-1), ignore_index)
-    losses = losses if counted.all() and not tracers else where(counted, losses, 0.0)
+    t = target.array.reshape(-1)
+    if not _all_count(t, rows.shape[1], ignore_index):
+        losses = where(_not_ignored(t, ignore_index), losses, 0.0)
     return reshape(losses, target.shape) if total is None else sum(losses) / total
+
+
+@primitive
+def _not_ignored(t: Any, ignore_index: int) -> Any:
+    """Which targets differ from ignore_index."""
+    return t != ignore_index
 
 
 def _soft_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str,
@@ -407,13 +426,14 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_avera
                          f"({list(input.shape)}) is deprecated. Please ensure they have the same size.")
     if input.dtype != target.dtype:
         raise RuntimeError(f"Found dtype {target.dtype} but expected {input.dtype}: input and target must agree")
-    again(_probabilities, input.array)
+    _probabilities(input.array)
     losses = BinaryCrossEntropy.apply(input, target)
     if weight is not None:
         losses = losses * (weight if weight.shape == losses.shape else expand(weight, losses.shape))
     return reduced(losses, reduction)
 
 
+@primitive
 def _probabilities(a: Any) -> None:
     """RuntimeError for numbers that are no probabilities."""
     if ((a < 0) | (a > 1)).any():                    # nan is let pass
@@ -605,14 +625,10 @@ def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool
     return reduced(loss, reduction)
 
 
+@primitive
 def _not_negative(var: Any) -> None:
     if (var < 0).any():
         raise ValueError("var has negative entry/entries")
-
-
-def _up_to(eps: float, x: Any) -> Any:
-    """What is missing up to eps."""
-    return np.maximum(eps - x, 0).astype(x.dtype)
 
 
 def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
@@ -623,7 +639,7 @@ def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps
             raise ValueError("var has negative entry/entries")
         var = var * result(np.ones(input.shape, input.dtype))
     else:
-        again(_not_negative, var.array)
+        _not_negative(var.array)
     if var.shape != input.shape:
         if input.shape[:-1] == var.shape:            # one variance for each row
             var = var[..., None]
@@ -632,8 +648,7 @@ def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps
             raise ValueError(f"var is of incorrect size: {list(var.shape)} for input {list(input.shape)}")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
-    lift = again(_up_to, eps, var.array)             # no gradient goes into the limit
-    var = var + lift if tracers or lift.any() else var
+    var = lifted(var, eps)
     difference = input - target
     loss = 0.5 * (log(var) + difference * difference / var)
     return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
@@ -762,7 +777,7 @@ def triplet_margin_with_distance_loss(
 # --- margins between classes -------------------------------------------------------------------------------------------
 
 @casts_float32
-@unrecordable
+@data_dependent
 def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: Any = None,
                       reduce: Any = None, reduction: str = "mean") -> Any:
     """sum over classes j other than the target of max(0, margin - input[target] + input[j])^p, over their number."""
@@ -800,7 +815,7 @@ def _margin_rows(input: Any, target: Any, name: str) -> tuple[Any, Any]:
 
 
 @casts_float32
-@unrecordable
+@data_dependent
 def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None,
                            reduction: str = "mean") -> Any:
     """sum over labels y and classes j that are no labels of max(0, 1 - input[y] + input[j]), over the number of classes.

@@ -18,9 +18,9 @@ from ...base.dtypes import int64
 from ...core.casting import casting, casts_float32, raised
 from ...core.operation import Operation
 from ...core.out import takes_out
+from ...core.primitive import value_read
 from ...core.random import default_generator
 from ...core.tensor import Tensor
-from ...core.traced import refuse, tracers
 from ...kernels import pooling as kernels
 from ...kernels import resampling as resampling
 from ...kernels.onednn import pooling as onednn_pooling
@@ -435,8 +435,7 @@ def fractional_max_pool(name: str, dims: int, input: Any, kernel_size: Any, outp
     if any(o + k - 1 + spare > n for o, k, n in zip(outs, kernel, plane, strict=True)):
         raise RuntimeError(f"{name}(): pool size {list(kernel)} too large relative to input size {list(plane)} and output "
                            f"size {list(outs)}: output + pool - 1 must be at most the input's{' - 1' * spare}")
-    if tracers:
-        refuse(f"{name}() can't be recorded")
+    value_read(f"{name}()")
     n = 1 if input.ndim == dims + 1 else input.shape[0]
     shape = (n, input.shape[-dims - 1], dims)
     if samples is None:

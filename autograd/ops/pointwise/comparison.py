@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...core.declare import elementwise
+from ...core.primitive import primitive, value_read
 from ...core.tensor import Tensor, result
-from ...core.traced import refuse_read, rerun, tracers
 from .._kinds import ordered, tensors
 from ..creation.arguments import number
 
@@ -28,7 +28,7 @@ isneginf = elementwise("Isneginf", lambda x: x == -np.inf, real=True)
 not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
 
 
-@rerun
+@primitive
 def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether |input - other| <= atol + rtol * |other|, or the two are equal; nan equals nan if `equal_nan`."""
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
@@ -43,15 +43,13 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
 
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> builtins.bool:
     """Whether all elements are close, see isclose."""
-    if tracers:
-        refuse_read("allclose()")
+    value_read("allclose()")
     return builtins.bool(np.all(isclose(input, other, rtol, atol, equal_nan).array))
 
 
 def equal(input: Any, other: Any) -> builtins.bool:
     """Whether the two have the same shape and elements."""
-    if tracers:
-        refuse_read("equal()")
+    value_read("equal()")
     return builtins.bool(np.array_equal(input.array, other.array))
 
 

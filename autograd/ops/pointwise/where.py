@@ -10,9 +10,8 @@ from ...base.dtypes import for_number
 from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import detached, into, takes_out
+from ...core.primitive import value_read
 from ...core.tensor import Tensor, result
-from ...core.traced import refuse as unrecordable
-from ...core.traced import tracers
 from ...kernels import relu as relu_kernel
 from ...kernels.where import masked
 from ...kernels.where import where as where_kernel
@@ -54,8 +53,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = No
     if out is not None:
         return into(out, where(condition, detached(input), detached(other)), input, other)
     if input is None and other is None:
-        if tracers:
-            unrecordable("where(condition) alone can't be recorded: how much it gives depends on values")
+        value_read("where(condition) alone")
         found = np.nonzero(np.atleast_1d(condition.array))
         return tuple(result(i) for i in found)
     if isinstance(condition, Tensor) and condition.dtype.kind not in "b" and condition.dtype != np.uint8:

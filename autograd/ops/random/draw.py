@@ -15,9 +15,9 @@ from ...base import dtypes
 from ...core.declare import limits_of
 from ...core.operation import Operation
 from ...core.out import detached, into
+from ...core.primitive import primitive
 from ...core.random import Generator, drawing
 from ...core.tensor import Tensor, result
-from ...core.traced import again, redrawn
 from ...kernels.sorting import leading
 from ..creation.arguments import extent, floating, kind, made, shape_of, whole
 from ..creation.fill import like
@@ -38,7 +38,7 @@ def normal_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any)
     return np.asarray(drawn).astype(dtype, copy=False)
 
 
-@redrawn
+@primitive
 def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Any = None, dtype: Any = None,
          layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Uniform on [0, 1)."""
@@ -50,7 +50,7 @@ def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, out:
     return made(uniform_numbers(drawing(generator), shape, dtype), requires_grad, out)
 
 
-@redrawn
+@primitive
 def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Any = None, dtype: Any = None,
           layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Normal with mean 0 and variance 1."""
@@ -71,7 +71,7 @@ def integers(name: str, rng: np.random.Generator, low: Any, high: Any, shape: tu
     return np.asarray(rng.integers(low, high, shape)).astype(dtype, copy=False)
 
 
-@redrawn
+@primitive
 def randint(*args: Any, low: Any = 0, high: Any = None, size: Any = None, generator: Generator | None = None,
             out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
             requires_grad: bool = False) -> Tensor:
@@ -89,7 +89,7 @@ def randint(*args: Any, low: Any = 0, high: Any = None, size: Any = None, genera
     return made(integers("randint", drawing(generator), low, high, shape_of("randint", size), dtype), requires_grad, out)
 
 
-@redrawn
+@primitive
 def randperm(n: Any, *, generator: Generator | None = None, out: Any = None, dtype: Any = None, layout: Any = None,
              device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """The numbers 0 to n - 1 in random order."""
@@ -104,7 +104,7 @@ def randperm(n: Any, *, generator: Generator | None = None, out: Any = None, dty
 
 # --- like another ----------------------------------------------------------------------------------------------------
 
-@redrawn
+@primitive
 def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
               device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
               memory_format: Any = None) -> Tensor:
@@ -114,7 +114,7 @@ def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any =
     return made(array, requires_grad)
 
 
-@redrawn
+@primitive
 def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
                device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
                memory_format: Any = None) -> Tensor:
@@ -124,7 +124,7 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any 
     return made(array, requires_grad)
 
 
-@redrawn
+@primitive
 def randint_like(input: Tensor, *args: Any, low: Any = 0, high: Any = None, generator: Generator | None = None,
                  dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
                  requires_grad: bool = False, memory_format: Any = None) -> Tensor:
@@ -170,21 +170,23 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator 
         if size is None:
             raise TypeError("normal() takes a Tensor as mean or std, or numbers and a size")
         check_std("normal", std)
-        values = again(_normal_of_numbers, mean, std, shape_of("normal", size),
+        values = _normal_of_numbers(mean, std, shape_of("normal", size),
                        floating("normal", kind(dtype, layout, device, pin_memory, out)), generator)
         return made(values, requires_grad, out)
     if size is not None or dtype is not None:
         raise TypeError("normal(): size and dtype follow from mean and std where these are tensors")
-    values = again(_normal_of_tensors, mean, std, tensors[0].dtype, generator)
+    values = _normal_of_tensors(mean, std, tensors[0].dtype, generator)
     if out is not None:
         return into(out, result(values), *tensors)
     return Normal.apply(*tensors, values=values)
 
 
+@primitive
 def _normal_of_numbers(mean: Any, std: Any, shape: tuple[int, ...], dtype: Any, generator: Generator | None) -> Any:
     return np.asarray(normal_numbers(drawing(generator), shape, dtype) * dtype.type(std) + dtype.type(mean))
 
 
+@primitive
 def _normal_of_tensors(mean: Any, std: Any, dtype: Any, generator: Generator | None) -> Any:
     a, b = (p.array if isinstance(p, Tensor) else p for p in (mean, std))
     if np.any(np.less(b, 0)):
@@ -216,10 +218,11 @@ def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None, 
     array = input.array
     if p is None and dtypes.category(array.dtype) != 2:
         raise NotImplementedError(f"bernoulli(): probabilities are floating point, not {array.dtype}")
-    values = again(_ones, array, p, generator)
+    values = _ones(array, p, generator)
     return Bernoulli.apply(input, values=values) if out is None else into(out, result(values), input)
 
 
+@primitive
 def _ones(array: Any, p: Any, generator: Generator | None) -> Any:
     odds = chances("bernoulli", array if p is None else detached(p), array.shape)
     return np.asarray(drawing(generator).random(array.shape) < odds).astype(array.dtype)
@@ -230,16 +233,17 @@ def poisson(input: Any, generator: Generator | None = None) -> Tensor:
     rates = input.array
     if dtypes.category(rates.dtype) != 2:
         raise NotImplementedError(f"poisson(): rates are floating point, not {rates.dtype}")
-    return Poisson.apply(input, values=again(_counts, rates, generator))
+    return Poisson.apply(input, values=_counts(rates, generator))
 
 
+@primitive
 def _counts(rates: Any, generator: Generator | None) -> Any:
     if not np.all(rates >= 0):
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     return np.asarray(drawing(generator).poisson(rates.astype(np.float64))).astype(rates.dtype)
 
 
-@redrawn
+@primitive
 def multinomial(input: Any, num_samples: Any, replacement: bool = False, *, generator: Generator | None = None,
                 out: Any = None) -> Tensor:
     """num_samples indices from each row of weights; without replacement each index at most once.

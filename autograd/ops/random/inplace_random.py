@@ -6,14 +6,15 @@ users call.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...base import dtypes
+from ...core.primitive import primitive
 from ...core.random import Generator, drawing
 from ...core.tensor import Tensor
-from ...core.traced import again
 from . import draw
 from .draw import Bernoulli, Normal, chances, integers, normal_numbers, uniform_numbers
 
@@ -49,6 +50,12 @@ def _checked(name: str, x: Tensor) -> np.dtype[Any]:
     return dtype
 
 
+@primitive
+def _drawn(draw: Callable[[], Any]) -> Any:
+    """What `draw` gives, an array of random numbers."""
+    return draw()
+
+
 def uniform(x: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None, **named: float) -> Any:
     """Uniform on [from, to)."""
     from_ = named.pop("from", from_)
@@ -59,7 +66,7 @@ def uniform(x: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Genera
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
     low, width = dtype.type(from_), dtype.type(to - from_)
     most = np.nextafter(dtype.type(to), low)         # rounding must not reach `to`; `to` itself where the range is empty
-    return Uniform.apply(x, values=again(lambda: np.asarray(np.minimum(
+    return Uniform.apply(x, values=_drawn(lambda: np.asarray(np.minimum(
         uniform_numbers(drawing(generator), x.array.shape, dtype) * width + low, most), dtype)))
 
 
@@ -67,16 +74,17 @@ def normal(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generat
     """Normal with this mean and standard deviation."""
     dtype = x.array.dtype if x.array.dtype.kind == "c" else _checked("normal", x)
     draw.check_std("normal", std)
-    return Normal.apply(x, values=again(lambda: np.asarray(
+    return Normal.apply(x, values=_drawn(lambda: np.asarray(
         normal_numbers(drawing(generator), x.array.shape, dtype) * dtype.type(std) + dtype.type(mean), dtype)))
 
 
 def bernoulli(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Any:
     """1 with probability p (a number, or a tensor that broadcasts to this one), else 0."""
-    values = again(_below, generator, p, x)
+    values = _below(generator, p, x)
     return Bernoulli.apply(x, p, values=values) if isinstance(p, Tensor) else Bernoulli.apply(x, values=values)
 
 
+@primitive
 def _below(generator: Generator | None, p: Any, x: Tensor) -> Any:
     """1 with probability p, else 0."""
     odds = chances("bernoulli_", p.array if isinstance(p, Tensor) else p, x.array.shape)
@@ -90,7 +98,7 @@ def exponential(x: Tensor, lambd: float = 1.0, *, generator: Generator | None = 
                            f"point but you specified {x.array.dtype}")
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-    return Exponential.apply(x, values=again(lambda: np.asarray(
+    return Exponential.apply(x, values=_drawn(lambda: np.asarray(
         drawing(generator).standard_exponential(x.array.shape) / lambd).astype(x.array.dtype)))
 
 
@@ -98,7 +106,7 @@ def geometric(x: Tensor, p: float, *, generator: Generator | None = None) -> Any
     """The number of the first success, from 1 on, of trials that succeed with probability p."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    return Geometric.apply(x, values=again(lambda: np.asarray(
+    return Geometric.apply(x, values=_drawn(lambda: np.asarray(
         drawing(generator).geometric(p, x.array.shape)).astype(x.array.dtype)))
 
 
@@ -109,7 +117,7 @@ def cauchy(x: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Gen
                            f"but you specified {x.array.dtype}")
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
-    return Cauchy.apply(x, values=again(lambda: np.asarray(
+    return Cauchy.apply(x, values=_drawn(lambda: np.asarray(
         drawing(generator).standard_cauchy(x.array.shape) * sigma + median).astype(x.array.dtype)))
 
 
@@ -118,7 +126,7 @@ def log_normal(x: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Gen
     dtype = _checked("log_normal", x)
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
-    return LogNormal.apply(x, values=again(lambda: np.asarray(
+    return LogNormal.apply(x, values=_drawn(lambda: np.asarray(
         drawing(generator).lognormal(mean, std, x.array.shape)).astype(dtype)))
 
 
@@ -135,7 +143,7 @@ def random(x: Tensor, *args: Any, to: Any = None, generator: Generator | None = 
     if to is None:
         exact = {"b": 1, "i": 2 ** (8 * dtype.itemsize - 1) - 1, "u": 2 ** (8 * dtype.itemsize) - 1}
         to = min(1 + exact[dtype.kind] if dtype.kind in exact else int(2 / dtypes.finfo(dtype).eps) + 1, 2**63 - 1)
-    return Random.apply(x, values=again(lambda: integers("random_", drawing(generator), low, to, x.array.shape, dtype)))
+    return Random.apply(x, values=_drawn(lambda: integers("random_", drawing(generator), low, to, x.array.shape, dtype)))
 
 
 __all__: list[str] = []

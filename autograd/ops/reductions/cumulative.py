@@ -9,8 +9,8 @@ import numpy as np
 from ...base.dtypes import float16, float32, int64
 from ...core.operation import Operation
 from ...core.out import takes_out
+from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
-from ...core.traced import unrecordable
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import running, running_places
@@ -63,6 +63,8 @@ def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
     dim = one_dim(dim, x.ndim)
     return Cumsum.apply(x, dim=dim) if x.ndim else reshape(Cumsum.apply(reshape(x, 1), dim=0), ())
 
+_running_places = primitive(running_places)
+
 
 class Cummax(TakeAlong):
     """Node of cummax() along a dimension."""
@@ -78,11 +80,10 @@ def _running(operation: type[TakeAlong], x: Any, dim: int, ufunc: Any) -> Values
     dim = one_dim(dim, x.ndim)
     if x.ndim == 0:
         return ValuesIndices(x.clone(), result(np.zeros((), int64)))
-    indices = running_places(x.array, dim, ufunc)
+    indices = _running_places(x.array, dim, ufunc)
     return taken(operation, x, indices, dim)
 
 
-@unrecordable
 @also(axis="dim")
 @takes_out
 def cummax(input: Any, dim: int) -> ValuesIndices:
@@ -90,7 +91,6 @@ def cummax(input: Any, dim: int) -> ValuesIndices:
     return _running(Cummax, input, dim, np.maximum)
 
 
-@unrecordable
 @also(axis="dim")
 @takes_out
 def cummin(input: Any, dim: int) -> ValuesIndices:

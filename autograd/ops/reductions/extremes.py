@@ -9,8 +9,8 @@ import numpy as np
 from ...base.dtypes import int64
 from ...core.operation import Operation
 from ...core.out import into
+from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
-from ...core.traced import again
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import extremes
 from .._kinds import demand_real
@@ -123,6 +123,8 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: A
     dims: Dims = None if dim is None else one_dim(dim, input.ndim)
     return MinMax(amin(input, dims, keepdim), amax(input, dims, keepdim))
 
+_argmax, _argmin = primitive(np.ndarray.argmax), primitive(np.ndarray.argmin)
+
 
 def _along(operation: type[TakeAlong], x: Any, dim: Any, keepdim: bool, find: Any, name: str) -> ValuesIndices:
     """The extreme along dim and where it stands: the first of equal ones gets the whole gradient."""
@@ -130,7 +132,7 @@ def _along(operation: type[TakeAlong], x: Any, dim: Any, keepdim: bool, find: An
     if x.ndim == 0:
         return selected(operation, x, np.zeros((), int64), 0, keepdim)
     nonempty(x.shape, (place,), name)
-    return selected(operation, x, again(find, x.array, place, keepdims=True), place, keepdim)
+    return selected(operation, x, find(x.array, place, keepdims=True), place, keepdim)
 
 
 def _either(x: Any, dim: Any, keepdim: bool, other: Any, pick: Any, find: Any, name: str) -> Any:
@@ -151,14 +153,14 @@ def _either(x: Any, dim: Any, keepdim: bool, other: Any, pick: Any, find: Any, n
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     demand_real("max", input)
-    return _either(input, dim, keepdim, other, np.maximum, np.ndarray.argmax, "max")
+    return _either(input, dim, keepdim, other, np.maximum, _argmax, "max")
 
 
 @reduction
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     demand_real("min", input)
-    return _either(input, dim, keepdim, other, np.minimum, np.ndarray.argmin, "min")
+    return _either(input, dim, keepdim, other, np.minimum, _argmin, "min")
 
 
 def _arg(x: Any, dim: int | None, keepdim: bool, find: Any, name: str) -> Any:
@@ -170,25 +172,25 @@ def _arg(x: Any, dim: int | None, keepdim: bool, find: Any, name: str) -> Any:
         if a.size == 0:
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0, shape "
                              f"{list(a.shape)}.")
-        out = np.asarray(again(find, a))
+        out = np.asarray(find(a))
         return result(out.reshape((1,) * a.ndim) if keepdim else out)
     place = one_dim(dim, a.ndim)
     if a.ndim == 0:
         return result(np.zeros((), int64))
     nonempty(a.shape, (place,), name)
-    return result(np.asarray(again(find, a, place, keepdims=keepdim)))
+    return result(np.asarray(find(a, place, keepdims=keepdim)))
 
 
 @reduction
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The index of the first largest element, of all or along `dim`."""
-    return _arg(input, dim, keepdim, np.ndarray.argmax, "argmax")
+    return _arg(input, dim, keepdim, _argmax, "argmax")
 
 
 @reduction
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The index of the first smallest element, of all or along `dim`."""
-    return _arg(input, dim, keepdim, np.ndarray.argmin, "argmin")
+    return _arg(input, dim, keepdim, _argmin, "argmin")
 
 
 __all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]

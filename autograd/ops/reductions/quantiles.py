@@ -9,8 +9,8 @@ import numpy as np
 from ...base.dtypes import float32, float64, int64
 from ...core.casting import casts_float32
 from ...core.operation import Operation
+from ...core.primitive import data_dependent, primitive
 from ...core.tensor import Tensor, result
-from ...core.traced import refuse, tracers, unrecordable
 from ...kernels.memory_format import in_rows
 from ...kernels.sorting import nth, order
 from .._kinds import demand_real
@@ -78,11 +78,10 @@ def _median(x: Any, dim: Any, keepdim: bool, skip_nan: bool, name: str) -> Any:
     if x.ndim == 0:
         return selected(operation, x, np.zeros((), int64), 0, keepdim)
     nonempty(x.shape, (dim,), name)
-    if tracers:
-        refuse(f"{name}() along a dimension can't be recorded")
     return selected(operation, x, _middle(x.array, dim, skip_nan), dim, keepdim)
 
 
+@primitive
 def _middle(a: Any, dim: int, skip_nan: bool) -> Any:
     """Where the middle is along dim: the lower one of two; the first nan, or that of the others."""
     n = a.shape[dim]
@@ -108,7 +107,7 @@ def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return _median(input, dim, keepdim, True, "nanmedian")
 
 
-@unrecordable
+@data_dependent
 @reduction
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The most frequent value along `dim`, the smallest of equally frequent ones, and its last place."""
@@ -182,7 +181,7 @@ def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, s
 
 
 @casts_float32
-@unrecordable
+@data_dependent
 @reduction
 def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
     """The values below which the parts q of all elements lie, or of those along `dim`; several q come first."""
@@ -190,7 +189,7 @@ def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, 
 
 
 @casts_float32
-@unrecordable
+@data_dependent
 @reduction
 def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,
                 interpolation: str = "linear") -> Any:

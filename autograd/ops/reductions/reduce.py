@@ -9,8 +9,8 @@ import numpy as np
 from ...base.dtypes import float16, float32, int64, uint8
 from ...core.operation import Operation, SumTo
 from ...core.out import into
+from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
-from ...core.traced import again
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import total
@@ -56,13 +56,14 @@ def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = Non
     if dtype is None:
         if input.dtype.kind in "iub":
             array = input.array if isinstance(input, Tensor) else input
-            whole = again(_whole, array, dims_of(dim, array.ndim), keepdim or keepdims)
+            whole = _whole(array, dims_of(dim, array.ndim), keepdim or keepdims)
             return result(whole) if isinstance(input, Tensor) else whole
     else:
         input = cast(input, dtype)
     return Sum.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim or keepdims)
 
 
+@primitive
 def _whole(a: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
     """The sum of integers or booleans."""
     return in_rows(accumulate(a, axis=dims, dtype=int64, keepdims=keepdim))
@@ -136,11 +137,13 @@ def nansum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     return Nansum.apply(x, dims=dims_of(dim, x.ndim), keepdim=keepdim)
 
 
+@primitive
 def _present(a: Any) -> Any:
     """Where there is no nan."""
     return ~np.isnan(a)
 
 
+@primitive
 def _count(a: Any, dims: tuple[int, ...]) -> Any:
     return np.asarray(np.count_nonzero(a, axis=dims), int64)
 
@@ -152,23 +155,24 @@ def nanmean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
     if input.dtype.kind not in "fcV":
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}")
     whole = nansum(input, dim, keepdim, dtype=dtype)
-    present = sum(result(again(_present, input.array)), dim, keepdim)
+    present = sum(result(_present(input.array)), dim, keepdim)
     return whole / cast(present, whole.dtype)
 
 
 @reduction
 def count_nonzero(input: Any, dim: Dims = None) -> Any:
     """How many elements, of all or over `dim`, are not 0."""
-    return result(again(_count, input.array, dims_of(dim, input.ndim)))
+    return result(_count(input.array, dims_of(dim, input.ndim)))
 
 
 def _truth(x: Any, dim: Dims, keepdim: bool, reduce: Any) -> Any:
     """all and any: bool, but uint8 for uint8. An empty list of dims reduces none, unlike in sum()."""
     none = isinstance(dim, (tuple, list)) and not dim
     dims = () if none else dims_of(dim, x.ndim)
-    return result(again(_reduced, x.array, reduce, dims, keepdim))
+    return result(_reduced(x.array, reduce, dims, keepdim))
 
 
+@primitive
 def _reduced(a: Any, reduce: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
     out = in_rows(np.asarray(reduce(a, axis=dims, keepdims=keepdim)))
     return out if a.dtype != uint8 else out.astype(uint8)

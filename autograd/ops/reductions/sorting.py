@@ -8,8 +8,8 @@ import numpy as np
 
 from ...base.dtypes import int64
 from ...core.out import takes_out
+from ...core.primitive import primitive
 from ...core.tensor import result
-from ...core.traced import again
 from ...kernels.sorting import leading, nth, order
 from .._kinds import demand_real
 from .._names import also
@@ -28,6 +28,8 @@ class Topk(TakeAlong):
 class Kthvalue(TakeAlong):
     """Node of kthvalue() along a dimension."""
 
+_order, _leading, _nth = primitive(order), primitive(leading), primitive(nth)
+
 
 @also(axis="dim")
 @takes_out
@@ -37,7 +39,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
     dim = one_dim(dim, input.ndim)
     if input.ndim == 0:
         return selected(Sort, input, np.zeros((), int64), 0, True)
-    indices = again(order, input.array, dim, descending)
+    indices = _order(input.array, dim, descending)
     return taken(Sort, input, indices, dim, distinct=True)
 
 
@@ -47,7 +49,7 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool
     """Where the elements along `dim` are found in order; always stable."""
     demand_real("argsort", input)
     dim = one_dim(dim, input.ndim)
-    return result(again(order, input.array, dim, descending) if input.ndim else np.zeros((), int64))
+    return result(_order(input.array, dim, descending) if input.ndim else np.zeros((), int64))
 
 
 @takes_out
@@ -70,7 +72,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
         if k == 0:
             return ValuesIndices(input.new_empty(0), result(np.zeros(0, int64)))
         return selected(Topk, input, np.zeros((), int64), 0, True)
-    indices = again(leading, input.array, dim, k, largest)
+    indices = _leading(input.array, dim, k, largest)
     return taken(Topk, input, indices, dim, distinct=True)
 
 
@@ -88,7 +90,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Values
         raise NotImplementedError("\"kthvalue_cpu\" not implemented for 'Bool'; convert with .int()")
     if input.ndim == 0:
         return selected(Kthvalue, input, np.zeros((), int64), 0, keepdim)
-    return selected(Kthvalue, input, again(nth, input.array, dim, k - 1), dim, keepdim)
+    return selected(Kthvalue, input, _nth(input.array, dim, k - 1), dim, keepdim)
 
 
 __all__ = ["argsort", "kthvalue", "msort", "sort", "topk"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...base.dtypes import float32, float64, int32, int64
 from ...core.out import detached, into, takes_out
+from ...core.primitive import data_dependent, primitive
 from ...core.tensor import Tensor, result
-from ...core.traced import rerun, unrecordable
 from .._kinds import demand_real
 from ..creation.arguments import whole
 from ..no_derivative import underived
@@ -40,7 +40,7 @@ def _value(value: Any, dtype: Any) -> Any:
     return np.asarray(value, float32 if isinstance(value, float) and dtype.kind not in "fV" else dtype)
 
 
-@rerun
+@primitive
 @takes_out
 def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False,
                  side: str | None = None, sorter: Any = None) -> Any:
@@ -78,7 +78,7 @@ def _sorted_by(edges: Any, sorter: Any) -> Any:
     return np.take_along_axis(edges, sorter.array, -1)
 
 
-@rerun
+@primitive
 @takes_out
 def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     """The number of the bin between sorted `boundaries` that each element falls in; right: bins own their left edge."""
@@ -93,7 +93,7 @@ def _missing(name: str) -> RuntimeError:
     return RuntimeError(f"derivative for aten::{name} is not implemented")
 
 
-@unrecordable
+@data_dependent
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often 0, 1, 2, ... occur in a vector, or the sums of their weights; at least `minlength` of them."""
     a = input.array
@@ -114,7 +114,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
     return underived(weights, np.bincount(a, weights.array, minlength).astype(dtype), _missing("bincount"))
 
 
-@unrecordable
+@data_dependent
 @takes_out
 def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     """How many elements fall in each of `bins` equal bins from min to max, by default those of the elements."""
@@ -209,7 +209,7 @@ def _weight(weight: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return weight.array
 
 
-@unrecordable
+@data_dependent
 def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False,
               out: Any = None) -> Histogram:
     """(hist, bin_edges): the elements counted into `bins` equal bins over `range`, or between the edges `bins`.
@@ -226,7 +226,7 @@ def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = N
     return Histogram(*underived(input, (hist, edges[0]), _missing("histogram")))
 
 
-@unrecordable
+@data_dependent
 def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> HistogramDD:
     """(hist, bin_edges) of points (..., d) in d dimensions; bins: one number, or a number or a vector of edges for each."""
     if input.ndim < 2:

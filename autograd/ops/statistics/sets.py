@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...core.out import takes_out
+from ...core.primitive import data_dependent, primitive
 from ...core.tensor import Tensor, result
-from ...core.traced import rerun, unrecordable
 from ...kernels.sorting import order
 from .._kinds import demand_real
 from ..no_derivative import underived
@@ -51,7 +51,7 @@ def _answer(input: Any, dim: int | None, rows: Any, found: Any, new: Any, name: 
     return (out, *parts) if parts else out
 
 
-@unrecordable
+@data_dependent
 def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> Any:
     """The distinct elements, or slices along `dim`, in order; with where each element went and how often each came."""
@@ -63,7 +63,7 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
                    (return_inverse, return_counts))
 
 
-@unrecordable
+@data_dependent
 def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
                        dim: int | None = None) -> Any:
     """The first of each run of equal elements, or slices along `dim`; with the run of each and the lengths of the runs."""
@@ -75,7 +75,7 @@ def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: 
 
 
 @takes_out
-@rerun
+@primitive
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
     """Whether each of `elements` is among `test_elements`; one of them may be a number. assume_unique is a hint only."""
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):

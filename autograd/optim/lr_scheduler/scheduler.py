@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ...core.primitive import primitive
 from ...core.tensor import Tensor
-from ...core.traced import again, here, rerun, tracers
 from ..arguments import number
 from ..optimizer import Optimizer
 
@@ -65,8 +65,8 @@ class LRScheduler:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "step" in vars(cls):                      # its epochs count on in replays of a trace
-            cls.step = rerun(cls.step)               # type: ignore[method-assign]
+        if "step" in vars(cls):
+            cls.step = primitive(cls.step)             # type: ignore[method-assign]
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
         self.optimizer = checked(optimizer)
@@ -122,14 +122,16 @@ class LRScheduler:
 
     def step(self, epoch: Any = None) -> None:
         """Go to the next epoch, after optimizer.step()."""
-        if tracers and here.tracer is not None:
-            again(self.step, epoch)
-            return
         if self._step_count == 1 and not self.optimizer._opt_called:
             warnings.warn(MSG_ORDER, UserWarning, stacklevel=2)
-        self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+        self._advance(epoch)
+
+    @primitive
+    def _advance(self, epoch: Any) -> None:
+        """Count the step, and set its rates."""
+        self._step_count += 1
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: Any = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...base.dtypes import int64
 from ...core.modes import no_grad
-from ...core.traced import rerun
+from ...core.primitive import primitive
 from ...nn import Module
 from ...ops.creation.create import tensor
 from .averages import get_swa_avg_fn
@@ -38,7 +38,7 @@ class AveragedModel(Module):
         """The averaged model's output."""
         return self.module(*args, **kwargs)
 
-    @rerun
+    @primitive
     @no_grad()
     def update_parameters(self, model: Any) -> None:
         """Take in the present parameters of the model."""

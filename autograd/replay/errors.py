@@ -1,0 +1,8 @@
+"""The one error of this room."""
+
+
+class TraceError(RuntimeError):
+    """A step can't be recorded, or what was recorded does not fit what it is called with."""
+
+
+__all__ = ["TraceError"]
