@@ -1,4 +1,4 @@
-# make train, make test: each sets up .venv by itself. Nothing outside this folder is touched.
+# make train, make quick, make test: each sets up .venv by itself. Nothing outside this folder is touched.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,10 +11,14 @@ PXD := $(wildcard autograd/*/*.pxd)
 SAY := $(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: train test check bench scaling flat roofline replay threads examples clean
+.PHONY: train quick test check bench scaling flat roofline replay threads examples clean
 
 train: $(TRAIN) $(CORE)
 	$(BIN)/dprun -n 2 examples/digits.py
+
+# unit tests that need no MPI, under a minute on two cores
+quick: $(TEST) $(CORE)
+	$(BIN)/python tests/run_all.py --quick
 
 test: $(TEST) $(CORE)
 	$(BIN)/python tests/run_all.py
@@ -23,10 +27,10 @@ check: $(TEST)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-# beside PyTorch, which must be installed in .venv; about 6 minutes, then README.md has the table
+# beside PyTorch, which must be installed in .venv; about 6 minutes, then docs/benchmarks.md has the table
 bench: $(TEST) $(CORE)
 	$(COMPILE)
-	$(BIN)/python tests/bench/run.py --readme --json bench.json
+	$(BIN)/python tests/bench/run.py --write --json bench.json
 
 # ranks, local devices, the network: docs/scaling.md; memory of long trainings; where the time goes: docs/roofline.md
 scaling: $(TEST) $(CORE)

@@ -21,7 +21,7 @@ Written by `python docs/write_operations.py` from the code; do not edit. `f` is 
 `x.m()`, `i` an in-place method `x.m_()`.
 """
 
-# Elementwise functions are declared in a line (exp = elementwise("Exp", np.exp, rule)) and have no docstring: their formulas.
+# Functions that are declared in one line, exp = elementwise("Exp", np.exp, rule), have no docstring: their formulas.
 FORMULAS = {name.strip(): sentence.strip() for name, _, sentence in (line.partition(":") for line in """
     abs: the absolute value; of a complex number its modulus
     absolute: abs
@@ -157,7 +157,7 @@ FORMULAS = {name.strip(): sentence.strip() for name, _, sentence in (line.partit
 def first_sentence(thing, name=""):
     """The first sentence of a docstring, or the formula of this name, in one line."""
     text = " ".join((inspect.getdoc(thing) or FORMULAS.get(name, "")).split("\n\n")[0].split())
-    return re.split(r"(?<!\b[A-Z])\. ", text)[0].rstrip(".").replace("|", "\\|")          # the point of "N. Halko" ends nothing
+    return re.split(r"(?<!\b[A-Z])\. ", text)[0].rstrip(".").replace("|", "\\|")    # not after an initial
 
 
 def family(module):

@@ -1,6 +1,9 @@
 """The whole suite: without MPI, in three parts side by side, then on 1, 2 and 3 real ranks. `make test` runs this.
 
 The tests of what may be compiled (autograd/base/extensions.py) run once more on its sources.
+
+`make quick` runs `tests/run_all.py --quick`: unit tests that start no process and no MPI, of the core, operations, layers,
+optimisers, data and of dparallel on two local devices and two threads, in two parts side by side.
 """
 
 import os
@@ -18,6 +21,14 @@ LOCAL = ["tests/dparallel/test_local_devices.py", "tests/dparallel/test_local_mo
 CORE = [f"tests/autograd/test_{name}.py" for name in (
     "anomaly", "compiled", "engine", "engine_depth", "forward_ad", "function", "function_depth", "graph", "graph_api", "hooks",
     "modes", "saved_hooks", "tensor", "views")]
+QUICK = [f"tests/autograd/test_{name}.py" for name in (
+    "anomaly", "checkpoint", "creation", "docs", "engine", "forward_ad", "function", "functional", "graph", "hooks", "index",
+    "lr_scheduler", "modes", "module", "nn", "nn_functional", "numpy_protocol", "optimizer_base", "reductions", "saved_hooks", "shape",
+    "tensor", "views")] + ["tests/test_layers.py"]
+QUICK_PLACES = [f"tests/dparallel/test_{name}.py" for name in (
+    "buckets", "checkers", "comm_errors", "comm_handles", "comm_threads", "comm_values", "data_parallel", "evaluation", "functions",
+    "graph_passes", "groups", "join", "messages", "weights")]
+TWO_PLACES = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 
 
@@ -61,6 +72,15 @@ def on_one_core():
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
+def quick() -> int:
+    """The quick suite; the exit code."""
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    beside = [Part("dparallel on two places", [*PYTEST, *QUICK_PLACES, "-k", TWO_PLACES], threads=True), Part("autograd", [*PYTEST, *QUICK])]
+    codes = [part.done(counts) for part in beside]
+    print(", ".join(f"{count} {word}" for word, count in counts.items()))
+    return next((code for code in codes if code), 0)
+
+
 def main() -> int:
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     without = [f"--ignore={path}" for path in (*JOBS, *LOCAL)]
@@ -76,4 +96,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(quick() if sys.argv[1:] == ["--quick"] else main())

@@ -62,8 +62,17 @@ def test_tables_and_markers():
         table.replaced("nothing", "bench", "")
 
 
-def test_the_readme_has_a_place_for_the_table():
-    table.replaced((BENCH.parent.parent / "README.md").read_text(), "bench", "")
+def test_the_page_keeps_what_other_processors_gave():
+    page = run.PAGE.read_text()
+    measured_on = {"python": "3", "numpy": "2", "torch": "2", "mpi": "none", "cores": 2, "accelerators": "none", "date": "today",
+                   "commit": "abc", "load": 0.0}
+    found = [table.summary(ROW, measured(1e-3), measured(2e-3))]
+    for kind, new in {("AMD EPYC", "AVX2"): False, ("AMD EPYC", "AVX-512"): False, ("Some", "RISC"): True}.items():
+        result = {"machine": {**measured_on, "processor": kind[0], "vectors": kind[1]}, "rounds": 1, "busy": False, "rows": found}
+        once = run.written(page, result)
+        assert once == run.written(once, result) and "commit abc" in once
+        assert (once.count("<!-- bench") > page.count("<!-- bench")) is new
+        assert sum(f"commit {c}" in once for c in ("4c5e0f0", "741625f")) == (2 if new else 1)
 
 
 @pytest.mark.parametrize(("old", "new", "at_least", "word"), [

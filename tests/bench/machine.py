@@ -47,10 +47,17 @@ def processor() -> str:
     return names[0] if names else platform.processor() or platform.machine()
 
 
+def vectors() -> str:
+    """The widest vector instructions that the kernels can use here."""
+    info = Path("/proc/cpuinfo")
+    flags = info.read_text() if info.exists() else ""
+    return "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else platform.machine()
+
+
 def machine() -> dict[str, Any]:
     """What is worth knowing about this machine now."""
     mpi = output("mpirun", "--version").replace("mpirun (Open MPI)", "Open MPI")
-    return {"processor": processor(), "machine": platform.machine(), "cores": os.cpu_count(), "system": platform.system(),
+    return {"processor": processor(), "machine": platform.machine(), "vectors": vectors(), "cores": os.cpu_count(), "system": platform.system(),
             "python": platform.python_version(), "numpy": version("numpy"), "torch": version("torch"), "mpi": mpi or "no mpirun",
             "accelerators": output(sys.executable, "-c", ACCELERATORS), "openblas": os.environ.get("OPENBLAS_CORETYPE", ""),
             "load": os.getloadavg()[0], "commit": output("git", "rev-parse", "--short", "HEAD") or "unknown",

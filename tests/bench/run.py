@@ -1,9 +1,13 @@
-"""The benchmarks beside PyTorch, as ratios: `make bench`, or `python tests/bench/run.py [--quick] [--json FILE] [--readme]`.
+"""The benchmarks beside PyTorch, as ratios: `make bench`, or `python tests/bench/run.py [--quick] [--json FILE] [--write]`.
 
 Each row runs in fresh processes, the two libraries in turn, one thread a rank; it gives the median of the rounds' ratios,
 their 10th to 90th percentile, and the figure to reach (a star where it is not); for models on one rank also the ratio to
-PyTorch tuned for the CPU (a fused optimiser, channels last in convolutional networks, small numbers flushed to zero). The command fails if the libraries' results
-differ. Machines are shared and noisy: look at ratios, not at microseconds. About 6 minutes on two idle cores. --case takes any part of a row's name.
+PyTorch tuned for the CPU (a fused optimiser, channels last in convolutional networks, small numbers flushed to zero). The
+command fails if the libraries' results differ. Machines are shared and noisy: look at ratios, not at microseconds. About 6
+minutes on two idle cores. --case takes any part of a row's name.
+
+--write puts the tables into docs/benchmarks.md, in the section of this kind of processor ("AMD, AVX2"): what was measured on
+other kinds stays there.
 """
 
 from __future__ import annotations
@@ -18,9 +22,9 @@ from typing import Any
 from machine import machine
 from rows import TORCH, Row
 from runs import ROOT, Run, measured
-from table import HEAD, conditions, line, markdown, summary, write_between
+from table import HEAD, conditions, line, markdown, replaced, summary
 
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 TUNED = ("PyTorch tuned: the same step with `fused=True` optimisers, convolutional networks with channels last,\n"
          "`torch.set_flush_denormal(True)`.")
 GROUPS = {"one process": ("ours", "PyTorch", "ratio"), "two ranks": ("DataParallel", "DDP, gloo", "ratio")}
@@ -66,20 +70,34 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def readme(result: dict[str, Any]) -> str:
-    """README's part."""
+def kind_of(about: dict[str, Any]) -> str:
+    """The kind of processor, by which docs/benchmarks.md is divided: its maker and the width of its vectors."""
+    return f"{about['processor'].split()[0]}, {about['vectors']}"
+
+
+def section(result: dict[str, Any]) -> str:
+    """What docs/benchmarks.md says of one kind of processor."""
     tables = [markdown(result, group, headings) for group, headings in GROUPS.items()
               if any(r["group"] == group for r in result["rows"])]
     return "\n\n".join(["A star: not reached yet. " * any("*" in text for text in tables) + TUNED, conditions(result), *tables])
 
 
+def written(page: str, result: dict[str, Any]) -> str:
+    """The page with this result in its processor's section, which is added at the end where there is none."""
+    kind = kind_of(result["machine"])
+    begin, end = f"<!-- bench {kind}: begin -->", f"<!-- bench {kind}: end -->"
+    if begin not in page:
+        page = f"{page.rstrip()}\n\n## {kind}\n\n{begin}\n{end}\n"
+    return replaced(page, f"bench {kind}", section(result))
+
+
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--readme", action="store_true", help="put the tables into README.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
     parser.add_argument("--from", dest="known", type=Path, help="measure nothing: take the figures from this file")
     options = parser.parse_args()
-    if options.readme and options.case:
-        raise SystemExit("--readme wants all rows: leave out --case")
+    if options.write and options.case:
+        raise SystemExit("--write wants all rows: leave out --case")
     if options.known:
         result = json.loads(options.known.read_text())
         print(HEAD, *(line(r) for r in result["rows"]), sep="\n")
@@ -90,8 +108,8 @@ def main() -> None:
         result = table(chosen(TORCH, options.case), rounds, 0.15 if options.quick else 0.5, options.busy)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
-    if options.readme:
-        write_between(README, "bench", readme(result))
+    if options.write:
+        PAGE.write_text(written(PAGE.read_text(), result))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""From measurements to figures, and from figures to text: medians, spread, what is reached, tables, README's part."""
+"""From measurements to figures, and from figures to text: medians, spread, what is reached, tables, parts of pages."""
 
 from __future__ import annotations
 
