@@ -1,18 +1,20 @@
-"""Python calls and files on four routes through the code: `python tests/bench/routes.py [--list] [--root CHECKOUT]`.
+"""Python calls and files on four routes through the code: `python tests/bench/routes.py [--list] [--before CHECKOUT] [--write]`.
 
 a: y = x * w; y.sum(); backward. b: a 2-layer MLP under DataParallel, forward and backward on rank 0 of 2 ranks that are
 threads. c: Scatter on rank 0 of the two, forward and backward. d: conv2d by NumPy, the kernel where oneDNN is not there.
 
 Counted by sys.setprofile after a warm-up, from the sources (no compiled core) and without accelerators: calls of Python
 functions whose file lies in autograd/ or dparallel/, in the thread that runs the route. Where ranks wait for each other
-counts may differ by the number of looks at a handle; the smallest of several repeats is shown. ARCHITECTURE.md has the
-table. --root counts another checkout of this repository, for a comparison; --list shows each call in order.
+counts may differ by the number of looks at a handle; the smallest of several repeats is shown. --before counts another
+checkout of this repository too (`git worktree add`), --write puts the table into ARCHITECTURE.md, --list shows each call.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -124,29 +126,57 @@ def files(*parts: Calls) -> list[str]:
     return list(dict.fromkeys(file for calls in parts for file, _ in calls))
 
 
-def table(found: dict[str, Calls]) -> str:
-    """Calls and files of each part, and of route a as a whole."""
+def rows(found: dict[str, Calls]) -> list[tuple[str, int, int]]:
+    """(part, calls, files) of each part, and of route a as a whole."""
     whole = [calls for part, calls in found.items() if part.startswith("a:")]
-    rows = [("a: the three together", sum(map(len, whole)), len(files(*whole)))]
-    rows[:0] = [(part, len(calls), len(files(calls))) for part, calls in found.items() if part.startswith("a:")]
-    rows += [(part, len(calls), len(files(calls))) for part, calls in found.items() if not part.startswith("a:")]
-    return "\n".join(["| route | calls | files |", "|---|---:|---:|", *(f"| {part} | {calls} | {count} |" for part, calls, count in rows)])
+    parts = [(part, len(calls), len(files(calls))) for part, calls in found.items()]
+    return [*parts[:len(whole)], ("a: the three together", sum(map(len, whole)), len(files(*whole))), *parts[len(whole):]]
+
+
+def commit(root: Path) -> str:
+    """The commit of a checkout, with a + where files differ from it."""
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty=+", "--exclude=*"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip() or "unknown"
+
+
+def table(found: list[tuple[str, int, int]], root: Path, before: list[Any] | None, before_root: Path | None) -> str:
+    """The rows, those of another checkout beside them where there is one."""
+    if before is None or before_root is None:
+        return "\n".join([f"| route | calls, {commit(root)} | files |", "|---|---:|---:|",
+                          *(f"| {part} | {calls} | {count} |" for part, calls, count in found)])
+    return "\n".join([f"| route | calls, {commit(before_root)} | files | calls, {commit(root)} | files |", "|---|---:|---:|---:|---:|",
+                      *(f"| {part} | {old[1]} | {old[2]} | {calls} | {count} |"
+                        for (part, calls, count), old in zip(found, before, strict=True))])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--root", type=Path, default=ROOT, help="another checkout of this repository")
+    parser.add_argument("--before", type=Path, help="a checkout whose figures are to stand beside these")
     parser.add_argument("--list", action="store_true", help="each call, in order")
+    parser.add_argument("--json", action="store_true", help="the rows as JSON")
+    parser.add_argument("--write", action="store_true", help="put the table into ARCHITECTURE.md")
     options = parser.parse_args()
     os.environ.update(DPARALLEL_PURE="1", AUTOGRAD_ACCELERATORS="off", OMP_NUM_THREADS="1")
     root = options.root.resolve()
     sys.path.insert(0, str(root))
     found = routes(root)
+    if options.json:
+        print(json.dumps(rows(found)))
+        return
     if options.list:
         for part, calls in found.items():
             print(f"\n{part}", *(f"    {file}: {name}" for file, name in calls), sep="\n")
         print("\na touches", *files(*(calls for part, calls in found.items() if part.startswith("a:"))), sep="\n    ")
-    print(table(found))
+    before = None
+    if options.before:
+        command = [sys.executable, __file__, "--json", "--root", str(options.before)]
+        before = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.splitlines()[-1])
+    text = table(rows(found), root, before, options.before)
+    print(text)
+    if options.write:
+        from table import write_between
+        write_between(ROOT / "ARCHITECTURE.md", "routes", text)
 
 
 if __name__ == "__main__":
