@@ -16,7 +16,7 @@ import time
 PYTEST = [sys.executable, "-m", "pytest"]
 JOBS = [f"tests/{name}" for name in (                    # start jobs, and spend most of their time waiting for them
     "dparallel/test_comm_job.py", "dparallel/test_docs_testing.py", "dparallel/test_misuse.py", "dparallel/test_pytest_plugin.py",
-    "launch", "test_examples.py")]
+    "launch", "test_examples.py", "test_recipes.py")]
 LOCAL = ["tests/dparallel/test_local_devices.py", "tests/dparallel/test_local_models.py"]         # on as many cores as there are
 CORE = [f"tests/autograd/test_{name}.py" for name in (
     "anomaly", "compiled", "engine", "engine_depth", "forward_ad", "function", "function_depth", "graph", "graph_api", "hooks",

@@ -16,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,18 @@ def rows(found: dict[str, Calls]) -> list[tuple[str, int, int]]:
     return [*parts[:len(whole)], ("a: the three together", sum(map(len, whole)), len(files(*whole))), *parts[len(whole):]]
 
 
+def by_room(found: dict[str, Calls]) -> str:
+    """For each route the files that it touches, by room, in the order of the first call."""
+    lines = []
+    for route in dict.fromkeys(part[0] for part in found):
+        rooms: dict[str, list[str]] = {}
+        for file in files(*(calls for part, calls in found.items() if part[0] == route)):
+            package, *folders, name = file.removesuffix(".py").split("/")
+            rooms.setdefault("/".join([package, *folders[:1]]), []).append("/".join([*folders[1:], name]))
+        lines.append(f"- **{route}**: " + "; ".join(f"`{room}`: {', '.join(names)}" for room, names in rooms.items()) + ".")
+    return "\n".join(textwrap.fill(line, 120, subsequent_indent="  ", break_on_hyphens=False) for line in lines)
+
+
 def commit(root: Path) -> str:
     """The commit of a checkout, with a + where files differ from it."""
     command = ["git", "-C", str(root), "describe", "--always", "--dirty=+", "--exclude=*"]
@@ -176,7 +189,7 @@ def main() -> None:
     print(text)
     if options.write:
         from table import write_between
-        write_between(ROOT / "ARCHITECTURE.md", "routes", text)
+        write_between(ROOT / "ARCHITECTURE.md", "routes", f"{text}\n\nThe files, by room, in the order of the first call:\n\n{by_room(found)}")
 
 
 if __name__ == "__main__":
