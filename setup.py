@@ -3,22 +3,30 @@
 DPARALLEL_PURE=1 in the environment leaves it pure. What is compiled, and how it is found: autograd/base/extensions.py.
 """
 
+import importlib
+import importlib.util
 import os
-import runpy
 import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-extensions = runpy.run_path(str(Path(__file__).parent / "autograd" / "base" / "extensions.py"))
-PURE = os.environ.get("DPARALLEL_PURE", "0") not in ("", "0")
+
+def of_base(*names):
+    """Modules of autograd/base, without importing autograd: that needs what is yet to be built."""
+    spec = importlib.util.spec_from_file_location("base", Path(__file__).parent / "autograd" / "base" / "__init__.py")
+    sys.modules["base"] = importlib.util.module_from_spec(spec)
+    return [importlib.import_module(f"base.{name}") for name in names]
+
+
+environment, extensions = of_base("environment", "extensions")
 # no pickling beside our own; AttributeError, not a crash, for attributes of None. Annotations type the C code only where a
 # file asks for it in its first line: they also type arguments, and more strictly than Python means them (no subclasses)
 DIRECTIVES = {"language_level": 3, "annotation_typing": False, "auto_pickle": False, "nonecheck": True}
 # `autograd.core.graph` is compiled to autograd/native/core/graph.*.so: Python would always prefer a file beside graph.py
 EXTENSIONS = [Extension(f"autograd.native.{name}", [f"autograd/{name.replace('.', '/')}.py"],
-                        extra_compile_args=[] if os.name == "nt" else ["-O2", "-g0"]) for name in extensions["CORE"]]
+                        extra_compile_args=[] if os.name == "nt" else ["-O2", "-g0"]) for name in extensions.CORE]
 
 
 class BuildCore(build_ext):
@@ -27,17 +35,19 @@ class BuildCore(build_ext):
     def run(self):
         """Translate, compile, and note what the extensions were made from."""
         folder = Path(self.get_ext_fullpath("autograd.native.core.graph")).parent.parent
-        stamp = Path(extensions["stamp"](str(folder)))
-        for name in extensions["CORE"]:
+        stamp, note = Path(extensions.stamp(str(folder))), Path(extensions.note(str(folder)))
+        for name in extensions.CORE:
             (folder / name.replace(".", "/")).parent.mkdir(parents=True, exist_ok=True)
-        stamp.unlink(missing_ok=True)
+        for file in (stamp, note, Path(f"{note}{extensions.SAID}")):
+            file.unlink(missing_ok=True)
         try:
             self.translate()
             self.parallel = self.parallel or os.cpu_count()
             super().run()
-            stamp.write_text(extensions["appearance"]() + extensions["fingerprint"]())
+            stamp.write_text(extensions.appearance() + extensions.fingerprint())
         except (Exception, SystemExit) as error:      # whatever a compiler or Cython does not like: it works without
             print(f"dparallel: autograd's core is not compiled, and slower for it: {error!r:.300}", file=sys.stderr)
+            note.write_text(" ".join(f"{error!r:.300}".split()), encoding="utf-8")      # the first import reports it
             self.extensions = []
 
     def translate(self):
@@ -52,4 +62,4 @@ class BuildCore(build_ext):
             extension.define_macros = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
 
 
-setup(ext_modules=[] if PURE else EXTENSIONS, cmdclass={"build_ext": BuildCore})
+setup(ext_modules=[] if environment.environment.pure else EXTENSIONS, cmdclass={"build_ext": BuildCore})

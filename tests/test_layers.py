@@ -14,7 +14,8 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("autograd", "dparallel", "launch")
 ORDER = {
     "autograd": """
-        base kernels backends
+        base
+        kernels backends
         core distributed
         ops
         amp tensor_api compat signal

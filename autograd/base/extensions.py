@@ -4,6 +4,12 @@
 the sources they were made from. If the sources are others (checksums are asked only where sizes or times differ), or if
 DPARALLEL_PURE is set, the sources run instead: all of them, for compiled modules know the layout of each other's objects.
 The .pxd beside a source says which of its classes become C structs, and which functions can be called from C.
+
+Without DPARALLEL_PURE the sources never run in silence where something was or should have been compiled. A warning of one
+line, on rank 0 of a job, says that the extensions are of other sources, cannot be loaded, are of other Pythons only, or
+failed to build. setup.py leaves the reason of a failed build in a note, for pip hides what a build prints; it is reported
+by the first import, and then only by show_config(). Where nothing was ever built (a checkout on PYTHONPATH, an installation
+with DPARALLEL_PURE=1) there is nothing to report.
 """
 
 from __future__ import annotations
@@ -16,6 +22,8 @@ from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
 from typing import Any
 
+from .environment import environment
+
 CORE = ("core.graph", "core.tensor", "core.saved_tensors", "core.walk", "core.engine", "core.operation", "core.function",
         "core.declare")
 INLINE = ("base.arrays", "core.modes")           # not compiled themselves: their .pxd has some of their functions in C
@@ -23,10 +31,15 @@ PACKAGE = (__package__ or "").partition(".")[0]
 SUFFIX = EXTENSION_SUFFIXES[0]
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))     # text, not a Path: importing pathlib takes 4 ms
 NATIVE = os.path.join(HERE, "native")
+SAID = ".said"                                   # what the note's name ends in once it was reported
 
 MSG_STALE = ("the sources of autograd's core have changed since it was compiled: the sources are used, which is slower. "
              "`pip install -e .` compiles it again; DPARALLEL_PURE=1 silences this.")
 MSG_BROKEN = "autograd's compiled core can't be loaded ({error}): the sources are used, which is slower."
+MSG_OTHER = ("autograd's core is compiled for other Pythons ({found}), not for this one ({suffix}): the sources are used, "
+             "which is slower. `pip install -e .` compiles it; DPARALLEL_PURE=1 silences this.")
+MSG_FAILED = ("autograd's core was not compiled when it was installed ({reason}): the sources are used, which is slower. "
+              "This is said once.")
 
 
 def sources() -> list[str]:
@@ -55,6 +68,11 @@ def stamp(native: str = NATIVE) -> str:
     return os.path.join(native, f"sources{SUFFIX}.txt")
 
 
+def note(native: str = NATIVE) -> str:
+    """The file in which setup.py says why this Python's extensions could not be built."""
+    return os.path.join(native, f"failed{SUFFIX}.txt")
+
+
 def fits(native: str) -> bool:
     """Whether the extensions were made from the sources as they are."""
     with open(stamp(native)) as file:
@@ -81,24 +99,61 @@ class Finder:
 
 def prefer(native: str = NATIVE) -> bool:
     """Import the core's modules as extensions from now on, if there are any that fit; whether there are."""
-    if os.environ.get("DPARALLEL_PURE", "0") not in ("", "0") or not os.path.exists(stamp(native)):
+    if environment.pure:
+        return False
+    if not os.path.exists(stamp(native)):
+        _say_why(native)
         return False
     finder = Finder(native)
     try:
         if not fits(native):
-            warnings.warn(MSG_STALE, stacklevel=2)
+            _warn(MSG_STALE)
             return False
         for name in CORE:
             spec = finder.find_spec(f"{PACKAGE}.{name}")
             assert spec is not None and spec.loader is not None
             spec.loader.create_module(spec)      # loads the library, and runs none of it
     except (ImportError, OSError) as error:
-        warnings.warn(MSG_BROKEN.format(error=error), stacklevel=2)
+        _warn(MSG_BROKEN.format(error=error))
         return False
     sys.meta_path.insert(0, finder)              # type: ignore[arg-type]
     return True
 
 
-in_use = bool(__package__) and prefer()      # setup.py runs this file as no package
+def _warn(text: str) -> None:
+    if environment.first_rank:                   # one line a job
+        warnings.warn(text, stacklevel=4)
 
-__all__ = ["CORE", "appearance", "fingerprint", "in_use", "prefer", "stamp"]
+
+def _say_why(native: str) -> None:
+    """Warn if there should be extensions: a build failed, or there are some for other Pythons."""
+    reason = failure(native)
+    if reason:
+        if not environment.first_rank:
+            return
+        try:
+            os.replace(note(native), note(native) + SAID)
+        except OSError:                          # said before, or the folder can't be written: then it is said again
+            if os.path.exists(note(native) + SAID):
+                return
+        _warn(MSG_FAILED.format(reason=reason))
+        return
+    ends = "sources", ".txt"
+    others = sorted(name[len(ends[0]):-len(ends[1])] for name in os.listdir(native)
+                    if name.startswith(ends[0]) and name.endswith(ends[1])) if os.path.isdir(native) else []
+    if others:
+        _warn(MSG_OTHER.format(found=", ".join(others), suffix=SUFFIX))
+
+
+def failure(native: str = NATIVE) -> str:
+    """Why this Python's extensions could not be built when the package was installed; "" if that is not known."""
+    for file in (note(native), note(native) + SAID):
+        if os.path.exists(file):
+            with open(file, encoding="utf-8") as opened:
+                return opened.read().strip()
+    return ""
+
+
+in_use = __package__ != PACKAGE and prefer()     # setup.py imports `base` alone, in no package: it is not in use there
+
+__all__ = ["CORE", "appearance", "failure", "fingerprint", "in_use", "note", "prefer", "stamp"]

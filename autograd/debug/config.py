@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.extensions import in_use
+from ..base.extensions import failure, in_use
 from ..base.version import __version__
 from ..kernels.lapack import lapack
 from ..kernels.malloc import freed_memory_is_kept
@@ -36,6 +36,7 @@ def show_config() -> Config:
         "numpy": np.__version__,
         "blas": _blas(),
         "compiled core": in_use,
+        **({"not compiled": failure()} if failure() and not in_use else {}),
         "threads": f"{number()}, of {available()} cores that this process may use",
         "numba": numba.state(),
         "onednn": onednn.state(),

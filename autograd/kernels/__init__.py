@@ -4,7 +4,7 @@ Accelerators stand behind them: `onednn/` (primitives of oneDNN, float32) and `n
 calls the LAPACK that NumPy itself brings. accelerators.py says which are used, choose.py which of two ways is quicker.
 "Compiled" alone means the core, see base/extensions.py.
 
-May import: nothing. Read first: products.py, then threads.py.
+May import: base. Read first: products.py, then threads.py.
 """
 
 from . import malloc

@@ -1,28 +1,27 @@
 """Which accelerators are used: optional libraries behind the kernels, chosen here.
 
-AUTOGRAD_ACCELERATORS is a list of their names ("numba,onednn"), "all" (the default) or "off". The environment is read here
-and nowhere else. NumPy alone always works, and gives the same results up to rounding. The first kernel that would use an
-accelerator loads it. If that fails, one line on standard error says what is missing and what installs it: once in a process,
-in a parallel job on rank 0 alone. AUTOGRAD_ACCELERATORS without the accelerator's name, or another level of the logger
-"autograd", leaves the line out.
+AUTOGRAD_ACCELERATORS is a list of their names ("numba,onednn"), "all" (the default) or "off". NumPy alone always works, and
+gives the same results up to rounding. The first kernel that would use an accelerator loads it. If that fails, one line on
+standard error says what is missing and what installs it: once in a process, in a parallel job on rank 0 alone.
+AUTOGRAD_ACCELERATORS without the accelerator's name, or another level of the logger "autograd", leaves the line out.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from ..base.environment import environment
+
 NAMES = ("numba", "onednn", "lapack")
 OFF = "switched off by AUTOGRAD_ACCELERATORS"
-RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK")   # one line a job, not one a rank
 
 
 def wanted(name: str) -> bool:
     """Whether the user lets this accelerator be used. ValueError if the variable names one that does not exist."""
-    chosen = os.environ.get("AUTOGRAD_ACCELERATORS", "all").strip().lower()
+    chosen = environment.accelerators
     if chosen in ("all", "on", "1"):
         return True
     if chosen in ("off", "none", "0", ""):
@@ -86,7 +85,7 @@ class Accelerator:
             self._library = self._load()
         except Exception as error:                   # whatever is wrong with it, NumPy works
             self.reason = self._said(error)
-            if all(os.environ.get(name, "0") == "0" for name in RANK_VARIABLES):
+            if environment.first_rank:                # one line a job, not one a rank
                 say("%s is not used (%s); %s. AUTOGRAD_ACCELERATORS=off goes without, and silences this",
                     self.name, self.reason, self._instead)
 

@@ -9,8 +9,9 @@ user.
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
+
+from ..base.environment import environment
 
 TRIM_THRESHOLD, TOP_PAD, MMAP_THRESHOLD = -1, -2, -3         # of mallopt()
 KEPT = 1 << 29                       # bytes free at the top of the heap beyond which some go back to the kernel
@@ -20,8 +21,7 @@ PAD = 1 << 22                        # bytes by which the heap grows more than i
 
 def keep_freed_memory() -> bool:
     """Set the thresholds; False where that is not possible, or not wanted."""
-    if sys.platform != "linux" or any(name.startswith("MALLOC_") for name in os.environ) or (
-            "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", "")):
+    if sys.platform != "linux" or environment.sets_malloc:
         return False
     try:
         library = ctypes.CDLL(None)

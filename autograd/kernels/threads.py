@@ -26,12 +26,13 @@ from typing import Any
 
 import numpy as np
 
+from ..base.environment import environment
+
 Array = np.ndarray[Any, Any]
 WIDE = 1 << 24                       # multiplications, 0.2 ms, from which several threads take part
 WIDE_PASS = 1 << 20                  # elements of a pass over memory, likewise
 NARROW = 1 << 13                     # elements of a matrix below which OpenBLAS uses one thread anyway
 WHOLE, PART = 1 << 26, 1 << 24       # multiplications of a product in OpenBLAS that is cut, and of its pieces
-LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "LOCAL_WORLD_SIZE")        # ranks on this host
 
 
 # of the affinity mask, as autograd is imported: later a lane may have bound the thread that asks to a part of them
@@ -55,7 +56,7 @@ def number() -> int:
 
 
 def _first() -> int:
-    _number.value = from_environment() or max(1, available() // ranks_here())
+    _number.value = environment.threads or max(1, available() // environment.ranks_here)
     return _number.value
 
 
@@ -70,20 +71,6 @@ def set_number(count: int) -> None:
     blas = openblas()
     if blas is not None:
         blas.set(count)
-
-
-def from_environment() -> int:
-    """OMP_NUM_THREADS, the first of its levels; 0 if it is not set to a number."""
-    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(first) if first.isdigit() else 0
-
-
-def ranks_here() -> int:
-    """How many ranks the launcher has started on this host; 1 if it does not say."""
-    for name in LOCAL_SIZES:
-        if os.environ.get(name, "").isdigit():
-            return max(1, int(os.environ[name]))
-    return 1
 
 
 def available() -> int:
@@ -136,7 +123,7 @@ def sleeping_workers() -> Iterator[None]:
     """Around loading a library of OpenMP: its workers sleep while they wait. Only libgomp reads the variable, as it is
     loaded; neither os.environ nor other processes see it. Where PyTorch has loaded libgomp before, that is shared and waits
     as it did."""
-    if {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & os.environ.keys():
+    if environment.sets_waiting:
         yield
         return
     libc = ctypes.CDLL(None)
@@ -154,7 +141,7 @@ def prepare(library: Any) -> None:
         library.set_threads.argtypes, library.set_threads.restype = [ctypes.c_int], None
     except AttributeError:                           # it has no OpenMP
         library.get_threads, library.set_threads = int, lambda count: None
-    library.single = from_environment() == 1         # its regions have one thread without being told
+    library.single = environment.threads == 1         # its regions have one thread without being told
 
 
 def using(library: Any, count: int, call: Callable[..., Any], *args: Any) -> Any:
@@ -222,7 +209,7 @@ def _find() -> OpenBlas | None:
                 found = OpenBlas(ctypes.CDLL(path), name)
             except (OSError, AttributeError):
                 continue
-            if not _number.given and found.get() > number() and not os.environ.get("OPENBLAS_NUM_THREADS"):
+            if not _number.given and found.get() > number() and not environment.sets_openblas_threads:
                 found.set(number())                  # it asks for cores, not for quotas and other ranks
             return found
     return None

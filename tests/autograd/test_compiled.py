@@ -50,6 +50,41 @@ def test_a_broken_core_is_not_used(tmp_path, monkeypatch):
         assert not compiled.prefer(tmp_path)
 
 
+def test_a_core_of_another_python_is_said(tmp_path, monkeypatch):
+    monkeypatch.delenv("DPARALLEL_PURE", raising=False)
+    Path(compiled.stamp(tmp_path).replace(compiled.SUFFIX, ".cpython-39-other.so")).write_text("")
+    with pytest.warns(UserWarning, match=r"for other Pythons \(\.cpython-39-other\.so\), not for this one"):
+        assert not compiled.prefer(tmp_path)
+    monkeypatch.setenv("DPARALLEL_PURE", "1")
+    assert not compiled.prefer(tmp_path)
+
+
+def test_a_build_that_failed_is_said_once(tmp_path, monkeypatch):
+    monkeypatch.delenv("DPARALLEL_PURE", raising=False)
+    assert not compiled.prefer(tmp_path / "nothing") and not compiled.failure(tmp_path)
+    Path(compiled.note(tmp_path)).write_text("CompileError('no cc')")
+    for name, value in {"DPARALLEL_PURE": "1", "PMI_RANK": "1"}.items():         # neither where it is not wanted, nor by all
+        with monkeypatch.context() as other:
+            other.setenv(name, value)
+            assert not compiled.prefer(tmp_path)
+    with pytest.warns(UserWarning, match=r"was not compiled when it was installed \(CompileError\('no cc'\)\)"):
+        assert not compiled.prefer(tmp_path)
+    assert not compiled.prefer(tmp_path)
+    assert compiled.failure(tmp_path) == "CompileError('no cc')"
+
+
+def test_setup_leaves_the_reason_of_a_failed_build(tmp_path):
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        (tmp_path / name).write_bytes((ROOT.parent / name).read_bytes())
+    for name in ("__init__", "environment", "extensions"):
+        (tmp_path / "autograd" / "base").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "autograd" / "base" / f"{name}.py").write_bytes((ROOT / "base" / f"{name}.py").read_bytes())
+    done = subprocess.run([sys.executable, "setup.py", "build_ext", "--inplace"], cwd=tmp_path, capture_output=True, text=True,
+                          env={k: v for k, v in os.environ.items() if k != "DPARALLEL_PURE"})
+    assert done.returncode == 0 and "core is not compiled" in done.stderr         # there are no sources
+    assert compiled.failure(tmp_path / "autograd" / "native") in done.stderr.replace("\n", " ")
+
+
 def test_declarations_are_those_of_the_sources():
     """Each class of a .pxd has the fields that its source names in __slots__, and every module of the core has a .pxd."""
     seen = 0

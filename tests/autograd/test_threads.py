@@ -10,6 +10,7 @@ import pytest
 
 import autograd as ag
 import autograd.nn.functional as F
+from autograd.base.environment import LOCAL_SIZES
 from autograd.kernels import settings, threads
 from autograd.kernels.onednn import convolution as onednn_convolution
 from autograd.kernels.onednn import onednn
@@ -17,7 +18,7 @@ from autograd.kernels.products import bound, product
 
 needs_onednn = pytest.mark.skipif(onednn.library() is None, reason="oneDNN is not installed or switched off")
 ENVIRONMENT = {name: value for name, value in os.environ.items()
-               if name not in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", *threads.LOCAL_SIZES)}
+               if name not in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", *LOCAL_SIZES)}
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_quotas_of_control_groups(tmp_path, membership, files, expected):
     (8, np.inf, {"OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, 4), (8, 4.0, {"MPI_LOCALNRANKS": "3"}, 1), (2, np.inf, {"LOCAL_WORLD_SIZE": "4"}, 1),
     (8, np.inf, {"OMP_NUM_THREADS": "6", "LOCAL_WORLD_SIZE": "4"}, 6)])
 def test_the_number_that_nobody_has_set(monkeypatch, cores, quota, environment, expected):
-    for name in ("OMP_NUM_THREADS", *threads.LOCAL_SIZES):
+    for name in ("OMP_NUM_THREADS", *LOCAL_SIZES):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

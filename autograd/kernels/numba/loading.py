@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.environment import environment
 from ..accelerators import Missing, say, versions
 from ..addresses import in_third_word
 from .signatures import SIGNATURES
@@ -76,7 +77,7 @@ def processor() -> str:
 def cache() -> Iterator[Path]:
     """The user's folder for what can be made again, if there is one. Without HOME the password file knows it, but not for
     every user, as in containers; relative paths, also in XDG_CACHE_HOME, would lie wherever the program was started."""
-    given, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
+    given, home = environment.cache_home, environment.home
     if not home:
         with contextlib.suppress(KeyError):
             home = pwd.getpwuid(os.getuid()).pw_dir
@@ -114,8 +115,9 @@ def compile_into(folder: Path, file: Path) -> None:
         package = __name__.rpartition(".")[0]
         root = str(HERE.parents[package.count(".")])
         roots = os.pathsep.join([root, *filter(None, sys.path)])     # numba may be where only this process looks
-        done = subprocess.run([sys.executable, "-m", f"{package}.build", str(file)], env={**os.environ, "PYTHONPATH": roots},
-                              capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+        done = subprocess.run([sys.executable, "-m", f"{package}.build", str(file)],
+                              env=environment.with_changes(PYTHONPATH=roots), capture_output=True, text=True,
+                              timeout=LIMIT, stdin=subprocess.DEVNULL)
         if done.returncode:
             raise RuntimeError(f"compiling failed: {(done.stderr.strip() or 'no reason given').splitlines()[-1]}")
 
