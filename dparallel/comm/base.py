@@ -26,7 +26,7 @@ from autograd.core.tensor import Tensor
 
 from .groups import Groups
 from .handle import Handle
-from .header import CUTTING, FROM_ROOT, Call
+from .header import FROM_ROOT, SPLITTING, Call
 from .messages import Messages
 from .persistent import PersistentSum
 from .reference import Array
@@ -48,7 +48,7 @@ class Communicator(Messages, Groups):
     size: int
     held: tuple[int, ...]
     vectors = 0                                      # that were made for persistent_sum()
-    sums_meet = False                                # whether start_sum_in_place() may wait for other places
+    sum_start_blocks = False                                # whether start_sum_in_place() may wait for other places
 
     @property
     def rank(self) -> int:
@@ -145,57 +145,58 @@ class Communicator(Messages, Groups):
         """exscan, not waited for."""
         return self._from_all("reverse_exscan" if reverse else "exscan", xs, False, op=op)
 
-    def start(self, name: str, xs: Any, *, now: bool = False, root: Any = 0, op: Any = "sum", sizes: Any = None,
+    def issue(self, name: str, xs: Any, *, blocking: bool = False, root: Any = 0, op: Any = "sum", sizes: Any = None,
               dim: Any = 0, ties: str = "split") -> Handle:
-        """The collective `name` on what its method takes, with rows along `dim` of arguments and results alike; complete
-        if `now`. All of it must be the same on every place (dim may be negative), also `ties`, which the caller reads."""
-        dim = _number(dim)
+        """Start the collective `name` on the arguments of its method, with rows along `dim` of arguments and results; if
+        `blocking`, also complete it. All settings must be the same on every place (dim may be negative), also `ties`, which
+        only the caller uses. Returns a Handle in both cases."""
+        dim = _as_int(dim)
         if name in FROM_ROOT:
-            handle = self._from_root(name, xs, root, sizes, now, dim=dim)
+            handle = self._from_root(name, xs, root, sizes, blocking, dim=dim)
         else:
-            handle = self._from_all(name, xs, now, root=root, op=op, sizes=sizes, dim=dim, ties=ties)
-        if now:
+            handle = self._from_all(name, xs, blocking, root=root, op=op, sizes=sizes, dim=dim, ties=ties)
+        if blocking:
             handle.wait()                            # between threads mistakes are seen here
         return handle
 
     # --- which collectives belong together in backward ----------------------------------------------------------------
 
-    recorded = 0                                     # collectives so far that a backward pass may come by
-    answers = 0                                      # the number of the one whose gradient is on its way
+    recorded = 0                                     # recorded collectives so far: the number of the last one
+    backward_of: int = 0                             # the number of the recorded collective whose backward this is, else 0
 
     @contextlib.contextmanager
-    def answering(self, number: int) -> Iterator[None]:
-        """Collectives called inside are of the backward of recorded collective `number`: CollectiveError where other places
-        are in that of another one."""
-        before, self.answers = self.answers, number
+    def in_backward_of(self, number: int) -> Iterator[None]:
+        """Mark collectives called inside as the backward of recorded collective `number`. CollectiveError if other places
+        are in the backward of another one."""
+        before, self.backward_of = self.backward_of, number
         try:
             yield
         finally:
-            self.answers = before
+            self.backward_of = before
 
     # --- small exchanges --------------------------------------------------------------------------------------------
 
     def barrier(self) -> None:
-        """Wait until all places are here."""
-        self.meet("barrier")
+        """Block until all places have called barrier()."""
+        self.named_barrier("barrier")
 
-    def meet(self, name: str) -> None:
-        """A barrier under another of call.NAMES, which says in an error what this place came for."""
+    def named_barrier(self, name: str) -> None:
+        """A barrier under another of header.NAMES; an error shows that name as what this place called."""
         self._exchange([Call(name, self.size) for _ in self.held])
 
     def refuse(self, reason: str) -> None:
-        """Say that this place can't take part: a CollectiveError with the reason, here and in the collective that each
-        other place is in, or comes to next."""
+        """Report that this place can't take part: a CollectiveError with the reason is raised here, and on each other place
+        in its current or next collective."""
         self._exchange([Call("barrier", self.size, error=reason) for _ in self.held])
 
     def any(self, flag: bool) -> bool:
         """Whether the flag is true in any process."""
         return any(self._values([Call("any", self.size, value=flag) for _ in self.held]))
 
-    def agree(self, bits: int, before: str = "") -> int:
-        """The bits (of a number below 2**50) that are set in any process; before which call, for reports."""
+    def agree(self, bits: int, function: str = "") -> int:
+        """The bitwise or over processes of each one's bits (below 2**50). function: what follows, for error texts."""
         found = 0
-        for value in self._values([Call("agree", self.size, value=bits, before=before) for _ in self.held]):
+        for value in self._values([Call("agree", self.size, value=bits, function=function) for _ in self.held]):
             found |= int(value)
         return found
 
@@ -212,17 +213,17 @@ class Communicator(Messages, Groups):
 
     def rows(self, xs: Sequence[Array]) -> list[int]:
         """The number of rows (1 for 0-d) that each of the `size` places holds, known everywhere."""
-        arrays, error = self._listed(xs)
+        arrays, error = self._checked_arrays(xs)
         calls = self._exchange([Call("rows", self.size, x, error=error) for x in arrays])
         return [call.shape[0] if call.shape else 1 for call in calls]
 
     def alltoall_sizes(self, sizes: Sequence[Sequence[int]]) -> list[list[int]]:
         """For each held place, how many rows an alltoall with these sizes brings it from each place."""
-        arrays, error = self._listed(sizes)
+        arrays, error = self._checked_arrays(sizes)
         if not error and any(x.shape != (self.size,) or x.dtype.kind not in "iu" or x.min() < 0 for x in arrays):
             error = f"sizes are {self.size} row counts for each place held, not {sizes!r}"
         parts = [np.empty((1, self.size), np.int64) if error else x.astype(np.int64).reshape(1, -1) for x in arrays]
-        table = self._start([Call("alltoall_sizes", self.size, x, error=error) for x in parts], parts, True).wait()[0]
+        table = self._issue([Call("alltoall_sizes", self.size, x, error=error) for x in parts], parts, True).wait()[0]
         return [table[:, place].tolist() for place in self.held]
 
     def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
@@ -232,28 +233,28 @@ class Communicator(Messages, Groups):
     def gather_object(self, objects: Sequence[Any], root: int = 0) -> list[Any] | None:
         """Small Python objects, one per held place: copies of those of all places on root, None elsewhere."""
         found = self._objects("gather_object", objects, root)
-        return self._unpickled(found) if _place(root) in self.held else None
+        return self._unpickled(found) if _as_place(root) in self.held else None
 
     def scatter_object(self, objects: Sequence[Any] | None, root: int = 0) -> list[Any]:
         """root's list of small Python objects, one for each of the `size` places: a copy of each held place's."""
         parts, error = [_pickled(None)[0]] * self.size, ""
-        if _place(root) in self.held:
-            right = isinstance(objects, (list, tuple)) and len(objects) == self.size
-            error = "" if right else f"root passes a list of {self.size} objects, one for each place, not {objects!r}"
-            pairs = [_pickled(obj) for obj in objects or ()] if right else []
+        if _as_place(root) in self.held:
+            fits = isinstance(objects, (list, tuple)) and len(objects) == self.size
+            error = "" if fits else f"root passes a list of {self.size} objects, one for each place, not {objects!r}"
+            pairs = [_pickled(obj) for obj in objects or ()] if fits else []
             error = next((problem for _, problem in pairs if problem), error)
-            parts = [x for x, _ in pairs] if right else parts
-        sizes = [len(x) for x in parts] if _place(root) in self.held else None
+            parts = [x for x, _ in pairs] if fits else parts
+        sizes = [len(x) for x in parts] if _as_place(root) in self.held else None
         found = self._from_root("scatter_object", np.concatenate(parts), root, sizes, True, error).wait()
         return [pickle.loads(x.tobytes()) for x in found]
 
     def _objects(self, name: str, objects: Any, root: Any) -> Any:
         """The bytes of all places' objects."""
-        right = isinstance(objects, (list, tuple)) and len(objects) == len(self.held)
-        error = "" if right else f"pass a list of {len(self.held)} objects, one for each place held here"
-        pairs = [_pickled(obj) for obj in objects] if right else [_pickled(None) for _ in self.held]
+        fits = isinstance(objects, (list, tuple)) and len(objects) == len(self.held)
+        error = "" if fits else f"pass a list of {len(self.held)} objects, one for each place held here"
+        pairs = [_pickled(obj) for obj in objects] if fits else [_pickled(None) for _ in self.held]
         calls = [Call(name, self.size, x, root=root, error=error or problem) for x, problem in pairs]
-        return self._start(calls, [x for x, _ in pairs], True).wait()
+        return self._issue(calls, [x for x, _ in pairs], True).wait()
 
     def _unpickled(self, found: Array) -> list[Any]:
         stream = io.BytesIO(found.tobytes())
@@ -261,7 +262,7 @@ class Communicator(Messages, Groups):
 
     def broadcast_object(self, obj: Any, root: int = 0) -> Any:
         """A copy of the root's small Python object. It is pickled."""
-        x, error = _pickled(obj) if _place(root) in self.held else (None, "")
+        x, error = _pickled(obj) if _as_place(root) in self.held else (None, "")
         return pickle.loads(self._from_root("broadcast_object", x, root, None, True, error).wait()[0].tobytes())
 
     # --- what a kind of communicator brings ---------------------------------------------------------------------------
@@ -302,38 +303,38 @@ class Communicator(Messages, Groups):
         return [call.value for call in self._exchange(calls)]
 
     @abstractmethod
-    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
-        """Let all places see the calls, then start the collective that they name; if `now`, complete it."""
+    def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
+        """Compare the calls of all places, then start the collective that they name; if `blocking`, complete it."""
 
     # --- from arguments to calls --------------------------------------------------------------------------------------
 
-    def _from_root(self, name: str, x: Any, root: Any, sizes: Any, now: bool, error: str = "", dim: Any = 0) -> Handle:
+    def _from_root(self, name: str, x: Any, root: Any, sizes: Any, blocking: bool, error: str = "", dim: Any = 0) -> Handle:
         """A collective in which only the root brings an array."""
-        calls, arrays, here = [], [], _place(root)
+        calls, arrays, here = [], [], _as_place(root)
         for place in self.held:
-            array, problem = _fronted(*_array(x), dim) if place == here else (None, "")
+            array, problem = _dim_to_front(*_array(x), dim) if place == here else (None, "")
             calls.append(Call(name, self.size, array, root=root, sizes=sizes, error=error or problem, dim=dim))
             arrays.append(np.empty(0) if array is None else array)
-        return _returned(self._start(calls, arrays, now), dim)
+        return _dim_restored(self._issue(calls, arrays, blocking), dim)
 
-    def _from_all(self, name: str, xs: Any, now: bool, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
+    def _from_all(self, name: str, xs: Any, blocking: bool, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
                   dim: Any = 0, ties: Any = "split") -> Handle:
         """A collective in which every place brings an array."""
-        arrays, error = self._listed(xs)
+        arrays, error = self._checked_arrays(xs)
         if dim.__class__ is not int or dim:
-            pairs = [_fronted(x, error, dim) for x in arrays]
+            pairs = [_dim_to_front(x, error, dim) for x in arrays]
             arrays, error = [x for x, _ in pairs], next((problem for _, problem in pairs if problem), "")
         cuts = [sizes] * len(arrays)
         if name == "alltoall" and sizes is not None:
-            right = isinstance(sizes, (list, tuple)) and len(sizes) == len(arrays)
-            error = error or ("" if right else f"sizes are a list for each of the {len(arrays)} places held here, "
+            fits = isinstance(sizes, (list, tuple)) and len(sizes) == len(arrays)
+            error = error or ("" if fits else f"sizes are a list for each of the {len(arrays)} places held here, "
                                                f"not {sizes!r}")
-            cuts = list(sizes) if right else cuts
-        calls = [Call(name, self.size, x, root=root, op=op, sizes=cut if name in CUTTING else None, error=error,
+            cuts = list(sizes) if fits else cuts
+        calls = [Call(name, self.size, x, root=root, op=op, sizes=cut if name in SPLITTING else None, error=error,
                       dim=dim, ties=ties) for x, cut in zip(arrays, cuts, strict=True)]
-        return _returned(self._start(calls, arrays, now), dim)
+        return _dim_restored(self._issue(calls, arrays, blocking), dim)
 
-    def _listed(self, xs: Any) -> tuple[list[Array], str]:
+    def _checked_arrays(self, xs: Any) -> tuple[list[Array], str]:
         """One array for each held place, and what is wrong with them."""
         n = len(self.held)
         if not isinstance(xs, (list, tuple)) or len(xs) != n:
@@ -351,7 +352,7 @@ class Communicator(Messages, Groups):
         return f"<{type(self).__name__} of {self.size} places, holding {', '.join(map(str, self.held))}>"
 
 
-def _place(root: Any) -> int:
+def _as_place(root: Any) -> int:
     """The root as a number; -1, which no place has, where it is none: its Call tells all places."""
     try:
         return operator.index(root)
@@ -359,7 +360,7 @@ def _place(root: Any) -> int:
         return -1
 
 
-def _number(x: Any) -> Any:
+def _as_int(x: Any) -> Any:
     """x as an int, or x itself where it is none: its Call tells all places."""
     try:
         return int(operator.index(x))
@@ -383,7 +384,7 @@ def _array(x: Any) -> tuple[Array, str]:
         return np.empty(0), f"not an array: {error}"
 
 
-def _fronted(x: Array, error: str, dim: Any) -> tuple[Array, str]:
+def _dim_to_front(x: Array, error: str, dim: Any) -> tuple[Array, str]:
     """x with dim in front, and what is wrong with it. A dim that is no number is seen by the Call."""
     if error or x.shape == (0,) or dim.__class__ is not int or not dim:
         return x, error
@@ -393,7 +394,7 @@ def _fronted(x: Array, error: str, dim: Any) -> tuple[Array, str]:
     return (np.moveaxis(x, dim, 0) if x.ndim > 1 else x), ""
 
 
-def _returned(handle: Handle, dim: Any) -> Handle:
+def _dim_restored(handle: Handle, dim: Any) -> Handle:
     """The handle whose arrays have their rows along dim again."""
     if dim.__class__ is int and not dim:
         return handle

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .base import Array, Communicator, Handle
-from .header import ONE_RESULT, Call, CollectiveError, check
+from .header import ROOT_RESULT, Call, CollectiveError, check
 from .reference import combined, is_half, results
 
 
@@ -37,24 +37,24 @@ class Devices(Communicator):
         self.held = tuple(range(self.size))
         self.names = tuple(int(name) for name in names)
         self.cores = None if cores is None else [_cores(cores, place, self.size) for place in self.held]
-        self._mail: dict[Any, Any] = {}              # (dest, source, tag) and the message's place in the line -> message
-        self._lines: Counter[Any] = Counter()
+        self._mailbox: dict[Any, Any] = {}              # (dest, source, tag) and the message's place in the line -> message
+        self._message_counts: Counter[Any] = Counter()
 
     def first(self, count: int) -> Devices:
         """The first `count` of these places, as a communicator of their own."""
-        return self if count == self.size else self._of(range(count))
+        return self if count == self.size else self._subset(range(count))
 
-    def _of(self, places: Sequence[int]) -> Devices:
+    def _subset(self, places: Sequence[int]) -> Devices:
         return Devices([self.names[p] for p in places], self.cores and [self.cores[p] for p in places])
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         check(calls)
         return calls
 
-    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
+    def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
         check(calls)
         values: Any = results(calls, xs, self.held)
-        return Handle(None, value=values[calls[0].root] if calls[0].name in ONE_RESULT else values)
+        return Handle(None, value=values[calls[0].root] if calls[0].name in ROOT_RESULT else values)
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum in place order, copied to all."""
@@ -68,44 +68,44 @@ class Devices(Communicator):
             array[...] = first
         return Handle(None)
 
-    def _deliver(self, here: int, there: int, tag: int, call: Call, x: Array) -> Handle:
-        way = ("sent", there, here, tag)
-        self._mail[way[1:], self._lines[way]] = call, x.copy()
-        self._lines[way] += 1
+    def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
+        way = ("sent", peer, local_place, tag)
+        self._mailbox[way[1:], self._message_counts[way]] = call, x.copy()
+        self._message_counts[way] += 1
         return Handle(None)
 
-    def _collect(self, here: int, there: int, tag: int, what: str) -> Handle:
-        way = ("received", here, there, tag)
-        key = way[1:], self._lines[way]
-        self._lines[way] += 1
+    def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
+        way = ("received", local_place, peer, tag)
+        key = way[1:], self._message_counts[way]
+        self._message_counts[way] += 1
 
         def take() -> Any:
-            if key not in self._mail:
-                raise CollectiveError(f"{what} at place {here}: nothing has been sent. One process holds all places, so a "
-                                      "message must be sent before it is received")
-            return self._mail.pop(key)
+            if key not in self._mailbox:
+                raise CollectiveError(f"{what} at place {local_place}: nothing has been sent. One process holds all places, "
+                                      "so a message must be sent before it is received")
+            return self._mailbox.pop(key)
 
-        return Handle(take, lambda: key in self._mail)
+        return Handle(take, lambda: key in self._mailbox)
 
-    def _arrived(self, here: int, there: int, tag: int) -> bool:
-        return ((here, there, tag), self._lines["received", here, there, tag]) in self._mail
+    def _probe(self, local_place: int, peer: int, tag: int) -> bool:
+        return ((local_place, peer, tag), self._message_counts["received", local_place, peer, tag]) in self._mailbox
 
-    def _look_until(self, look: Callable[[], bool], what: str) -> None:
-        if not look():
+    def _poll_until(self, poll: Callable[[], bool], what: str) -> None:
+        if not poll():
             raise CollectiveError(f"{what}: nothing has been sent. One process holds all places, so a message must be sent "
                                   "before it is received")
 
-    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
-        made = [self._of(group) for group in groups]
-        return [None if number is None else made[number] for number in mine]
+    def _groups(self, groups: list[list[int]], group_numbers: list[int | None]) -> list[Any]:
+        communicators = [self._subset(group) for group in groups]
+        return [None if number is None else communicators[number] for number in group_numbers]
 
     def duplicate(self) -> Devices:
         """Other places, as many."""
-        return self._of(self.held)
+        return self._subset(self.held)
 
     def free(self) -> None:
         """Forget messages that nobody received."""
-        self._mail.clear()
+        self._mailbox.clear()
         self.free_groups()
 
     def abort(self, message: str) -> None:

@@ -39,8 +39,8 @@ class Groups(ABC):
             if number != UNDEFINED:
                 members.setdefault(number, []).append((_whole(order, "key", place), place))
         groups = [[place for _, place in sorted(members[group])] for group in sorted(members)]
-        mine = [next((n for n, group in enumerate(groups) if place in group), None) for place in self.held]
-        made = self._groups(groups, mine)
+        group_numbers = [next((n for n, group in enumerate(groups) if place in group), None) for place in self.held]
+        made = self._groups(groups, group_numbers)
         return made if several else made[0]
 
     def split_node(self) -> Any:
@@ -73,8 +73,8 @@ class Groups(ABC):
                 group.free()
 
     @abstractmethod
-    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
-        """The groups, lists of places, as communicators: for each held place its own, of number mine[i], or None."""
+    def _groups(self, groups: list[list[int]], group_numbers: list[int | None]) -> list[Any]:
+        """The communicator of each held place's group, groups[group_numbers[i]] (a list of places); None for number None."""
 
     @abstractmethod
     def allgather_object(self, objects: Sequence[Any]) -> list[Any]:

@@ -1,8 +1,8 @@
-"""What a place asks of a collective, and whether what all places ask fits together.
+"""Call, what a place asks of a collective, and the rules by which the calls of all places must match.
 
-Every checked collective first lets all places see each other's Call (over MPI: one allgather of 128 bytes). All of them
-reach the same verdict, so a mistake on one rank is the same CollectiveError on every rank, never a hang. For this to
-work nothing may be raised before: what a place finds wrong with its own input goes into its Call.
+Before a checked collective all places see each other's Call (over MPI: one allgather of 128 bytes). All of them apply the
+same RULES to the same calls, so a mistake on one rank is the same CollectiveError on every rank, never a hang. For this
+to work a place must not raise before: what is wrong with its own input goes into its Call.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,50 +34,54 @@ NUMBERS = {name: number for number, name in enumerate(NAMES)}
 ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object", "gather_object", "scatter_object"}
 FROM_ROOT = {"broadcast", "scatter", "broadcast_object", "scatter_object"}
 REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "sum_in_place", *SCANS}
-JOINING = {"gather", "allgather", "alltoall", "alltoall_sizes", "gather_object"}
-CUTTING = {"scatter", "reduce_scatter", "alltoall", "scatter_object"}
-ONE_RESULT = {"reduce", "gather", "gather_object"}     # root's; others give a list, an array for each place held
-WITH_DIM = CUTTING | JOINING
+CONCATENATING = {"gather", "allgather", "alltoall", "alltoall_sizes", "gather_object"}
+SPLITTING = {"scatter", "reduce_scatter", "alltoall", "scatter_object"}
+ROOT_RESULT = {"reduce", "gather", "gather_object"}     # root's; others give a list, an array for each place held
+WITH_DIM = SPLITTING | CONCATENATING
 MAX_DIMS = 8
-# Name, root, op, dtype, ndim, checksum of given sizes, error and `answers`; a number, or dim and ties; the shape.
+# Name, root, op, dtype, ndim, key, error and backward_of; value, or dim and ties; the shape.
 HEADER = struct.Struct(f"=7qd{MAX_DIMS}q")
-ANSWERS_AT, VALUE_AT = 6 * 8, 7 * 8  # where they and the number are, in bytes
-VALUED = {"any", "total", "agree", "send"}      # the calls that bring one
+BACKWARD_OF_AT, VALUE_AT = 6 * 8, 7 * 8  # offsets of backward_of and value, in bytes
+VALUED = {"any", "total", "agree", "send"}      # the calls whose value counts
 
 HINTS = {"backward_in_evaluation_mode": "; is a model in eval() on some places, in train() on others?",
          "agree": "; agree() asks whether to record: are some places in no_grad()?"}
 
 
 class CollectiveError(ValueError):
-    """The places of a communicator do not ask for one and the same possible collective."""
+    """The calls of a communicator's places do not match, or one of them is invalid; raised with one text on all places."""
 
 
 class Call:
     """One place's part in a collective: which one, its settings, and the dtype and shape of its array.
 
-    x is None where the place brings no array. `sizes` is how the rows are cut, `given` a checksum of it if the caller
-    passed it (else 0), `value` a number that travels with the call, `error` what is wrong with the call taken alone.
-    The rows of x are in front; `dim` is where the caller has them. `before`, for texts: the Function that follows.
-    `answers`: in backward, the number of the recorded collective whose gradient this is; else 0.
+    x          the place's array, its rows in front; None if it has none
+    dim        the dimension of the rows in the caller's array
+    sizes      how the rows are split over places
+    key        a checksum of sizes or pairs that the caller passed, else 0; of a message, its number
+    value      a number that travels with the call
+    error      what is wrong with this call alone
+    function   the Function that called, for error texts
+    backward_of   in backward, the number of the recorded collective whose gradient this computes; else 0
     """
 
-    __slots__ = ("answers", "before", "dim", "dtype", "error", "given", "name", "op", "root", "shape", "sizes", "ties",
+    __slots__ = ("backward_of", "dim", "dtype", "error", "function", "key", "name", "op", "root", "shape", "sizes", "ties",
                  "value")
 
     def __init__(self, name: str, size: int, x: Any = None, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
-                 value: Any = 0.0, error: str = "", dim: Any = 0, ties: Any = "split", before: str = "") -> None:
-        self.name, self.root, self.op, self.given, self.value = name, root, op, 0, 0.0
-        self.before, self.answers = before, 0
+                 value: Any = 0.0, error: str = "", dim: Any = 0, ties: Any = "split", function: str = "") -> None:
+        self.name, self.root, self.op, self.key, self.value = name, root, op, 0, 0.0
+        self.function, self.backward_of = function, 0
         self.dim, self.ties = dim, ties
         if op.__class__ is str and op == "avg":      # PyTorch's word
             self.op = "mean"
         self.dtype: Any = None if x is None else x.dtype
         self.shape: tuple[int, ...] = () if x is None else x.shape
         self.sizes: tuple[int, ...] | None = None
-        self.error = (error or self._wrong_settings(size, value) or (self._wrong_array() if x is not None else "")
-                      or (self._wrong_sizes(size, sizes) if name in CUTTING else ""))
+        self.error = (error or self._settings_error(size, value) or (self._array_error() if x is not None else "")
+                      or (self._sizes_error(size, sizes) if name in SPLITTING else ""))
 
-    def _wrong_settings(self, size: int, value: Any) -> str:
+    def _settings_error(self, size: int, value: Any) -> str:
         try:
             self.root = operator.index(self.root)
         except Exception:                            # converting runs the object's own code: all ranks must hear of it
@@ -102,7 +106,7 @@ class Call:
             return f"dim {self.dim!r} is not the number of a dimension"
         return "" if -MAX_DIMS <= self.dim < MAX_DIMS else f"dim {self.dim} is out of range"
 
-    def _wrong_array(self) -> str:
+    def _array_error(self) -> str:
         if self.dtype not in CODES:
             return f"arrays of dtype {self.dtype} can't be sent; numbers and bool in native byte order can"
         if len(self.shape) > MAX_DIMS:
@@ -117,7 +121,7 @@ class Call:
             return f"the mean of {self.dtype} is no {self.dtype}; convert to floats first"
         return ""
 
-    def _wrong_sizes(self, size: int, sizes: Any) -> str:
+    def _sizes_error(self, size: int, sizes: Any) -> str:
         if sizes is not None:
             try:
                 self.sizes = tuple(operator.index(n) for n in sizes)
@@ -127,7 +131,7 @@ class Call:
                 return f"{len(self.sizes)} sizes {list(self.sizes)} for {size} places"
             if min(self.sizes) < 0:
                 return f"negative sizes in {list(self.sizes)}"
-            self.given = checksum(self.sizes)
+            self.key = checksum(self.sizes)
         if self.dtype is None:                       # scatter, not the root: only the root knows the rows
             return ""
         if not self.shape:
@@ -141,25 +145,25 @@ class Call:
         return ""
 
     def pack_into(self, buffer: Any) -> None:
-        """Write the call as a header; of a wrong call only the name, since its text follows."""
+        """Write the call as a header of HEADER.size bytes; of an invalid call only its name and a mark."""
         if self.error:
             HEADER.pack_into(buffer, 0, NUMBERS[self.name], 0, 0, -1, 0, 0, 1, 0.0, *(0,) * MAX_DIMS)
             return
         shape = self.shape
         value = self.value if self.name in VALUED else 2 * self.dim + TIES.index(self.ties)
         HEADER.pack_into(buffer, 0, NUMBERS[self.name], self.root, OPS.index(self.op),
-                         -1 if self.dtype is None else CODES[self.dtype], len(shape), self.given, 2 * self.answers, value,
+                         -1 if self.dtype is None else CODES[self.dtype], len(shape), self.key, 2 * self.backward_of, value,
                          *shape, *(0,) * (MAX_DIMS - len(shape)))
 
     @staticmethod
     def unpack(header: Any) -> Call:
-        """The call that pack_into() wrote, without sizes and its error's text."""
-        number, root, op, dtype, ndim, given, error, value, *shape = HEADER.unpack(header)
+        """The call that pack_into() wrote, without sizes and the text of its error."""
+        number, root, op, dtype, ndim, key, error, value, *shape = HEADER.unpack(header)
         call = Call.__new__(Call)
-        call.name, call.root, call.op, call.given, call.value = NAMES[number], root, OPS[op], given, value
+        call.name, call.root, call.op, call.key, call.value = NAMES[number], root, OPS[op], key, value
         call.dtype, call.shape = None if dtype < 0 else DTYPES[dtype], tuple(shape[:ndim])
-        call.answers, error = divmod(error, 2)
-        call.sizes, call.error, call.before = None, "bad input" if error else "", ""
+        call.backward_of, error = divmod(error, 2)
+        call.sizes, call.error, call.function = None, "bad input" if error else "", ""
         call.dim, call.ties = divmod(int(value), 2) if not error and call.name not in VALUED else (0, 0)
         call.ties = TIES[call.ties]
         return call
@@ -167,99 +171,131 @@ class Call:
     def __str__(self) -> str:
         settings = [f"op={self.op!r}"] if self.name in REDUCTIONS else []
         settings += [f"root={self.root!r}"] if self.name in ROOTED else []
-        settings += [f"sizes={list(self.sizes)}"] if self.given and self.sizes and self.name != "permute" else []
+        settings += [f"sizes={list(self.sizes)}"] if self.key and self.sizes and self.name != "permute" else []
         settings += [f"pairs={list(zip(self.sizes[::2], self.sizes[1::2], strict=True))}"] \
             if self.name == "permute" and self.sizes is not None else []
         settings += [f"dest={self.root}"] if self.name == "send" else []
         settings += [f"dim={self.dim!r}"] if self.dim.__class__ is not int or self.dim else []
         settings += [f"ties={self.ties!r}"] if self.ties != "split" else []
         array = "" if self.dtype is None else f" of {self.dtype} {self.shape}"
-        return (f"{self.name}({', '.join(settings)}){array}" + (f" before {self.before}" if self.before else "")
-                + (f", the gradient of recorded collective {self.answers}" if self.answers else "")
+        return (f"{self.name}({', '.join(settings)}){array}" + (f" before {self.function}" if self.function else "")
+                + (f", the gradient of recorded collective {self.backward_of}" if self.backward_of else "")
                 + (f": {self.error}" if self.error else ""))
 
 
 def checksum(sizes: Sequence[int]) -> int:
-    """A number that differs for different sizes, never 0."""
+    """A 56-bit hash of the sizes, never 0."""
     digest = hashlib.blake2b(repr(list(sizes)).encode(), digest_size=7).digest()
     return int.from_bytes(digest, "little") + 1
 
 
 def even_split(rows: int, size: int) -> list[int]:
-    """rows over size places, as evenly as can be, the first ones one larger."""
+    """rows split over size places as evenly as possible, larger shares first: even_split(5, 3) is [2, 2, 1]."""
     share, rest = divmod(rows, size)
     return [share + (place < rest) for place in range(size)]
 
 
-def leader(calls: Sequence[Call]) -> Call:
-    """The first call with rows, whose dtype and trailing shape count; shape (0,) stands for no part."""
+def first_with_rows(calls: Sequence[Call]) -> Call:
+    """The first call whose array has rows: the others must match its dtype and trailing shape. Shape (0,) means no part."""
     return next((call for call in calls if call.shape != (0,)), calls[0])
 
 
-def verdict(calls: Sequence[Call]) -> str:
-    """Why the calls of all places do not fit together; empty if they do."""
-    first = calls[0]
-    if any(call.name != first.name for call in calls):
-        arrays = any(call.dtype is not None for call in calls)
-        hint = next((text for name, text in HINTS.items() if any(call.name == name for call in calls)
-                     and (arrays or name != "agree")), "")       # of calls without arrays none is a Function's
-        return "the places call different collectives" + hint
-    if any(call.error for call in calls):
-        return "bad input on place " + ", ".join(str(place) for place, call in enumerate(calls) if call.error)
-    if len({call.answers for call in calls if call.answers}) > 1:
-        return ("their backward passes come by different collectives; every place's loss must use what came out of each "
-                "(times zero, if need be), and passes come in the same order everywhere")
-    if first.name in ROOTED and any(call.root != first.root for call in calls):
-        return "the places name different roots"
-    if first.name in REDUCTIONS:
-        if any(call.op != first.op for call in calls):
-            return "the places name different ops"
-        if any(call.ties != first.ties for call in calls):
-            return "the places break ties differently"
-        if any(call.dtype != first.dtype for call in calls):
-            return "the dtypes differ"
-        if any(call.shape != first.shape for call in calls):
-            return "the shapes differ"
-    if first.name in WITH_DIM and any(call.dim for call in calls) and (reason := _dims_verdict(calls)):
-        return reason
-    if first.name in JOINING:
-        lead = leader(calls)
-        full = [call for call in calls if call.shape != (0,)]
-        if any(call.dtype != lead.dtype for call in full):
-            return "the dtypes differ"
-        if any(call.shape[1:] != lead.shape[1:] or len(call.shape) != len(lead.shape) for call in full):
-            return "the shapes differ beyond the first dimension"
-    if first.name == "permute" and any(call.given != first.given for call in calls):
-        return "the places name different pairs"
-    return _sizes_verdict(calls)
+Rule = Callable[[Sequence[Call]], str]               # the calls of all places -> what is wrong with them together, or ""
 
 
-def _dims_verdict(calls: Sequence[Call]) -> str:
+def _names_mismatch(calls: Sequence[Call]) -> str:
+    if all(call.name == calls[0].name for call in calls):
+        return ""
+    arrays = any(call.dtype is not None for call in calls)
+    hint = next((text for name, text in HINTS.items() if any(call.name == name for call in calls)
+                 and (arrays or name != "agree")), "")           # of calls without arrays none is a Function's
+    return "the places call different collectives" + hint
+
+
+def _bad_inputs(calls: Sequence[Call]) -> str:
+    places = [str(place) for place, call in enumerate(calls) if call.error]
+    return "bad input on place " + ", ".join(places) if places else ""
+
+
+def _backward_mismatch(calls: Sequence[Call]) -> str:
+    if len({call.backward_of for call in calls if call.backward_of}) <= 1:
+        return ""
+    return ("their backward passes come by different collectives; every place's loss must use what came out of each "
+            "(times zero, if need be), and passes come in the same order everywhere")
+
+
+def _same(attribute: str, text: str) -> Rule:
+    """The rule that an attribute is the same in all calls."""
+    read = operator.attrgetter(attribute)
+
+    def rule(calls: Sequence[Call]) -> str:
+        first = read(calls[0])
+        return text if any(read(call) != first for call in calls) else ""
+
+    return rule
+
+
+def _dims_mismatch(calls: Sequence[Call]) -> str:
     """All places mean the same dimension; -1 may stand for the last one."""
+    if not any(call.dim for call in calls):
+        return ""
     first = calls[0]
-    lead = calls[first.root] if first.name == "scatter" else leader(calls)
-    n = max(len(lead.shape), 1)
-    if lead.shape == (0,):                           # no place has a part: any dimension will do
+    reference = calls[first.root] if first.name == "scatter" else first_with_rows(calls)
+    n = max(len(reference.shape), 1)
+    if reference.shape == (0,):                      # no place has a part: any dimension will do
         return ""
     if not all(-n <= call.dim < n for call in calls):
         return f"dim is out of range for arrays of {n} dimension{'s' * (n > 1)}"
-    return "" if all(call.dim % n == lead.dim % n for call in calls) else "the places name different dims"
+    return "" if all(call.dim % n == reference.dim % n for call in calls) else "the places name different dims"
 
 
-def _sizes_verdict(calls: Sequence[Call]) -> str:
+def _rows_mismatch(calls: Sequence[Call]) -> str:
+    """Arrays that are concatenated have one dtype and one shape beyond the rows; shape (0,) stands for no part."""
+    reference = first_with_rows(calls)
+    full = [call for call in calls if call.shape != (0,)]
+    if any(call.dtype != reference.dtype for call in full):
+        return "the dtypes differ"
+    if any(call.shape[1:] != reference.shape[1:] or len(call.shape) != len(reference.shape) for call in full):
+        return "the shapes differ beyond the first dimension"
+    return ""
+
+
+def _sizes_mismatch(calls: Sequence[Call]) -> str:
     """scatter: who passes sizes must agree with the root; reduce_scatter: all agree."""
     first = calls[0]
-    if first.name not in ("scatter", "reduce_scatter") or not any(call.given for call in calls):
+    if not any(call.key for call in calls):
         return ""
-    lead = calls[first.root] if first.name == "scatter" else first
-    even = checksum(even_split(lead.shape[0], len(calls)))
-    silent = 0 if first.name == "scatter" else even
-    wanted = lead.given or even
-    return "" if all((call.given or silent) in (wanted, 0) for call in calls) else "the places pass different sizes"
+    reference = calls[first.root] if first.name == "scatter" else first
+    even = checksum(even_split(reference.shape[0], len(calls)))
+    not_given = 0 if first.name == "scatter" else even
+    expected = reference.key or even
+    return "" if all((call.key or not_given) in (expected, 0) for call in calls) else "the places pass different sizes"
 
 
-def explain(reason: str, texts: Sequence[str], more: str = "") -> CollectiveError:
-    """The error that every place raises: the reason, what each place called, and what more is known."""
+# Which collectives a rule is for, and the rule. The first one that is broken names the error: later ones may rely on it.
+RULES: tuple[tuple[Collection[str], Rule], ...] = (
+    (NAMES, _names_mismatch),
+    (NAMES, _bad_inputs),
+    (NAMES, _backward_mismatch),
+    (ROOTED, _same("root", "the places name different roots")),
+    (REDUCTIONS, _same("op", "the places name different ops")),
+    (REDUCTIONS, _same("ties", "the places break ties differently")),
+    (REDUCTIONS, _same("dtype", "the dtypes differ")),
+    (REDUCTIONS, _same("shape", "the shapes differ")),
+    (WITH_DIM, _dims_mismatch),
+    (CONCATENATING, _rows_mismatch),
+    ({"permute"}, _same("key", "the places name different pairs")),
+    ({"scatter", "reduce_scatter"}, _sizes_mismatch))
+RULES_OF = {name: [rule for names, rule in RULES if name in names] for name in NAMES}
+
+
+def mismatch(calls: Sequence[Call]) -> str:
+    """Why the calls of all places do not fit together: the text of the first broken rule; empty if they fit."""
+    return next((reason for rule in RULES_OF[calls[0].name] if (reason := rule(calls))), "")
+
+
+def collective_error(reason: str, texts: Sequence[str], more: str = "") -> CollectiveError:
+    """The error that every place raises: the reason, what each place called, and further text."""
     groups: dict[str, list[int]] = {}
     for place, text in enumerate(texts):
         groups.setdefault(text, []).append(place)
@@ -280,7 +316,7 @@ def _places(places: list[int]) -> str:
 
 
 def check(calls: Sequence[Call]) -> None:
-    """Raise what every place raises, if the calls of all places do not fit."""
-    reason = verdict(calls)
+    """Raise collective_error() if the calls of all places do not match."""
+    reason = mismatch(calls)
     if reason:
-        raise explain(reason, [str(call) for call in calls])
+        raise collective_error(reason, [str(call) for call in calls])

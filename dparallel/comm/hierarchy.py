@@ -31,7 +31,7 @@ class Hierarchical(Communicator):
     >>> model = DataParallel(net, comm=Hierarchical(world()))
     """
 
-    sums_meet = True
+    sum_start_blocks = True
 
     def __init__(self, comm: Any = None, node: Any = None) -> None:
         comm = communicator(comm)
@@ -39,44 +39,44 @@ class Hierarchical(Communicator):
             raise ValueError("Hierarchical is for one place per process; local devices share their memory already")
         self.comm, self.size, self.held, self.kind = comm, comm.size, comm.held, comm.kind
         self.max_tag = comm.max_tag
-        self._near: Communicator = comm.split_node() if node is None else communicator(node)
-        self._far: Communicator | None = comm.split(0 if self._near.rank == 0 else None)
-        self._made = [c for c in (self._far, self._near if node is None else None) if c is not None]
+        self._node_comm: Communicator = comm.split_node() if node is None else communicator(node)
+        self._leader_comm: Communicator | None = comm.split(0 if self._node_comm.rank == 0 else None)
+        self._owned = [c for c in (self._leader_comm, self._node_comm if node is None else None) if c is not None]
 
-    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
+    def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
         if calls[0].name != "allreduce":
-            return self.comm._start(calls, xs, now)
+            return self.comm._issue(calls, xs, blocking)
         self.comm._exchange(calls)                   # mistakes are told on all places, before any goes its way
         op, x = calls[0].op, xs[0]
         mean, wide = op == "mean", converted(x, np.float32) if is_half(x.dtype) else x
         op = "sum" if mean else op
-        first = self._near.start_reduce([wide], 0, op)
+        reduced = self._node_comm.start_reduce([wide], 0, op)
 
         def finish() -> list[Array]:
-            total = first.wait()
-            if self._far is not None:
-                total = self._far.allreduce([total], op)[0]
-            out = self._near.broadcast(total)[0]
+            total = reduced.wait()
+            if self._leader_comm is not None:
+                total = self._leader_comm.allreduce([total], op)[0]
+            out = self._node_comm.broadcast(total)[0]
             out = np.divide(out, self.size, out=out) if mean else out
             return [converted(out, x.dtype, copy=False)]
 
-        handle = Handle(finish, first.done)
-        if now:
+        handle = Handle(finish, reduced.done)
+        if blocking:
             handle.wait()
         return handle
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum by way of the hosts' first places."""
         array = arrays[0]
-        first = self._near.start_reduce([converted(array, np.float32) if is_half(array.dtype) else array])
+        reduced = self._node_comm.start_reduce([converted(array, np.float32) if is_half(array.dtype) else array])
 
         def finish() -> None:
-            total = first.wait()
-            if self._far is not None:
-                self._far.sum_in_place([total])
-            copy_into(array, self._near.broadcast(total)[0])
+            total = reduced.wait()
+            if self._leader_comm is not None:
+                self._leader_comm.sum_in_place([total])
+            copy_into(array, self._node_comm.broadcast(total)[0])
 
-        return Handle(finish, first.done)
+        return Handle(finish, reduced.done)
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         return self.comm._exchange(calls)
@@ -84,32 +84,32 @@ class Hierarchical(Communicator):
     def _values(self, calls: list[Call]) -> list[float]:
         return self.comm._values(calls)
 
-    def _deliver(self, here: int, there: int, tag: int, call: Call, x: Array) -> Handle:
-        return self.comm._deliver(here, there, tag, call, x)
+    def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
+        return self.comm._send_message(local_place, peer, tag, call, x)
 
-    def _collect(self, here: int, there: int, tag: int, what: str) -> Handle:
-        return self.comm._collect(here, there, tag, what)
+    def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
+        return self.comm._receive_message(local_place, peer, tag, what)
 
-    def _arrived(self, here: int, there: int, tag: int) -> bool:
-        return self.comm._arrived(here, there, tag)
+    def _probe(self, local_place: int, peer: int, tag: int) -> bool:
+        return self.comm._probe(local_place, peer, tag)
 
-    def _look_until(self, look: Callable[[], bool], what: str) -> None:
-        self.comm._look_until(look, what)
+    def _poll_until(self, poll: Callable[[], bool], what: str) -> None:
+        self.comm._poll_until(poll, what)
 
-    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
-        return self.comm._groups(groups, mine)
+    def _groups(self, groups: list[list[int]], group_numbers: list[int | None]) -> list[Any]:
+        return self.comm._groups(groups, group_numbers)
 
     def duplicate(self) -> Hierarchical:
         """A duplicate of all three."""
-        made = Hierarchical(self.comm.duplicate(), self._near.duplicate())
-        made._made += [made._near, made.comm]
-        return made
+        copy = Hierarchical(self.comm.duplicate(), self._node_comm.duplicate())
+        copy._owned += [copy._node_comm, copy.comm]
+        return copy
 
     def free(self) -> None:
         """Free the groups made here; `comm` and `node` are the caller's."""
         self.free_groups()
-        while self._made:
-            self._made.pop(0).free()
+        while self._owned:
+            self._owned.pop(0).free()
 
     def abort(self, message: str) -> None:
         """End all ranks by the underlying communicator's abort()."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from .base import Communicator
 from .devices import Devices
-from .watchdog.call_site import at, here
+from .watchdog.call_site import at_site, user_site
 from .watchdog.stall import REPORTS
 
 Places = Communicator | Sequence[int] | int | None    # what places_of() takes
@@ -45,7 +45,7 @@ class Launcher(NamedTuple):
 
 
 DPRUN = "start with `dprun -n {size} ...`, or with the mpirun of the MPI that mpi4py loads"
-OTHERS = (                           # name, size, a variable that each of its processes has, remedy
+OTHER_LAUNCHERS = (                           # name, size, a variable that each of its processes has, remedy
     ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun --mpi=pmix (or pmi2: what `srun --mpi=list` names and this MPI "
      "was built with), or " + DPRUN),
     ("flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", DPRUN),
@@ -65,7 +65,7 @@ def launcher() -> Launcher | None:
         return Launcher("the launcher", "", announced, "mpirun and the MPI library that mpi4py loads are of different MPIs. "
                         "Start with dprun, or with the mpirun beside this Python; under srun with --mpi=pmix or pmi2, "
                         "whichever this MPI was built with")
-    for name, variable, rank, remedy in OTHERS:
+    for name, variable, rank, remedy in OTHER_LAUNCHERS:
         size, number = (os.environ.get(each, "") for each in (variable, rank))
         if size.isdigit() and number.isdigit() and int(size) > 1 and (name != "srun" or "SLURM_PTY_PORT" not in os.environ):
             return Launcher(name, variable, int(size), remedy.format(size=size))
@@ -82,7 +82,7 @@ def world() -> Communicator:
     started = launcher()
     if started is None:
         return Devices(1)
-    tell_dprun(f"world(){at(here())}")
+    report_to_dprun(f"world(){at_site(user_site())}")
     alone = "; for processes that train each by itself pass comm=Devices(1)" if started.variable else ""
     try:
         from .mpi.communicator import MpiComm, mpi_size
@@ -97,12 +97,12 @@ def world() -> Communicator:
             raise RuntimeError(f"{started.name} started this process as one of {started.size} ({started.variable}), but MPI "
                                f"sees 1: each would train by itself. Remedy: {started.remedy}{alone}")
         raise RuntimeError(f"the launcher announced {started.size} ranks, but MPI sees 1: {started.remedy}")
-    made = MpiComm()
-    tell_dprun("")
-    return made
+    comm_world = MpiComm()
+    report_to_dprun("")
+    return comm_world
 
 
-def tell_dprun(text: str) -> None:
+def report_to_dprun(text: str) -> None:
     """Say what this rank waits in before ranks can see each other's states, for dprun to see whether the others can come: a
     process that is blocked in MPI_Init runs no thread of ours. "": it has gone on."""
     folder, rank = os.environ.get(REPORTS, ""), os.environ.get("DPRUN_RANK", "")
@@ -140,8 +140,8 @@ def communicator(comm: Any) -> Communicator:
         return comm.communicator
     if not hasattr(comm, "Dup"):
         raise TypeError(f"comm (or process_group) {comm!r} is neither a Communicator nor an mpi4py communicator")
-    from .mpi.communicator import adopted, is_world
-    return world() if is_world(comm) else adopted(comm)
+    from .mpi.communicator import attached_communicator, is_world
+    return world() if is_world(comm) else attached_communicator(comm)
 
 
 def places_of(comm: Any) -> Communicator:
@@ -150,7 +150,7 @@ def places_of(comm: Any) -> Communicator:
     return communicator(comm) if local is None else Devices(local)
 
 
-def gathering_place(count: int, comm: Any, root: int) -> tuple[Communicator, int]:
+def gather_target(count: int, comm: Any, root: int) -> tuple[Communicator, int]:
     """Where what `count` places held here bring comes together: root of comm, or, as in PyTorch, the local device whose
     number comm is, one of `count`; without one, where there is a single rank, the first."""
     if isinstance(comm, (int, np.integer)):

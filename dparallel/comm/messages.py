@@ -22,7 +22,7 @@ from .handle import Handle
 from .header import Call, CollectiveError, checksum
 
 Array = np.ndarray[Any, Any]
-BAD = -1.0                           # the note of a message that only says why there is none
+INVALID = -1.0                           # the note of a message that only says why there is none
 ZEROS = 32                           # in the note of a gradient: it is zero, and may stay unreceived
 
 
@@ -48,7 +48,7 @@ class Messages(ABC):
 
         CollectiveError here and at the receiver if x can't be sent; ValueError if dest or tag is none.
         """
-        self.post(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self.user_tag(tag), place=place)
+        self.post_send(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self.user_tag(tag), place=place)
 
     def recv(self, source: int, tag: int = 0, *, like: Any = None, place: int | None = None) -> Array:
         """The next message from place `source` with this tag, of any dtype and shape, or of those of the array `like`:
@@ -57,33 +57,33 @@ class Messages(ABC):
 
     def start_send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> Handle:
         """send, without a copy: x must not be changed before wait(), which waits until the receiver takes the message."""
-        return self.post(x, dest, self.user_tag(tag), place=place)[1]
+        return self.post_send(x, dest, self.user_tag(tag), place=place)[1]
 
     def start_recv(self, source: int, tag: int = 0, *, like: Any = None, place: int | None = None) -> Handle:
         """recv, not waited for. Receives of one source and tag get its messages in the order in which they were started."""
-        return received(self.fetch(source, self.user_tag(tag), place=place), like, source, tag)
+        return received(self.post_recv(source, self.user_tag(tag), place=place), like, source, tag)
 
     def start_recv_any(self, tag: int = 0, *, place: int | None = None) -> Handle:
         """A Handle of (source, array): a message from any place with this tag. It takes the first one that is there when it
         is waited for, or asked whether it is done."""
-        here, number = self._held_place(place), self.user_tag(tag)
+        local_place, number = self._held_place(place), self.user_tag(tag)
         taken: list[tuple[int, Handle]] = []
 
-        def look() -> bool:
+        def poll() -> bool:
             if not taken:
                 order = [(self._last_source + 1 + step) % self.size for step in range(self.size)]      # each has its turn
-                source = next((place for place in order if self._arrived(here, place, number)), None)
+                source = next((place for place in order if self._probe(local_place, place, number)), None)
                 if source is not None:
                     self._last_source = source
                     taken.append((source, self.start_recv(source, tag, place=place)))
             return bool(taken)
 
         def finish() -> tuple[int, Array]:
-            self._look_until(look, f"recv(source=any, tag={number})")
+            self._poll_until(poll, f"recv(source=any, tag={number})")
             source, handle = taken[0]
             return source, handle.wait()
 
-        return Handle(finish, lambda: look() and taken[0][1].done())
+        return Handle(finish, lambda: poll() and taken[0][1].done())
 
     _last_source = -1
 
@@ -117,28 +117,29 @@ class Messages(ABC):
 
     # --- with numbers and notes, for the Functions --------------------------------------------------------------------
 
-    def post(self, x: Any, dest: Any, tag: int, note: float = 0.0, place: int | None = None) -> tuple[int, Handle]:
-        """Send x, uncopied, with a note; the message's number, and a Handle. Tags below 0 are gradient_tag() or word_tag()
+    def post_send(self, x: Any, dest: Any, tag: int, note: float = 0.0, place: int | None = None) -> tuple[int, Handle]:
+        """Send x, uncopied, with a note; the message's number, and a Handle. Tags below 0 are gradient_tag() or status_tag()
         of another message."""
-        here, there = self._held_place(place), self._place_number(dest, "dest")
+        local_place, peer = self._held_place(place), self._place_number(dest, "dest")
         array, problem = sendable(x)
-        call = Call("send", self.size, array, root=there, value=note, error=problem)
+        call = Call("send", self.size, array, root=peer, value=note, error=problem)
         if call.error:                               # the receiver hears of it too, and does not wait for ever
             text = np.frombuffer(call.error.encode(), np.uint8)
-            self._deliver(here, there, tag, self._numbered(Call("send", self.size, text, root=there, value=BAD)), text)
-            raise CollectiveError(f"place {here}: {call_text('send', 'dest', there, tag)}: {call.error}")
-        self._numbered(call)
-        return call.given, self._deliver(here, there, tag, call, array)
+            call = self._with_number(Call("send", self.size, text, root=peer, value=INVALID))
+            self._send_message(local_place, peer, tag, call, text)
+            raise CollectiveError(f"place {local_place}: {call_text('send', 'dest', peer, tag)}: {call.error}")
+        self._with_number(call)
+        return call.key, self._send_message(local_place, peer, tag, call, array)
 
-    def fetch(self, source: Any, tag: int, place: int | None = None) -> Handle:
+    def post_recv(self, source: Any, tag: int, place: int | None = None) -> Handle:
         """A Handle of the next Message from source with this tag."""
-        here, there = self._held_place(place), self._place_number(source, "source")
-        what = call_text("recv", "source", there, tag)
-        return self._collect(here, there, tag, what).then(lambda h: _opened(what, there, h.value()))
+        local_place, peer = self._held_place(place), self._place_number(source, "source")
+        what = call_text("recv", "source", peer, tag)
+        return self._receive_message(local_place, peer, tag, what).then(lambda h: _to_message(what, peer, h.value()))
 
-    def _numbered(self, call: Call) -> Call:
+    def _with_number(self, call: Call) -> Call:
         """The call with a number that no other message of this process on this communicator has."""
-        call.given, self._messages = self._messages, self._messages + 1
+        call.key, self._messages = self._messages, self._messages + 1
         return call
 
     _messages = 0                                    # sent so far
@@ -172,46 +173,46 @@ class Messages(ABC):
             raise ValueError(f"place={number} is not held here, but {', '.join(map(str, self.held))}")
         return number
 
-    def _permute(self, xs: Any, pairs: Any, now: bool) -> Handle:
-        arrays, error = self._listed(xs)
+    def _permute(self, xs: Any, pairs: Any, blocking: bool) -> Handle:
+        arrays, error = self._checked_arrays(xs)
         flat, problem = flat_pairs(pairs, self.size)
         calls = [Call("permute", self.size, x, error=error or problem) for x in arrays]
         for call in calls:
-            call.sizes, call.given = flat, checksum(flat)
-        return self._start(calls, arrays, now)
+            call.sizes, call.key = flat, checksum(flat)
+        return self._issue(calls, arrays, blocking)
 
     # --- what a kind of communicator brings ---------------------------------------------------------------------------
 
     max_tag = 2**20 - 1                              # at least this much everywhere
 
     @abstractmethod
-    def _deliver(self, here: int, there: int, tag: int, call: Call, x: Array) -> Handle:
+    def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
         """Send call and x, contiguous, from `here` to `there`; x is not copied where a copy can be avoided."""
 
     @abstractmethod
-    def _collect(self, here: int, there: int, tag: int, what: str) -> Handle:
+    def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
         """A Handle of the (call, array) that comes next to `here` from `there`."""
 
     @abstractmethod
-    def _arrived(self, here: int, there: int, tag: int) -> bool:
+    def _probe(self, local_place: int, peer: int, tag: int) -> bool:
         """Whether the next message from `there` to `here` with this tag has come."""
 
     @abstractmethod
-    def _look_until(self, look: Callable[[], bool], what: str) -> None:
+    def _poll_until(self, poll: Callable[[], bool], what: str) -> None:
         """Look until it is true; an error if it never can be."""
 
     @abstractmethod
-    def _listed(self, xs: Any) -> tuple[list[Array], str]: ...
+    def _checked_arrays(self, xs: Any) -> tuple[list[Array], str]: ...
 
     @abstractmethod
-    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle: ...
+    def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle: ...
 
 
-def _opened(what: str, source: int, pair: tuple[Call, Array]) -> Message:
+def _to_message(what: str, source: int, pair: tuple[Call, Array]) -> Message:
     call, array = pair
-    if call.value == BAD:
+    if call.value == INVALID:
         raise CollectiveError(f"{what}: place {source} could not send it: {array.tobytes().decode()}")
-    return Message(array, call.given, call.value)
+    return Message(array, call.key, call.value)
 
 
 def received(handle: Handle, like: Any, source: int, tag: int) -> Handle:
@@ -236,24 +237,24 @@ def gradient_tag(number: int) -> int:
     return -1 - 2 * number
 
 
-def word_tag(number: int) -> int:
+def status_tag(number: int) -> int:
     """The tag of the words whether that comes in a pass. Who does not wait for the gradient need not receive them."""
     return -2 - 2 * number
 
 
-def is_word(tag: int) -> bool:
-    """Whether a tag is a word_tag."""
+def is_status(tag: int) -> bool:
+    """Whether a tag is a status_tag."""
     return tag < 0 and tag % 2 == 0
 
 
-def may_stay(tag: int, note: float) -> bool:
+def may_stay_unreceived(tag: int, note: float) -> bool:
     """Whether a message that nobody receives is no mistake: a word, or a gradient of zeros."""
-    return is_word(tag) or (tag < 0 and note >= 0 and bool(int(note) & ZEROS))
+    return is_status(tag) or (tag < 0 and note >= 0 and bool(int(note) & ZEROS))
 
 
 def call_text(name: str, end: str, place: int, tag: int) -> str:
     """A message in words."""
-    what = "word whether message {} gets a gradient" if is_word(tag) else "gradient of message {}"
+    what = "word whether message {} gets a gradient" if is_status(tag) else "gradient of message {}"
     return f"{name}({end}={place}, " + (f"tag={tag})" if tag >= 0 else what.format((-1 - tag) // 2) + ")")
 
 

@@ -13,7 +13,7 @@ from .reference import Array
 
 EXACT = 1 << 24                      # up to here float32 has all whole numbers
 
-MSG_PARTED = "the ranks are at the sums of different vectors"
+MSG_MISMATCH = "the ranks are at the sums of different vectors"
 MSG_CAUGHT = ("\nWas an exception inside backward() caught on some ranks only? `with model.skipping()` catches it on all of "
               "them")
 
@@ -45,7 +45,7 @@ class PersistentSum:
         if self._numbered:
             total, squares = self._sent[-2:].real.tolist()
             if total * total != self._comm.size * squares:
-                raise CollectiveError(f"collective of {self._comm.size} places refused, {MSG_PARTED}: this one is at "
+                raise CollectiveError(f"collective of {self._comm.size} places refused, {MSG_MISMATCH}: this one is at "
                                       f"that of {self.array.dtype} {self.array.shape}, vector {self._number}.{MSG_CAUGHT}")
         if divided:
             divide(self.array[:divided], float(self.array[-1]))

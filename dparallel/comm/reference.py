@@ -12,7 +12,7 @@ import numpy as np
 
 from autograd.kernels.halves import converted
 
-from .header import SCANS, Call, leader
+from .header import SCANS, Call, first_with_rows
 
 Array = np.ndarray[Any, Any]
 Places = Sequence[int]
@@ -81,7 +81,7 @@ def _scatter(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list
 
 
 def _gather(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
-    root, dtype = calls[0].root, leader(calls).dtype
+    root, dtype = calls[0].root, first_with_rows(calls).dtype
     return _on_root(_join(xs, dtype) if root in places else np.empty(0, dtype), root, places)
 
 
@@ -90,7 +90,7 @@ def _allreduce(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> li
 
 
 def _allgather(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
-    return _copies(_join(xs, leader(calls).dtype), places)
+    return _copies(_join(xs, first_with_rows(calls).dtype), places)
 
 
 def _reduce_scatter(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
@@ -99,10 +99,10 @@ def _reduce_scatter(calls: Sequence[Call], xs: Sequence[Array], places: Places) 
 
 
 def _alltoall(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
-    lead = leader(calls)
+    reference = first_with_rows(calls)
     full = [(x, call.sizes) for x, call in zip(xs, calls, strict=True) if call.shape != (0,)]
     if not full:
-        return [np.empty(0, lead.dtype) for _ in places]
+        return [np.empty(0, reference.dtype) for _ in places]
     return [np.ascontiguousarray(np.concatenate([_cut(x, sizes, place) for x, sizes in full])) for place in places]
 
 

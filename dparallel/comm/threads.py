@@ -15,86 +15,86 @@ from autograd.core.random import Generator, branches, using_generator
 
 from .base import Array, Communicator, Handle
 from .handle import obligations
-from .header import ONE_RESULT, Call, explain, verdict
-from .messages import may_stay
+from .header import ROOT_RESULT, Call, collective_error, mismatch
+from .messages import may_stay_unreceived
 from .reference import combined, results
-from .watchdog.call_site import Site, at, here
+from .watchdog.call_site import Site, at_site, user_site
 
-SETTLED = 3.0                        # seconds after which a rank looks whether all wait, who will then wait for ever
+DEADLOCK_AFTER = 3.0                 # seconds after which a rank looks whether all wait, who will then wait for ever
 MESSAGE = "message"                  # keys of what one rank brings for one other begin with it
 GRACE = 5.0                          # seconds that the other ranks get to end after one has failed
 
 
 class RankFailure(RuntimeError):
-    """A rank left early, never came, or another one failed. `rank` says which one is to blame, if it is known."""
+    """A rank returned early, never joined a collective, or failed. `rank`: the one at fault, if it is known."""
 
     def __init__(self, message: str, rank: int | None = None) -> None:
         super().__init__(message)
         self.rank = rank
 
 
-class Meeting:
-    """Where the ranks meet: for each collective, by its number, what each rank brings."""
+class ThreadExchange:
+    """What the ranks of a run hand each other: for each collective (or message), by its number, each rank's item."""
 
     def __init__(self, size: int, timeout: float) -> None:
         self.size, self.timeout = size, timeout
         self.lock = threading.Lock()
         self.end = threading.Condition(self.lock)    # of a rank
-        self.brought: dict[Any, dict[int, Any]] = {}
-        self.taken: dict[Any, int] = {}
-        self.awaited: dict[Any, threading.Condition] = {}    # each its own: to wake a thread costs 5 to 50 us
-        # rank -> the number of the collective that it waits in, what it is, the user's line, how many ranks must come
+        self.deposits: dict[Any, dict[int, Any]] = {}
+        self.reads: dict[Any, int] = {}
+        self.conditions: dict[Any, threading.Condition] = {}    # one for each number: waking a thread costs 5 to 50 us
+        # rank -> the number of the collective that it waits in, what it is, the user's line, how many ranks contribute
         self.waiting: dict[int, tuple[Any, object, Site | None, int]] = {}
-        self.left: set[int] = set()
+        self.finished: set[int] = set()
         self.failure: tuple[int | None, BaseException] | None = None
 
-    def bring(self, number: Any, rank: int, item: Any, wanted: int) -> None:
-        """Put down what this rank brings to collective `number`, as one of so many ranks; does not wait."""
+    def put(self, number: Any, rank: int, item: Any, expected: int) -> None:
+        """Deposit this rank's item for collective `number`, to which `expected` ranks contribute; does not block."""
         with self.lock:
-            brought = self.brought.setdefault(number, {})
-            brought[rank] = item
-            if len(brought) == wanted and number in self.awaited:
-                self.awaited[number].notify_all()
+            contributions = self.deposits.setdefault(number, {})
+            contributions[rank] = item
+            if len(contributions) == expected and number in self.conditions:
+                self.conditions[number].notify_all()
 
-    def complete(self, number: Any, ranks: Sequence[int]) -> bool:
-        """Whether these ranks have brought theirs."""
+    def is_complete(self, number: Any, ranks: Sequence[int]) -> bool:
+        """Whether all these ranks have deposited their items."""
         with self.lock:
-            return len(self.brought.get(number, ())) == len(ranks)
+            return len(self.deposits.get(number, ())) == len(ranks)
 
-    def collect(self, number: Any, rank: int, what: object, ranks: Sequence[int], readers: int) -> list[Any]:
-        """What these ranks brought, once they have; forgotten when `readers` ranks have asked for it. RankFailure if one
-        can't come any more, or time runs out."""
+    def get(self, number: Any, rank: int, what: object, ranks: Sequence[int], readers: int) -> list[Any]:
+        """Block until these ranks have deposited their items, and return them in order; they are dropped after `readers`
+        reads. RankFailure if a rank can't contribute any more, all ranks are deadlocked, or the timeout expires."""
         deadline = time.monotonic() + self.timeout
         with self.lock:
-            self.waiting[rank] = (number, what, here(), len(ranks))
-            came = self.awaited.setdefault(number, threading.Condition(self.lock))
-            while len(self.brought.get(number, ())) < len(ranks):
+            self.waiting[rank] = (number, what, user_site(), len(ranks))
+            complete = self.conditions.setdefault(number, threading.Condition(self.lock))
+            while len(self.deposits.get(number, ())) < len(ranks):
                 self._check(number, rank, what, ranks)
-                if came.wait(min(SETTLED, max(0.0, deadline - time.monotonic()))):
+                if complete.wait(min(DEADLOCK_AFTER, max(0.0, deadline - time.monotonic()))):
                     continue
                 if time.monotonic() >= deadline:
-                    raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.whereabouts()}")
-                if self._stuck():
-                    raise RankFailure(f"deadlock: every rank waits for another: {self.whereabouts()}")
+                    raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.status()}")
+                if self._deadlocked():
+                    raise RankFailure(f"deadlock: every rank waits for another: {self.status()}")
             self.waiting.pop(rank, None)
-            items = [self.brought[number][place] for place in ranks]
-            self.taken[number] = self.taken.get(number, 0) + 1
-            if self.taken[number] == readers:
-                del self.brought[number], self.taken[number], self.awaited[number]
+            items = [self.deposits[number][place] for place in ranks]
+            self.reads[number] = self.reads.get(number, 0) + 1
+            if self.reads[number] == readers:
+                del self.deposits[number], self.reads[number], self.conditions[number]
             return items
 
-    def look_until(self, look: Callable[[], bool], rank: int, what: str, ranks: Sequence[int]) -> None:
-        """Look until it is true. RankFailure if a rank has failed, all others have returned, or time runs out."""
+    def poll_until(self, poll: Callable[[], bool], rank: int, what: str, ranks: Sequence[int]) -> None:
+        """Call poll() until it is true. RankFailure if a rank has failed, all others have returned, or time runs out."""
         deadline = time.monotonic() + self.timeout
-        while not look():
+        while not poll():
             with self.lock:
                 if self.failure is not None:
                     failed, error = self.failure
                     raise RankFailure(f"rank {rank} was in {what} when rank {failed} failed: {error!r}", failed)
-                alone = self.left.issuperset(set(ranks) - {rank})
+                alone = self.finished.issuperset(set(ranks) - {rank})
                 if time.monotonic() >= deadline:
-                    raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.whereabouts()}")
-            if alone and not look():                 # what they sent before they left is there by now
+                    raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.status()}")
+            if alone and not poll():                 # what they sent before they left is there by now
                 raise RankFailure(f"rank {rank} waits in {what}, but all other ranks have returned")
             time.sleep(1e-4)
 
@@ -102,144 +102,148 @@ class Meeting:
         if self.failure is not None:
             failed, error = self.failure
             raise RankFailure(f"rank {rank} was in {what} when rank {failed} failed: {error!r}", failed)
-        missing = sorted(place for place in self.left if place in ranks and place not in self.brought.get(number, ()))
+        missing = sorted(place for place in self.finished if place in ranks and place not in self.deposits.get(number, ()))
         if missing:
             raise RankFailure(f"rank {rank} waits in {what}, but rank {missing[0]} has returned and will never come: "
-                              f"{self.whereabouts()}", missing[0])
+                              f"{self.status()}", missing[0])
 
-    def _stuck(self) -> bool:
-        """Whether all ranks wait, none of them for what is complete."""
+    def _deadlocked(self) -> bool:
+        """Whether all ranks wait, each for a collective that is not complete."""
         return len(self.waiting) == self.size and all(
-            len(self.brought.get(number, ())) < wanted for number, _, _, wanted in self.waiting.values())
+            len(self.deposits.get(number, ())) < expected for number, _, _, expected in self.waiting.values())
 
-    def whereabouts(self) -> str:
-        """Where each rank is."""
-        told = {place: f"waits in {what}{at(site)}" for place, (_, what, site, _) in self.waiting.items()}
-        told.update(dict.fromkeys(self.left, "has returned"))
-        return "; ".join(f"rank {place} {told.get(place, 'is not in a collective')}" for place in range(self.size))
+    def status(self) -> str:
+        """What each rank is doing, in one line."""
+        states = {place: f"waits in {what}{at_site(site)}" for place, (_, what, site, _) in self.waiting.items()}
+        states.update(dict.fromkeys(self.finished, "has returned"))
+        return "; ".join(f"rank {place} {states.get(place, 'is not in a collective')}" for place in range(self.size))
 
-    def leave(self, rank: int | None, error: BaseException | None) -> None:
-        """Note that a rank has ended (None: that all must end)."""
+    def finish(self, rank: int | None, error: BaseException | None) -> None:
+        """Record that a rank has ended, with its error if it raised; rank None: all ranks must end."""
         with self.lock:
             if rank is not None:
-                self.left.add(rank)
+                self.finished.add(rank)
             if error is not None and self.failure is None:
                 self.failure = (rank, error)
-            for condition in (*self.awaited.values(), self.end):
+            for condition in (*self.conditions.values(), self.end):
                 condition.notify_all()
 
     def check_messages(self) -> None:
         """RankFailure if a message was never received; for when all ranks have ended."""
         lost = [f"rank {rank}: {call} to its group's place {number[3]}, tag {number[4]}" if number[4] >= 0 else
                 f"rank {rank}: the gradient of a message, to its group's place {number[3]}"
-                for number, brought in self.brought.items() if number[0] == MESSAGE
-                for rank, (call, _) in brought.items() if not may_stay(number[4], call.value)]
+                for number, contributions in self.deposits.items() if number[0] == MESSAGE
+                for rank, (call, _) in contributions.items() if not may_stay_unreceived(number[4], call.value)]
         if lost:
             raise RankFailure("messages were sent and never received: " + "; ".join(lost[:8]))
 
-    def ended(self) -> list[int]:
-        """Wait until all ranks have ended, or GRACE seconds after a failure; the ranks that have not."""
+    def join(self) -> list[int]:
+        """Wait until all ranks have ended, or GRACE seconds after a failure. Returns the ranks that have not ended."""
         deadline = None
         with self.lock:
-            while len(self.left) < self.size:
+            while len(self.finished) < self.size:
                 if self.failure is not None:
                     deadline = time.monotonic() + GRACE if deadline is None else deadline
                     if time.monotonic() >= deadline:
                         break
                 self.end.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
-            return sorted(set(range(self.size)) - self.left)
+            return sorted(set(range(self.size)) - self.finished)
 
 
 class ThreadComm(Communicator):
-    """One rank of a Meeting, or of a group of its ranks."""
+    """One rank of a ThreadExchange, or of a group of its ranks."""
 
     kind = "threads"
 
-    def __init__(self, meeting: Meeting, rank: int, channel: tuple[int, ...] = (),
+    def __init__(self, exchange: ThreadExchange, rank: int, channel: tuple[int, ...] = (),
                  ranks: Sequence[int] | None = None) -> None:
-        self._ranks = range(meeting.size) if ranks is None else ranks        # the meeting's, in this communicator's order
+        self._ranks = range(exchange.size) if ranks is None else ranks        # the exchange's, in this communicator's order
         self.size, self.held = len(self._ranks), (self._ranks.index(rank),)
-        self._meeting, self._channel, self._me = meeting, channel, rank
+        self._exchange_point, self._channel, self._exchange_rank = exchange, channel, rank
         self._number = self._duplicates = 0
-        self._lines: Counter[Any] = Counter()        # messages so far, by way and tag
+        self._message_counts: Counter[Any] = Counter()       # messages so far, by operation, source, dest and tag
 
-    def _bring(self, call: Call, item: Any) -> tuple[Callable[[], tuple[list[Call], list[Any]]], Callable[[], bool]]:
-        """Bring a call and an item to the next collective; functions to collect all ranks', and to test for them."""
+    def _put(self, call: Call, item: Any) -> tuple[Callable[[], tuple[list[Call], list[Any]]], Callable[[], bool]]:
+        """Deposit a call and an item for the next collective. Returns two functions: one waits for all ranks' calls and
+        items, the other tests whether they are there."""
         obligations.before_waiting()
-        number, rank, meeting, ranks = (self._channel, self._number), self._me, self._meeting, self._ranks
+        number, rank, exchange, ranks = (self._channel, self._number), self._exchange_rank, self._exchange_point, self._ranks
         self._number += 1
-        call.answers = self.answers
-        meeting.bring(number, rank, (call, item, here()), len(ranks))
+        call.backward_of = self.backward_of
+        exchange.put(number, rank, (call, item, user_site()), len(ranks))
 
         def collect() -> tuple[list[Call], list[Any]]:
-            brought = meeting.collect(number, rank, call, ranks, len(ranks))
-            calls = [call for call, _, _ in brought]
-            reason = verdict(calls)
+            contributions = exchange.get(number, rank, call, ranks, len(ranks))
+            calls = [call for call, _, _ in contributions]
+            reason = mismatch(calls)
             if reason:
-                raise explain(reason, [f"{call}{at(site)}" for call, _, site in brought])
-            return calls, [item for _, item, _ in brought]
+                raise collective_error(reason, [f"{call}{at_site(site)}" for call, _, site in contributions])
+            return calls, [item for _, item, _ in contributions]
 
-        return collect, lambda: meeting.complete(number, ranks)
+        return collect, lambda: exchange.is_complete(number, ranks)
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
-        return self._bring(calls[0], None)[0]()[0]
+        return self._put(calls[0], None)[0]()[0]
 
-    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
-        collect, test = self._bring(calls[0], np.array(xs[0], order="C"))      # others may read it after we went on
+    def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
+        collect, test = self._put(calls[0], np.array(xs[0], order="C"))      # others may read it after we went on
 
         def finish() -> Any:
             value = results(*collect(), self.held)
-            return value[0] if calls[0].name in ONE_RESULT else value
+            return value[0] if calls[0].name in ROOT_RESULT else value
 
         return Handle(finish, test)
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
         """The sum in rank order."""
         array = arrays[0]
-        collect, test = self._bring(Call("sum_in_place", self.size, array), array.copy())
+        collect, test = self._put(Call("sum_in_place", self.size, array), array.copy())
         return Handle(lambda: np.copyto(array, combined(collect()[1], "sum")), test)
 
     def duplicate(self) -> ThreadComm:
-        """The same meeting, with collectives numbered apart."""
+        """A communicator of the same ranks whose collectives have numbers of their own."""
         self._duplicates += 1
-        return ThreadComm(self._meeting, self._me, (*self._channel, self._duplicates), self._ranks)
+        return ThreadComm(self._exchange_point, self._exchange_rank, (*self._channel, self._duplicates), self._ranks)
 
-    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
+    def _groups(self, groups: list[list[int]], group_numbers: list[int | None]) -> list[Any]:
         self._duplicates += 1
-        number = mine[0]
-        return [None if number is None else ThreadComm(self._meeting, self._me, (*self._channel, self._duplicates, number),
-                                                       [self._ranks[place] for place in groups[number]])]
+        number = group_numbers[0]
+        if number is None:
+            return [None]
+        return [ThreadComm(self._exchange_point, self._exchange_rank, (*self._channel, self._duplicates, number),
+                           [self._ranks[place] for place in groups[number]])]
 
-    # a message is brought by its sender alone, and collected by its receiver alone
+    # a message is deposited by its sender alone, and read by its receiver alone
 
-    def _deliver(self, here: int, there: int, tag: int, call: Call, x: Array) -> Handle:
-        key = self._line("send", here, there, tag)
-        self._meeting.bring(key, self._me, (call, x.copy()), 1)
+    def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
+        key = self._message_key("send", local_place, peer, tag)
+        self._exchange_point.put(key, self._exchange_rank, (call, x.copy()), 1)
         return Handle(None)
 
-    def _collect(self, here: int, there: int, tag: int, what: str) -> Handle:
-        key, ranks = self._line("recv", there, here, tag), [self._ranks[there]]
-        return Handle(lambda: self._meeting.collect(key, self._me, what, ranks, 1)[0],
-                      lambda: self._meeting.complete(key, ranks))
+    def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
+        key, ranks = self._message_key("recv", peer, local_place, tag), [self._ranks[peer]]
+        return Handle(lambda: self._exchange_point.get(key, self._exchange_rank, what, ranks, 1)[0],
+                      lambda: self._exchange_point.is_complete(key, ranks))
 
-    def _arrived(self, here: int, there: int, tag: int) -> bool:
-        number = self._lines["recv", there, here, tag] + 1
-        return self._meeting.complete((MESSAGE, self._channel, there, here, tag, number), [self._ranks[there]])
+    def _probe(self, local_place: int, peer: int, tag: int) -> bool:
+        number = self._message_counts["recv", peer, local_place, tag] + 1
+        key = MESSAGE, self._channel, peer, local_place, tag, number
+        return self._exchange_point.is_complete(key, [self._ranks[peer]])
 
-    def _look_until(self, look: Callable[[], bool], what: str) -> None:
-        self._meeting.look_until(look, self._me, what, self._ranks)
+    def _poll_until(self, poll: Callable[[], bool], what: str) -> None:
+        self._exchange_point.poll_until(poll, self._exchange_rank, what, self._ranks)
 
-    def _line(self, what: str, source: int, dest: int, tag: int) -> Any:
-        """The key of the next message that is sent or received on a way with a tag."""
-        self._lines[what, source, dest, tag] += 1
-        return MESSAGE, self._channel, source, dest, tag, self._lines[what, source, dest, tag]
+    def _message_key(self, what: str, source: int, dest: int, tag: int) -> Any:
+        """The key of the next message that is sent or received from source to dest with a tag."""
+        self._message_counts[what, source, dest, tag] += 1
+        return MESSAGE, self._channel, source, dest, tag, self._message_counts[what, source, dest, tag]
 
     def free(self) -> None:
-        """Nothing else to do: what it holds goes with the meeting."""
+        """Settle what this rank owes to others; the memory is freed with the exchange."""
         obligations.before_closing(self)
 
     def abort(self, message: str) -> None:
-        """Fail this rank, and with it all."""
+        """Raise RankFailure here, which ends all ranks."""
         raise RankFailure(f"rank {self.rank} aborted: {message}", self.rank)
 
 
@@ -258,13 +262,13 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
     """
     if not isinstance(size, (int, np.integer)) or size < 1:
         raise ValueError(f"run_ranks({size!r}): a whole number of ranks, at least one")
-    meeting = Meeting(size, timeout)
+    exchange = ThreadExchange(size, timeout)
     values: list[Any] = [None] * size
 
     def body(rank: int, stream: Generator) -> None:
         failure: BaseException | None = None
         try:
-            comm = ThreadComm(meeting, rank)
+            comm = ThreadComm(exchange, rank)
             with using_generator(stream):
                 if network is None:
                     values[rank] = function(comm, *args)
@@ -276,7 +280,7 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
                     comm.settle()
         except BaseException as error:               # whatever it is, it is raised in the caller's thread
             failure = error
-        meeting.leave(rank, failure)
+        exchange.finish(rank, failure)
 
     with branches(size) as streams:
         started = [threading.Thread(target=contextvars.copy_context().run, args=(body, rank, stream), name=f"rank {rank}",
@@ -284,18 +288,18 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
         for thread in started:
             thread.start()
         try:
-            late = meeting.ended()
+            late = exchange.join()
         except BaseException as error:               # the user's Ctrl-C: let no rank wait for ever
-            meeting.leave(None, error)
+            exchange.finish(None, error)
             raise
         for rank, thread in enumerate(started):
             if rank not in late:                     # its last steps: nothing is left of it then
                 thread.join()
-    if meeting.failure is not None:
-        failed, first = meeting.failure
+    if exchange.failure is not None:
+        failed, first = exchange.failure
         note(first, f"rank {failed} of {size} failed" + (f"; ranks {late} had not ended {GRACE:g} s later" if late else ""))
         raise first
-    meeting.check_messages()
+    exchange.check_messages()
     return values
 
 

@@ -157,7 +157,7 @@ def all_reduce(tensor: Tensor, op: Any = ReduceOp.SUM, group: Any = None, async_
         return None
     with members.telling("all_reduce"):
         name, (x,) = _reduced(op, array_of(tensor, "tensor"))
-    handle = members.start("allreduce", [x], now=not async_op, op=name)
+    handle = members.issue("allreduce", [x], blocking=not async_op, op=name)
     return done(members, handle, lambda found: [write(tensor, found[0])], async_op)
 
 
@@ -173,7 +173,7 @@ def all_reduce_coalesced(tensors: Sequence[Tensor], op: Any = ReduceOp.SUM, grou
             raise ValueError("all_reduce_coalesced: tensors is an empty list")
         name, xs = _reduced(op, *arrays)
     flat = np.concatenate([x.reshape(-1) for x in xs])
-    handle = members.start("allreduce", [flat], now=not async_op, op=name)
+    handle = members.issue("allreduce", [flat], blocking=not async_op, op=name)
 
     def finish(found: Any) -> list[Any]:
         pieces = np.split(found[0], np.cumsum([x.size for x in xs])[:-1])
@@ -191,7 +191,7 @@ def reduce(tensor: Tensor, dst: int | None = None, op: Any = ReduceOp.SUM, group
     with members.telling("reduce"):
         root = place_of(members, dst, group_dst, "reduce")
         name, (x,) = _reduced(op, array_of(tensor, "tensor"))
-    handle = members.start("reduce", [x], now=not async_op, op=name, root=root)
+    handle = members.issue("reduce", [x], blocking=not async_op, op=name, root=root)
     here = members.rank() == root
     return done(members, handle, lambda found: [write(tensor, found) if here else tensor], async_op)
 
@@ -206,7 +206,7 @@ def broadcast(tensor: Tensor, src: int | None = None, group: Any = None, async_o
         root = place_of(members, src, group_src, "broadcast")
         x = array_of(tensor, "tensor")
     here = members.rank() == root
-    handle = members.start("broadcast", x if here else None, now=not async_op, root=root)
+    handle = members.issue("broadcast", x if here else None, blocking=not async_op, root=root)
     return done(members, handle, lambda found: [tensor if here else came(tensor, found[0], "broadcast")], async_op)
 
 
@@ -219,7 +219,7 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Any = None, asy
         x, outputs = array_of(tensor, "tensor"), arrays_of(tensor_list, "tensor_list", members.size())
         for output in outputs:
             alike(output, x, "all_gather")
-    handle = members.start("allgather", [x[None]], now=not async_op)
+    handle = members.issue("allgather", [x[None]], blocking=not async_op)
     return done(members, handle, lambda found: list(map(write, tensor_list, found[0])), async_op)
 
 
@@ -233,7 +233,7 @@ def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: A
     with members.telling("all_gather_into_tensor"):
         x, output = array_of(input_tensor, "input_tensor"), array_of(output_tensor, "output_tensor")
         counted(output, x, members.size() * x.size, "all_gather_into_tensor")
-    handle = members.start("allgather", [x[None]], now=not async_op)
+    handle = members.issue("allgather", [x[None]], blocking=not async_op)
     return done(members, handle, lambda found: [write(output_tensor, found[0])], async_op)
 
 
@@ -252,7 +252,7 @@ def all_gather_coalesced(output_tensor_lists: list[list[Tensor]], input_tensor_l
             for output, x in zip(arrays_of(outputs, "output_tensor_lists", len(xs)), xs, strict=True):
                 alike(output, x, "all_gather_coalesced")
     flat = np.concatenate([x.reshape(-1) for x in xs])
-    handle = members.start("allgather", [flat[None]], now=not async_op)
+    handle = members.issue("allgather", [flat[None]], blocking=not async_op)
 
     def finish(found: Any) -> list[Any]:
         cuts = np.cumsum([x.size for x in xs])[:-1]
@@ -280,7 +280,7 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
             raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
         for output in arrays_of(given, "gather_list", members.size()) if here else ():
             alike(output, x, "gather")
-    handle = members.start("gather", [x[None]], now=not async_op, root=root)
+    handle = members.issue("gather", [x[None]], blocking=not async_op, root=root)
     return done(members, handle, lambda found: list(map(write, given, found)) if here else [], async_op)
 
 
@@ -301,7 +301,7 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
         for part in arrays_of(given, "scatter_list", members.size()) if here else ():
             alike(part, x, "scatter")
     rows = np.stack([part.array for part in given]) if here else None
-    handle = members.start("scatter", rows, now=not async_op, root=root)
+    handle = members.issue("scatter", rows, blocking=not async_op, root=root)
     return done(members, handle, lambda found: [came(tensor, found[0][0], "scatter")], async_op)
 
 
@@ -316,7 +316,7 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: Any = ReduceOp.
         for part in parts:
             alike(part, target, "reduce_scatter")
         name, (x,) = _reduced(op, np.stack(parts))
-    handle = members.start("reduce_scatter", [x], now=not async_op, op=name, sizes=[1] * members.size())
+    handle = members.issue("reduce_scatter", [x], blocking=not async_op, op=name, sizes=[1] * members.size())
     return done(members, handle, lambda found: [write(output, found[0][0])], async_op)
 
 
@@ -330,7 +330,7 @@ def reduce_scatter_tensor(output: Tensor, input: Tensor, op: Any = ReduceOp.SUM,
         target, given = array_of(output, "output"), array_of(input, "input")
         counted(given, target, members.size() * target.size, "reduce_scatter_tensor")
         name, (x,) = _reduced(op, given.reshape(members.size(), -1))
-    handle = members.start("reduce_scatter", [x], now=not async_op, op=name, sizes=[1] * members.size())
+    handle = members.issue("reduce_scatter", [x], blocking=not async_op, op=name, sizes=[1] * members.size())
     return done(members, handle, lambda found: [write(output, found[0])], async_op)
 
 
@@ -350,7 +350,7 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
     sizes, wanted = [x.size for x in xs], [x.size for x in outputs]
     _expected(members, "all_to_all", sizes, wanted)
     flat = np.concatenate([x.reshape(-1) for x in xs])
-    handle = members.start("alltoall", [flat], now=not async_op, sizes=[sizes])
+    handle = members.issue("alltoall", [flat], blocking=not async_op, sizes=[sizes])
 
     def finish(found: Any) -> list[Any]:
         pieces = np.split(found[0], np.cumsum(wanted)[:-1])
@@ -373,7 +373,7 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
         wanted = split_sizes(output_split_sizes, target, members.size())
         alike(target, x, "all_to_all_single", (target.shape[0], *x.shape[1:]))
     _expected(members, "all_to_all_single", sizes, wanted)
-    handle = members.start("alltoall", [x], now=not async_op, sizes=[sizes])
+    handle = members.issue("alltoall", [x], blocking=not async_op, sizes=[sizes])
     return done(members, handle, lambda found: [write(output, found[0])], async_op)
 
 
@@ -408,7 +408,7 @@ def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None,
     with members.telling("barrier"):
         if device_ids is not None and members.backend != "nccl":
             raise RuntimeError(f"Function argument device_ids not supported for the selected backend {members.backend}")
-    handle = members.start("allreduce", [np.zeros(1, np.int8)], now=False)
+    handle = members.issue("allreduce", [np.zeros(1, np.int8)], blocking=False)
     if async_op or timeout is None:
         return done(members, handle, lambda found: [], async_op)
     Work(handle, lambda found: []).wait(timeout)

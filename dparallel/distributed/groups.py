@@ -94,9 +94,9 @@ class ProcessGroup:
         """The name of the backend."""
         return str(self.backend)
 
-    def start(self, name: str, x: Any, **settings: Any) -> Handle:
-        """Start the collective `name` on the group's communicator: Communicator.start()."""
-        return self.communicator.start(name, x, **settings)
+    def issue(self, name: str, x: Any, **settings: Any) -> Handle:
+        """Issue the collective `name` on the group's communicator: see Communicator.issue()."""
+        return self.communicator.issue(name, x, **settings)
 
     def settle(self) -> None:
         """Complete the collectives that were started with async_op=True, in their order."""

@@ -22,13 +22,14 @@ class AllToAll(Partnered):
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Any = None, dim: int = 0) -> Any:
         """One tensor per held place -> one per held place: the rows received, concatenated along dim in place order."""
-        return ctx.function.run(ctx, xs, comm=comm, sizes=sizes, dim=dim)
+        return ctx.function.issue_blocking(ctx, xs, comm=comm, sizes=sizes, dim=dim)
 
     @staticmethod
-    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Any = None, dim: int = 0) -> Handle:
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Any = None,
+              dim: int = 0) -> Handle:
         """Issue comm's alltoall; keeps the sizes received, which are the sizes that the adjoint sends."""
         sizes = per_place(sizes, comm)
-        handle = comm.start("alltoall", arrays_of(xs), now=now, sizes=sizes, dim=dim)     # refuses bad sizes everywhere
+        handle = comm.issue("alltoall", arrays_of(xs), blocking=blocking, sizes=sizes, dim=dim)      # checks the sizes
         if ctx.agreed:
             if sizes is None:
                 sizes = [even_split(rows_of(x, dim), comm.size) for x in arrays_of(xs)]

@@ -21,12 +21,12 @@ class Broadcast(Partnered):
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> Any:
         """root's x of any shape -> a copy on each held place."""
-        return ctx.function.run(ctx, (x,), comm=comm, root=root)
+        return ctx.function.issue_blocking(ctx, (x,), comm=comm, root=root)
 
     @staticmethod
-    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0) -> Handle:
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0) -> Handle:
         """Issue comm's broadcast."""
-        return comm.start("broadcast", array_of(*xs), now=now, root=root)
+        return comm.issue("broadcast", array_of(*xs), blocking=blocking, root=root)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
@@ -42,13 +42,13 @@ class Reduce(Reduction):
         """One tensor per held place, all of one shape -> their combination on root, an empty tensor of shape (0,)
         elsewhere.
         """
-        return ctx.function.run(ctx, xs, comm=comm, root=root, op=op, ties=ties)
+        return ctx.function.issue_blocking(ctx, xs, comm=comm, root=root, op=op, ties=ties)
 
     @staticmethod
-    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0, op: str = "sum",
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0, op: str = "sum",
               ties: str = "split") -> Handle:
         """Issue comm's reduce."""
-        return Reduction.combine(ctx, "reduce", now, xs, comm, op, ties, root=root).then(lambda h: [h.value()])
+        return Reduction.combine(ctx, "reduce", blocking, xs, comm, op, ties, root=root).then(lambda h: [h.value()])
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:

@@ -12,7 +12,7 @@ from autograd.core.modes import DUAL, GRAD, modes
 
 from ..comm import CollectiveError, Communicator, communicator, world
 from .pending_messages import tell_gone
-from .wait_order import overtake
+from .wait_order import reserve_numbers
 
 NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
 NO_PART.flags.writeable = False
@@ -28,7 +28,7 @@ class Collective(Function):
 
     always_runs = True
     asks = True
-    overtakes = True                                 # what was started before and is still under way, see wait_order.py
+    reserves_numbers = True                          # for started collectives that are not waited for, see wait_order.py
 
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
@@ -45,15 +45,15 @@ class Collective(Function):
         node.agreed = bits & (GRAD | DUAL)
         if node.agreed:
             comm.recorded += 1
-            node.number = comm.recorded              # the same on all ranks: they met here
+            node.number = comm.recorded              # the same on all ranks: agree() is collective
         return node.agreed
 
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
         """Run on every rank; None as an input stands for having no part."""
         tell_gone()
-        if cls.overtakes:
-            overtake()
+        if cls.reserves_numbers:
+            reserve_numbers()
         return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=communicator(comm), **settings)
 
 
@@ -99,7 +99,7 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def shaped(grads: Any, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
+def reshaped_gradients(grads: Any, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
     """Gradients in their inputs' shapes: 0-d inputs were rows of one. An input that was not read (by a root elsewhere) gets
     zeros, made of the empty gradient: passes over this one must find the collective on every rank."""
     return tuple(g if g.shape == shape else g.reshape(shape) if g.numel() == np.prod(shape, dtype=int)

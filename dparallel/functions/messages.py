@@ -30,7 +30,7 @@ from autograd.transforms.forward_ad import make_dual, unpack_dual
 from ..comm import Communicator, Handle, communicator
 from ..comm.messages import Message, call_text, check_like, gradient_tag
 from .pending_messages import LAST, Open, Received, Sent, tell_gone, waiting
-from .wait_order import overtake
+from .wait_order import reserve_numbers
 
 MESSAGES = "messages (Send, Recv, Isend, Irecv)"
 WITH_TANGENT = DUAL                  # in a message's note, beside GRAD: x and its tangent came, one on the other
@@ -54,7 +54,7 @@ class Post(Function):
         ctx.message = message
         array = x.array if isinstance(x, Tensor) else x
         array = array.copy(order="C") if type(array) is np.ndarray else array
-        message.number = message.comm.post(array, message.other, tag, note, message.place)[0]
+        message.number = message.comm.post_send(array, message.other, tag, note, message.place)[0]
         if isinstance(x, Tensor):                    # a list or number, which it converts, gets no gradient
             message.like = (array.shape, array.dtype)
         return as_tensor(np.zeros(0))
@@ -80,7 +80,7 @@ def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
            *links: Tensor, note: int = 0, own_pass: bool = False) -> tuple[Tensor, Sent]:
     """Send x, with its tangent if it has one: the Tensor that Post returned, and the pending message."""
     side_effect(MESSAGES)
-    overtake()
+    reserve_numbers()
     tell_gone()
     message = Sent(comm, place, dest, tag, own_pass)
     primal, tangent = unpack_dual(x) if isinstance(x, Tensor) else (x, None)
@@ -163,14 +163,14 @@ class Recv(Function):
         side_effect(MESSAGES)
         tell_gone()
         number = comm.user_tag(tag)
-        return cls.complete(comm.fetch(source, number, place), comm, source, number, place, like, own_pass=own_pass)
+        return cls.complete(comm.post_recv(source, number, place), comm, source, number, place, like, own_pass=own_pass)
 
     @classmethod
     def complete(cls, handle: Handle, comm: Communicator, source: int, tag: int, place: int | None,
                  like: Any = None, link: Any = None, own_pass: bool = False) -> Any:
         """Wait for the message and record its reception."""
         came: Message = handle.wait()
-        overtake()
+        reserve_numbers()
         dual = bool(int(came.note) & WITH_TANGENT)
         check_like(came.array[0] if dual else came.array, like, call_text("recv", "source", source, tag))
         if dual and modes.level is None:
@@ -238,7 +238,7 @@ class Irecv:
         comm = communicator(comm)
         side_effect(MESSAGES)
         number = comm.user_tag(tag)
-        handle = comm.fetch(source, number, place)
+        handle = comm.post_recv(source, number, place)
         return Handle(lambda: Recv.complete(handle, comm, source, number, place, like, own_pass=own_pass), handle.done)
 
 

@@ -22,43 +22,45 @@ from autograd import Function, Tensor, as_tensor, is_grad_enabled
 from autograd.core.primitive import side_effect
 
 from ..comm import Communicator, Handle, communicator
-from .collective import NO_PART, Collective, one_per_place, shaped, shapes_of
-from .wait_order import Turn, overtake, settle, started
+from .collective import NO_PART, Collective, one_per_place, reshaped_gradients, shapes_of
+from .wait_order import StartedCollective, assign_number, register, reserve_numbers
+
+Issue = tuple[type["Partnered"], tuple[Any, ...], dict[str, Any]]          # a class, its inputs and its settings
 
 
 class Partnered(Collective):
-    """The base of the built-in collectives. A subclass says how it begins, and which partner gives its gradient."""
+    """Base of the built-in collectives: a subclass defines how it is issued and which partner computes its gradient."""
 
-    # begin(ctx, now, xs, *, comm, ...): start the collective (complete it if `now`) on the inputs xs; the Handle of a list
-    # of arrays, one for each place held. Keeps in ctx what adjoint() and finish() need, and what xs they read, in
-    # saved_tensors; the shapes of xs are kept for it.
-    begin: ClassVar[Callable[..., Handle]]
+    # issue(ctx, blocking, xs, *, comm, ...) starts the collective on the inputs xs, completes it if `blocking`, and returns
+    # the Handle of a list of arrays, one for each held place. It stores in ctx what adjoint() and finish() need, and saves
+    # the inputs that they read for backward; issue_recorded() stores the inputs' shapes.
+    issue: ClassVar[Callable[..., Handle]]
 
     @staticmethod
     def adjoint(ctx: Any) -> tuple[type[Partnered], dict[str, Any]]:
-        """The partner and its settings."""
+        """The partner's class and its settings."""
         raise NotImplementedError
 
     @staticmethod
     def finish(ctx: Any, grads: Any) -> Any:
-        """The gradients of the inputs from what the partner gave: in the inputs' shapes, zeros where they were not read."""
-        return shaped(grads, ctx.shapes)
+        """The inputs' gradients from the partner's results: in the inputs' shapes, zeros where an input was not read."""
+        return reshaped_gradients(grads, ctx.shapes)
 
     @classmethod
-    def push(cls, ctx: Any, tangents: tuple[Any, ...]) -> tuple[type[Partnered], tuple[Any, ...], dict[str, Any]]:
-        """The collective that makes the outputs' tangents, its inputs and its settings: a linear one is its own."""
+    def tangent_collective(cls, ctx: Any, tangents: tuple[Any, ...]) -> Issue:
+        """The collective that computes the outputs' tangents, with its inputs and settings: a linear one is its own."""
         return cls, tangents, ctx.settings
 
     @classmethod
-    def run(cls, ctx: Any, xs: tuple[Any, ...], **settings: Any) -> Any:
-        """What forward does."""
+    def issue_blocking(cls, ctx: Any, xs: tuple[Any, ...], **settings: Any) -> Any:
+        """The body of forward(): issue the collective and wait; a Tensor for each held place."""
         ctx.settings = settings
-        return one_per_place(cls.launch(ctx, True, xs).wait())
+        return one_per_place(cls.issue_recorded(ctx, True, xs).wait())
 
     @classmethod
-    def launch(cls, ctx: Any, now: bool, xs: tuple[Any, ...]) -> Handle:
-        """begin() with ctx's settings; if it is recorded, the inputs' shapes are kept."""
-        handle = cls.begin(ctx, now, xs, **ctx.settings)
+    def issue_recorded(cls, ctx: Any, blocking: bool, xs: tuple[Any, ...]) -> Handle:
+        """Call issue() with ctx's settings; if the call is recorded, store the inputs' shapes."""
+        handle = cls.issue(ctx, blocking, xs, **ctx.settings)
         if ctx.agreed:
             ctx.shapes = shapes_of(xs)
         return handle
@@ -69,22 +71,22 @@ class Partnered(Collective):
         node.
         """
         partner, settings = ctx.function.adjoint(ctx)
-        with ctx.settings["comm"].answering(ctx.number):
+        with ctx.settings["comm"].in_backward_of(ctx.number):
             return ctx.function.finish(ctx, partner.apply(*gs, **settings))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        """What push() says, on all ranks."""
-        function, inputs, settings = ctx.function.push(ctx, directions(ctx, tangents))
+        """Apply tangent_collective(), on all ranks."""
+        function, inputs, settings = ctx.function.tangent_collective(ctx, tangents_or_zeros(ctx, tangents))
         out = function.apply(*inputs, **settings)
-        return differentiable(out, ctx)
+        return differentiable_tangents(out, ctx)
 
     @classmethod
     def start(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Pending:
-        """apply, not waited for: its result is what the handle's wait() returns.
+        """Start the collective without waiting: the result is what wait() of the returned Pending returns.
 
-        What is computed between start() and wait() overlaps with the communication, also in backward. Call start() on
-        every rank, in the same order; each rank waits when it likes. Inputs must not be written to before wait().
+        What is computed between start() and wait() overlaps with the communication, also in backward. All ranks call
+        start() in the same order; each may wait at any time. Inputs must not be written to before wait().
 
         >>> h = AllReduce.start(x, comm=comm)
         >>> y = work(z)
@@ -92,29 +94,29 @@ class Partnered(Collective):
         """
         side_effect("a collective that start() begins")
         comm = communicator(comm)
-        flight = Flight(cls)
-        token = Start.apply(*args, comm=comm, flight=flight, settings=settings)
+        pending = PendingCollective(cls)
+        token = Start.apply(*args, comm=comm, pending=pending, settings=settings)
         if token.requires_grad and not comm.alone:
-            started(flight)
-        return Pending(token, flight)
+            register(pending)
+        return Pending(token, pending)
 
 
-def directions(ctx: Any, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The tangents, zeros (of the input's shape and dtype) where there is none."""
+def tangents_or_zeros(ctx: Any, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tangents; zeros of the input's shape and dtype where an input has none."""
     metas = ctx.meta or [()] * len(tangents)
     return tuple(t if t is not None else as_tensor(np.zeros(*meta) if meta else NO_PART)
                  for t, meta in zip(tangents, metas, strict=True))
 
 
-def differentiable(tangents: Any, ctx: Any) -> Any:
-    """The outputs' tangents, None for outputs of integers."""
+def differentiable_tangents(tangents: Any, ctx: Any) -> Any:
+    """The outputs' tangents; None for outputs of integers."""
     many = tangents if isinstance(tangents, tuple) else (tangents,)
     return tuple(t if dtype is not None and dtype.kind in "fcV" else None
                  for t, (_, dtype) in zip(many, ctx.output_meta, strict=True))
 
 
-class Flight(Turn):
-    """A collective on its way between a Start and its Wait: in forward, in backward, and in forward mode."""
+class PendingCollective(StartedCollective):
+    """The state that a Start and its Wait share: the collective in flight in forward, in backward, and in forward mode."""
 
     def __init__(self, function: type[Partnered]) -> None:
         self.function = function
@@ -123,61 +125,61 @@ class Flight(Turn):
         self.tangent: Any = None                     # the Pending of the outputs' tangents
 
     def wait(self, token: Tensor) -> Any:
-        """Wait, recorded as if it had been called at its turn."""
+        """Wait, and record the Wait with the number reserved for it, if there is one."""
         if is_grad_enabled():
-            overtake(self)
-        value = Wait.apply(token, flight=self)
+            reserve_numbers(self)
+        value = Wait.apply(token, pending=self)
         for t in value if isinstance(value, tuple) else (value,):
             if t.edge is not None:
-                settle(self, t.edge[0])
+                assign_number(self, t.edge[0])
         return value
 
 
 class Pending:
-    """What start() returns: wait() gives the result, done() says without blocking whether it has come."""
+    """What start() returns: wait() returns the result, done() tests without blocking whether it is there."""
 
-    def __init__(self, token: Tensor, flight: Flight) -> None:
-        self._token, self._flight, self._value = token, flight, None
+    def __init__(self, token: Tensor, pending: PendingCollective) -> None:
+        self._token, self._pending, self._value = token, pending, None
 
     def wait(self) -> Any:
-        """What apply() would have returned, recorded here. May be called again: it is the same then."""
+        """What apply() would have returned, recorded at this call. Further calls return the same result."""
         if self._value is None or (is_grad_enabled() and self._token.requires_grad and not _recorded(self._value)):
-            self._value = self._flight.wait(self._token)
+            self._value = self._pending.wait(self._token)
         return self._value
 
     def done(self) -> bool:
-        """Whether wait() would return at once."""
-        return bool(self._flight.handle.done())
+        """Whether wait() would return without blocking."""
+        return bool(self._pending.handle.done())
 
 
 def _recorded(value: Any) -> bool:
-    """False for what was waited for in no_grad; outputs of integers are never recorded."""
+    """Whether a result was recorded: not if it was waited for in no_grad. Outputs of integers count as recorded."""
     return any(t.requires_grad or t.dtype.kind not in "fcV" for t in (value if isinstance(value, tuple) else (value,)))
 
 
 class Start(Collective):
     """The inputs -> a token, on which Wait depends."""
 
-    overtakes = False
+    reserves_numbers = False
 
     @staticmethod
-    def forward(ctx: Any, *xs: Any, comm: Communicator, flight: Flight, settings: dict[str, Any]) -> Tensor:
+    def forward(ctx: Any, *xs: Any, comm: Communicator, pending: PendingCollective, settings: dict[str, Any]) -> Tensor:
         """Start the collective."""
-        ctx.settings, ctx.flight = {"comm": comm, **settings}, flight
-        flight.handle = flight.function.launch(ctx, False, xs)
+        ctx.settings, ctx.pending = {"comm": comm, **settings}, pending
+        pending.handle = pending.function.issue_recorded(ctx, False, xs)
         return as_tensor(np.zeros(()))
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
         """Wait for the partner, which Wait's backward has started."""
-        pending, ctx.flight.back = ctx.flight.back, None
-        return ctx.flight.function.finish(ctx, pending.wait())
+        partner, ctx.pending.back = ctx.pending.back, None
+        return ctx.pending.function.finish(ctx, partner.wait())
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         """Start the collective that makes the tangents, on all ranks."""
-        function, inputs, settings = ctx.flight.function.push(ctx, directions(ctx, tangents))
-        ctx.flight.tangent = function.start(*inputs, **settings)
+        function, inputs, settings = ctx.pending.function.tangent_collective(ctx, tangents_or_zeros(ctx, tangents))
+        ctx.pending.tangent = function.start(*inputs, **settings)
         return as_tensor(np.zeros(()))
 
 
@@ -187,21 +189,21 @@ class Wait(Function):
     always_runs = True
 
     @staticmethod
-    def forward(ctx: Any, token: Tensor, *, flight: Flight) -> Any:
+    def forward(ctx: Any, token: Tensor, *, pending: PendingCollective) -> Any:
         """Complete the collective."""
-        ctx.flight = flight
-        return one_per_place(flight.handle.wait())
+        ctx.pending = pending
+        return one_per_place(pending.handle.wait())
 
     @staticmethod
     def backward(ctx: Any, *gs: Tensor) -> Any:
         """Start the partner."""
         (start, _), = ctx.edges
-        partner, settings = ctx.flight.function.adjoint(start)
-        with start.settings["comm"].answering(start.number):
-            ctx.flight.back = partner.start(*gs, **settings)
+        partner, settings = ctx.pending.function.adjoint(start)
+        with start.settings["comm"].in_backward_of(start.number):
+            ctx.pending.back = partner.start(*gs, **settings)
         return as_tensor(np.zeros(()))
 
     @staticmethod
     def jvp(ctx: Any, token: Any) -> Any:
         """Complete the tangents."""
-        return differentiable(ctx.flight.tangent.wait(), ctx)
+        return differentiable_tangents(ctx.pending.tangent.wait(), ctx)

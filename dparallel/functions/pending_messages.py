@@ -57,8 +57,8 @@ from autograd.core.walk import running
 
 from ..comm import Communicator, Handle
 from ..comm.handle import obligations
-from ..comm.messages import ZEROS, Message, gradient_tag, word_tag
-from ..comm.watchdog.call_site import at, here
+from ..comm.messages import ZEROS, Message, gradient_tag, status_tag
+from ..comm.watchdog.call_site import at_site, user_site
 
 MANY = 1000                          # messages without a backward pass, at which to warn
 LAST = 16                            # in a gradient's note, beside GRAD and DUAL: no other one will come
@@ -79,7 +79,7 @@ class Open:
         self.done = False                            # no pass will come by
         self.taken = False                           # took part by no path of the graph
         self.node: Any = None                        # weak: the node behind the tensor that the user got
-        self.site = here() if tag >= 0 else None     # the user's line
+        self.site = user_site() if tag >= 0 else None     # the user's line
 
     def opened(self, tensor: Tensor) -> None:
         """Note the tensor that the user gets."""
@@ -113,7 +113,8 @@ class Open:
     def check(self, name: str, way: str) -> None:
         """RuntimeError if a pass that nothing led from has used the message up."""
         if self.taken and self.done:
-            raise RuntimeError(f"{name}: message {self.number} {way} place {self.other}{at(self.site)} {self.used_up()}")
+            message = f"message {self.number} {way} place {self.other}{at_site(self.site)}"
+            raise RuntimeError(f"{name}: {message} {self.used_up()}")
 
     def used_up(self) -> str:
         """The text that says which earlier pass used the message up, and what to do."""
@@ -139,7 +140,7 @@ class Sent(Open):
     def expect(self) -> None:
         """Begin to receive the gradient."""
         if not self.silent:
-            self.coming = self.comm.fetch(self.other, gradient_tag(self.number), self.place)
+            self.coming = self.comm.post_recv(self.other, gradient_tag(self.number), self.place)
 
     def take(self, completed: Callable[[Handle], Tensor]) -> Tensor:
         """The gradient, by what makes a tensor of the received message."""
@@ -168,7 +169,7 @@ class Sent(Open):
                 self.taken = True
                 beginning.join(self)
         elif self.taken:
-            word = self.comm.fetch(self.other, word_tag(self.number), self.place).wait().note
+            word = self.comm.post_recv(self.other, status_tag(self.number), self.place).wait().note
             if word == GONE:
                 self.forget()
             elif word == YES:
@@ -203,7 +204,7 @@ class Received(Open):
             if self.missed > 8 * MISSES or self.gone():
                 self.close()
             else:
-                self._post(np.zeros(0), word_tag(self.number), YES if reached else NO)
+                self._post(np.zeros(0), status_tag(self.number), YES if reached else NO)
         elif reached:
             self.passed = False
         elif not self.own_pass:
@@ -243,13 +244,13 @@ class Received(Open):
         if not self.done and not self.local:
             if self.again:
                 self.done = self.taken = True
-                self._post(np.zeros(0), word_tag(self.number), GONE)
+                self._post(np.zeros(0), status_tag(self.number), GONE)
             else:
                 self.keep = False
                 self.answer()
 
     def _post(self, array: Any, tag: int, note: float) -> None:
-        self.comm.post(array, self.other, tag, note, self.place)
+        self.comm.post_send(array, self.other, tag, note, self.place)
 
 
 class _Waiting(threading.local):

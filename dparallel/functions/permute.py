@@ -26,15 +26,15 @@ class Permute(Partnered):
         """One tensor per held place -> the tensor of the place paired with it as source, or an empty tensor of shape
         (0,).
         """
-        return ctx.function.run(ctx, xs, comm=comm, pairs=pairs)
+        return ctx.function.issue_blocking(ctx, xs, comm=comm, pairs=pairs)
 
     @staticmethod
-    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, pairs: Any) -> Handle:
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, pairs: Any) -> Handle:
         """Issue comm's permute; keeps the pairs as a list, since backward reads them again."""
         if hasattr(pairs, "__iter__"):
             pairs = list(pairs)                      # backward reads them again: an iterator would be empty by then
             ctx.settings = ctx.settings | {"pairs": pairs}
-        return completed(comm.start_permute(arrays_of(xs), pairs), now)
+        return completed(comm.start_permute(arrays_of(xs), pairs), blocking)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
@@ -56,12 +56,13 @@ class SendRecv(Partnered):
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, by: int = 1, ring: bool = True) -> Any:
         """One tensor per held place, of any shapes -> the neighbour's tensor."""
-        return ctx.function.run(ctx, xs, comm=comm, by=by, ring=ring)
+        return ctx.function.issue_blocking(ctx, xs, comm=comm, by=by, ring=ring)
 
     @staticmethod
-    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, by: int = 1, ring: bool = True) -> Handle:
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, by: int = 1,
+              ring: bool = True) -> Handle:
         """Issue comm's shift."""
-        return completed(comm.start_shift(arrays_of(xs), by, ring=ring), now)
+        return completed(comm.start_shift(arrays_of(xs), by, ring=ring), blocking)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
@@ -88,8 +89,8 @@ class Barrier(Collective):
         return Barrier.apply(*gs, comm=ctx.comm)
 
 
-def completed(handle: Handle, now: bool) -> Handle:
-    """The handle, waited for if `now`: mistakes are told there."""
-    if now:
+def completed(handle: Handle, blocking: bool) -> Handle:
+    """The handle, waited for if `blocking`: a mistake of any place is raised there."""
+    if blocking:
         handle.wait()
     return handle

@@ -32,12 +32,12 @@ class AllGather(Partnered):
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, dim: int = 0) -> Any:
         """One tensor per held place, (rows_p, ...) along dim -> (sum of rows, ...) for each held place."""
-        return ctx.function.run(ctx, xs, comm=comm, dim=dim)
+        return ctx.function.issue_blocking(ctx, xs, comm=comm, dim=dim)
 
     @staticmethod
-    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, dim: int = 0) -> Handle:
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, dim: int = 0) -> Handle:
         """Issue comm's allgather; if recorded, exchange the row counts that the adjoint cuts by."""
-        handle = comm.start("allgather", arrays_of(xs), now=now, dim=dim)
+        handle = comm.issue("allgather", arrays_of(xs), blocking=blocking, dim=dim)
         if ctx.agreed:
             ctx.partner = {"comm": comm, "sizes": row_counts(xs, comm, dim), "dim": dim}
         return handle
@@ -56,10 +56,10 @@ class Reduction(Partnered):
     """
 
     @staticmethod
-    def combine(ctx: Any, name: str, now: bool, xs: tuple[Any, ...], comm: Communicator, op: str, ties: str,
+    def combine(ctx: Any, name: str, blocking: bool, xs: tuple[Any, ...], comm: Communicator, op: str, ties: str,
                 **where: Any) -> Handle:
         """Issue the reduction `name`; save the inputs if its slopes depend on them (prod, max, min)."""
-        handle = comm.start(name, arrays_of(xs), now=now, op=op, ties=ties, **where)
+        handle = comm.issue(name, arrays_of(xs), blocking=blocking, op=op, ties=ties, **where)
         ctx.op = "mean" if op == "avg" else op
         if ctx.agreed and ctx.op in ("prod", "max", "min"):
             ctx.save_for_backward(*[x if isinstance(x, Tensor) else as_tensor(x) for x in xs])
@@ -76,7 +76,7 @@ class Reduction(Partnered):
                      for g, s in zip(as_tuple(grads), slopes(ctx), strict=True))
 
     @classmethod
-    def push(cls, ctx: Any, tangents: tuple[Any, ...]) -> Any:
+    def tangent_collective(cls, ctx: Any, tangents: tuple[Any, ...]) -> Any:
         """The collective of the tangents: the sum over places of slope times tangent."""
         if ctx.op in ("sum", "mean"):
             return cls, tangents, ctx.settings
@@ -122,13 +122,13 @@ class AllReduce(Reduction):
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, op: str = "sum", ties: str = "split") -> Any:
         """One tensor per held place, all of one shape -> their combination, a copy for each held place."""
-        return ctx.function.run(ctx, xs, comm=comm, op=op, ties=ties)
+        return ctx.function.issue_blocking(ctx, xs, comm=comm, op=op, ties=ties)
 
     @staticmethod
-    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, op: str = "sum",
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, op: str = "sum",
               ties: str = "split") -> Handle:
         """Issue comm's allreduce."""
-        return Reduction.combine(ctx, "allreduce", now, xs, comm, op, ties)
+        return Reduction.combine(ctx, "allreduce", blocking, xs, comm, op, ties)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
@@ -146,14 +146,14 @@ class ReduceScatter(Reduction):
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Sequence[int] | None = None, dim: int = 0,
                 op: str = "sum", ties: str = "split") -> Any:
         """One tensor per held place, all of one shape (rows, ...) -> (sizes[p], ...) for each held place p."""
-        return ctx.function.run(ctx, xs, comm=comm, sizes=sizes, dim=dim, op=op, ties=ties)
+        return ctx.function.issue_blocking(ctx, xs, comm=comm, sizes=sizes, dim=dim, op=op, ties=ties)
 
     @staticmethod
-    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Sequence[int] | None = None,
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Sequence[int] | None = None,
               dim: int = 0, op: str = "sum", ties: str = "split") -> Handle:
         """Issue comm's reduce_scatter."""
         ctx.partner = {"comm": comm, "dim": dim}
-        return Reduction.combine(ctx, "reduce_scatter", now, xs, comm, op, ties, sizes=sizes, dim=dim)
+        return Reduction.combine(ctx, "reduce_scatter", blocking, xs, comm, op, ties, sizes=sizes, dim=dim)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:

@@ -25,14 +25,14 @@ class Scan(Partnered):
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, reverse: bool = False, exclusive: bool = False) -> Any:
         """One tensor per held place, all of one shape -> the prefix sum for each held place, of the same shape."""
-        return ctx.function.run(ctx, xs, comm=comm, reverse=reverse, exclusive=exclusive)
+        return ctx.function.issue_blocking(ctx, xs, comm=comm, reverse=reverse, exclusive=exclusive)
 
     @staticmethod
-    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, reverse: bool = False,
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, reverse: bool = False,
               exclusive: bool = False) -> Handle:
         """Issue comm's scan or exscan."""
         start = comm.start_exscan if exclusive else comm.start_scan
-        return completed(start(arrays_of(xs), reverse=reverse), now)
+        return completed(start(arrays_of(xs), reverse=reverse), blocking)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:

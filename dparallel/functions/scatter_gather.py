@@ -25,14 +25,14 @@ class Scatter(Partnered):
         """root's x (rows, ...) along dim -> (sizes[p], ...) for each held place p. Other places pass None or any
         tensor.
         """
-        return ctx.function.run(ctx, (x,), comm=comm, sizes=sizes, root=root, dim=dim)
+        return ctx.function.issue_blocking(ctx, (x,), comm=comm, sizes=sizes, root=root, dim=dim)
 
     @staticmethod
-    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Sequence[int] | None = None,
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, sizes: Sequence[int] | None = None,
               root: int = 0, dim: int = 0) -> Handle:
         """Issue comm's scatter."""
         ctx.partner = {"comm": comm, "root": root, "dim": dim}
-        return comm.start("scatter", array_of(*xs), now=now, sizes=sizes, root=root, dim=dim)
+        return comm.issue("scatter", array_of(*xs), blocking=blocking, sizes=sizes, root=root, dim=dim)
 
     @staticmethod
     def adjoint(ctx: Any) -> Any:
@@ -48,12 +48,12 @@ class Gather(Partnered):
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, root: int = 0, dim: int = 0) -> Tensor:
         """One tensor per held place, (rows_p, ...) along dim -> (sum of rows, ...) on root, shape (0,) elsewhere."""
-        return ctx.function.run(ctx, xs, comm=comm, root=root, dim=dim)
+        return ctx.function.issue_blocking(ctx, xs, comm=comm, root=root, dim=dim)
 
     @staticmethod
-    def begin(ctx: Any, now: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0, dim: int = 0) -> Handle:
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, root: int = 0, dim: int = 0) -> Handle:
         """Issue comm's gather; if recorded, exchange the row counts that the adjoint cuts by."""
-        handle = comm.start("gather", arrays_of(xs), now=now, root=root, dim=dim)
+        handle = comm.issue("gather", arrays_of(xs), blocking=blocking, root=root, dim=dim)
         if ctx.agreed:
             ctx.partner = {"comm": comm, "sizes": row_counts(xs, comm, dim), "root": root, "dim": dim}
         return handle.then(lambda h: [h.value()])

@@ -1,10 +1,11 @@
-"""When the partner of a started collective begins in backward: in the reversed order of starts, whatever the order of waits.
+"""The order in which backward starts the partners of started collectives: the reverse of the starts, not of the waits.
 
-Ranks start collectives in one order, but may wait for them in any. In backward Wait begins the partner, and nodes run newest
-first: so that ranks begin the same one, a Wait must run after all that was started or called after its Start. It depends
-on that Start alone, so it may run as late as just before it. Hence whatever is overtaken, a collective that is still under
-way when a later one is waited for or called, or a message passed, takes its number there and then, and its Wait will have
-it. A Wait that was not overtaken keeps its own number, and all the overlap.
+All ranks start collectives in one order, but each may wait for them in another. In backward the node of wait() starts the
+partner, and nodes run by decreasing number. For all ranks to start the same partner, a Wait must run after the nodes of all
+collectives and messages called after its Start. It depends on its Start alone, so any number above that of its Start is
+valid. Therefore, when a later collective is waited for or called, or a message is passed, each collective that is still
+outstanding reserves its Wait's number at that moment. A Wait without a reserved number keeps the number of its own call,
+and with it the largest overlap.
 """
 
 from __future__ import annotations
@@ -16,42 +17,44 @@ from typing import Any
 from autograd.core.graph import next_number
 
 
-class Turn:
-    """A collective between start and wait: which number its Wait has, where it is not that of the time of wait()."""
+class StartedCollective:
+    """A collective between start and wait, with the number reserved for its Wait; None: the number of the wait() call."""
 
-    number: int | None = None
+    reserved_number: int | None = None
 
 
-class _UnderWay(threading.local):
-    """What this thread has started with a gradient to come, and not waited for; in order."""
+class _Outstanding(threading.local):
+    """The recorded collectives that this thread has started and not waited for, in order."""
 
     def __init__(self) -> None:
-        self.turns: list[weakref.ref[Turn]] = []
+        self.collectives: list[weakref.ref[StartedCollective]] = []
 
 
-_under_way = _UnderWay()
+_outstanding = _Outstanding()
 
 
-def started(turn: Turn) -> None:
-    """A recorded collective is under way."""
-    _under_way.turns.append(weakref.ref(turn))
+def register(collective: StartedCollective) -> None:
+    """Add a recorded collective that has been started."""
+    _outstanding.collectives.append(weakref.ref(collective))
 
 
-def overtake(waited: Turn | None = None) -> None:
-    """A collective or a message is called, or one that was started is waited for: what was started before, and is still
-    under way, takes its number."""
-    if not _under_way.turns:
+def reserve_numbers(waited: StartedCollective | None = None) -> None:
+    """Reserve a number for the Wait of each outstanding collective that was started before `waited` (None: of all).
+
+    Called when a collective or a message is called, or when a started collective is waited for.
+    """
+    if not _outstanding.collectives:
         return
-    found = [(ref, turn) for ref in _under_way.turns if (turn := ref()) is not None]
-    for _, turn in found:
-        if turn is waited:
+    found = [(ref, collective) for ref in _outstanding.collectives if (collective := ref()) is not None]
+    for _, collective in found:
+        if collective is waited:
             break
-        if turn.number is None:
-            turn.number = next_number()
-    _under_way.turns = [ref for ref, turn in found if turn is not waited]
+        if collective.reserved_number is None:
+            collective.reserved_number = next_number()
+    _outstanding.collectives = [ref for ref, collective in found if collective is not waited]
 
 
-def settle(turn: Turn, node: Any) -> None:
-    """The Wait of a turn has been recorded: it gets the number that was taken for it."""
-    if turn.number is not None:
-        node.seq = turn.number
+def assign_number(collective: StartedCollective, node: Any) -> None:
+    """Give the recorded Wait node the number reserved for it, if there is one."""
+    if collective.reserved_number is not None:
+        node.seq = collective.reserved_number

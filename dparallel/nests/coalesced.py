@@ -12,7 +12,7 @@ import numpy as np
 
 from autograd import Tensor, cat
 
-from ..comm import Communicator, Places, communicator, gathering_place, places_of
+from ..comm import Communicator, Places, communicator, gather_target, places_of
 from ..functions import Broadcast, Reduce, as_tuple
 from .tree import nests
 from .vectors import grouped
@@ -41,7 +41,7 @@ def reduce_add(inputs: Sequence[Tensor], comm: Communicator | int | None = None,
     """The sum of all places' tensors (a list, one for each place held here) on root; an empty tensor elsewhere. comm may be
     the number of a local device, PyTorch's destination: inputs are those of as many devices as there are."""
     inputs = nests(inputs)
-    comm, root = gathering_place(len(inputs), comm if destination is None else destination, root)
+    comm, root = gather_target(len(inputs), comm if destination is None else destination, root)
     total: Tensor = Reduce.apply(*inputs, comm=comm, root=root)
     return total
 
@@ -53,7 +53,7 @@ def reduce_add_coalesced(inputs: Sequence[Sequence[Tensor]], comm: Communicator 
     in messages of about buffer_size bytes; empty tensors elsewhere. comm, destination: as in reduce_add."""
     comm = comm if destination is None else destination
     inputs = [_listed(one) for one in _lists(nests(inputs), comm)]
-    comm, root = gathering_place(len(inputs), comm, root)
+    comm, root = gather_target(len(inputs), comm, root)
     groups = _grouped("reduce_add_coalesced", inputs, comm, buffer_size)
     sums: dict[int, Tensor] = {}
     for group in groups:

@@ -15,7 +15,7 @@ import numpy as np
 
 from autograd import Tensor
 
-from ..comm import Communicator, Places, gathering_place, places_of
+from ..comm import Communicator, Places, gather_target, places_of
 from ..functions import Broadcast, Gather, Scatter, as_tuple
 from .tree import is_namedtuple, leaves, nests, rebuilt
 
@@ -72,7 +72,7 @@ def gather(outputs: Sequence[Any], comm: Communicator | int | None = None, dim: 
     comm may be the number of a local device, also as target_device: outputs are those of as many devices as there are.
     """
     outputs = nests(outputs)
-    comm, root = gathering_place(len(outputs), comm if target_device is None else target_device, root)
+    comm, root = gather_target(len(outputs), comm if target_device is None else target_device, root)
     found = [dict(leaves(output)) for output in outputs]
     mine = [[(path, _kind(value)) for path, value in values.items()] for values in found]
     everyone = mine if comm.alone and len(mine) == comm.size else comm.allgather_object(mine)

@@ -196,7 +196,7 @@ class Reducer:
     def _check_training(self, calls: set[ForwardCall]) -> None:
         """After forward passes in evaluation mode: an error on all ranks if others wait in a collective of training."""
         if self.joined is None and any(call.evaluated for call in calls):
-            self.users_comm.meet("backward_in_evaluation_mode")
+            self.users_comm.named_barrier("backward_in_evaluation_mode")
 
     # --- gradients arrive, buckets leave ----------------------------------------------------------------------------------
 

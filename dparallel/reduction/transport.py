@@ -72,7 +72,7 @@ class Summed(Transport):
     """
 
     def __init__(self, comm: Communicator, counts: bool = False) -> None:
-        self.comm, self.blocks = comm, comm.sums_meet
+        self.comm, self.blocks = comm, comm.sum_start_blocks
         self.unit = 0.0 if counts else 1.0           # 0: not known yet
         self._under_way: list[tuple[Bucket, Any]] = []
 

@@ -53,7 +53,7 @@ class Wire:
     """What stands between one rank and the meeting: it holds back what the rank brings, and what it would see."""
 
     def __init__(self, comm: ThreadComm, network: Network) -> None:
-        self.meeting: Any = comm._meeting
+        self.exchange: Any = comm._exchange_point
         self.network, self.rank = network, comm.rank
         self.rng = np.random.default_rng([network.seed % 2**63, comm.rank])
         self.held: list[tuple[int, Any, int, Any, int]] = []     # when it leaves, in calls from now; what bring() is given
@@ -61,28 +61,28 @@ class Wire:
         self.late = False                            # whether what is brought now may leave later
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.meeting, name)           # all else is the meeting's own
+        return getattr(self.exchange, name)           # all else is the meeting's own
 
-    def bring(self, number: Any, rank: int, item: Any, wanted: int) -> None:
+    def put(self, number: Any, rank: int, item: Any, expected: int) -> None:
         """Put down what this rank brings: now, after a pause, or a few calls later."""
         self.tick()
         wait, looks = int(self.rng.integers(0, 3)), int(self.rng.integers(0, self.network.reorder + 1))
         self.looks[number] = looks
         if self.late:
-            self.held.append((wait, number, rank, item, wanted))
+            self.held.append((wait, number, rank, item, expected))
             return
         self.flush()
         self.pause()
-        self.meeting.bring(number, rank, item, wanted)
+        self.exchange.put(number, rank, item, expected)
 
-    def collect(self, number: Any, rank: int, *rest: Any) -> Any:
+    def get(self, number: Any, rank: int, *rest: Any) -> Any:
         """Wait for all ranks': while this one waits, all that it has brought leaves."""
         self.flush()
         self.pause()
         self.looks.pop(number, None)
-        return self.meeting.collect(number, rank, *rest)
+        return self.exchange.get(number, rank, *rest)
 
-    def complete(self, number: Any, *rest: Any) -> bool:
+    def is_complete(self, number: Any, *rest: Any) -> bool:
         """Whether the handle is done: False for so many looks, then it comes true."""
         self.tick()
         left = self.looks.get(number, 0)
@@ -91,9 +91,9 @@ class Wire:
             return False
         self.flush()
         end = time.monotonic() + PATIENCE            # the answer must not depend on how fast the other threads are
-        while not self.meeting.complete(number, *rest) and time.monotonic() < end:
+        while not self.exchange.is_complete(number, *rest) and time.monotonic() < end:
             time.sleep(0.0005)
-        return bool(self.meeting.complete(number, *rest))
+        return bool(self.exchange.is_complete(number, *rest))
 
     def pause(self) -> None:
         """Sleep for a random time of up to network.delay seconds."""
@@ -114,7 +114,7 @@ class Wire:
 
     def _leave(self, due: list[tuple[int, Any, int, Any, int]]) -> None:
         for index in self.rng.permutation(len(due)) if due else ():
-            self.meeting.bring(*due[index][1:])
+            self.exchange.put(*due[index][1:])
 
 
 class NetworkComm(ThreadComm):
@@ -128,7 +128,7 @@ class NetworkComm(ThreadComm):
         """The same rank, number of collectives and all, behind a wire."""
         comm = cls.__new__(cls)
         comm.__dict__.update(plain.__dict__)
-        comm._wire = comm._meeting = wire            # type: ignore[assignment]
+        comm._wire = comm._exchange_point = wire            # type: ignore[assignment]
         return comm
 
     def settle(self) -> None:
@@ -143,15 +143,15 @@ class NetworkComm(ThreadComm):
         finally:
             self._wire.late = False
 
-    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
-        if now:
-            return super()._start(calls, xs, now)
-        handle = self._later(lambda: ThreadComm._start(self, calls, xs, now))
+    def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
+        if blocking:
+            return super()._issue(calls, xs, blocking)
+        handle = self._later(lambda: ThreadComm._issue(self, calls, xs, blocking))
         return self._guarded(handle, xs[0], xs[0].copy(), f"{calls[0]}: the array was changed before wait()")
 
-    def _deliver(self, *args: Any) -> Handle:
+    def _send_message(self, *args: Any) -> Handle:
         """A message; the last of its arguments is the array."""
-        handle = self._later(lambda: super(NetworkComm, self)._deliver(*args))       # type: ignore[misc]
+        handle = self._later(lambda: super(NetworkComm, self)._send_message(*args))       # type: ignore[misc]
         return self._guarded(handle, args[-1], args[-1].copy(), f"a message of {args[-1].dtype} {args[-1].shape}: the array "
                                                                 "was changed before wait()")
 

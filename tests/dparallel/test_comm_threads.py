@@ -154,20 +154,20 @@ def test_an_interrupt_releases_the_ranks():
             released.append(str(error))
             raise
 
-    real = threads.Meeting.ended
+    real = threads.ThreadExchange.join
 
-    def interrupted(meeting):
-        while not meeting.waiting:
+    def interrupted(exchange):
+        while not exchange.waiting:
             time.sleep(0.01)
         raise KeyboardInterrupt
 
-    threads.Meeting.ended = interrupted
+    threads.ThreadExchange.join = interrupted
     try:
         with pytest.raises(KeyboardInterrupt):
             run_ranks(2, lambda comm: body(comm) if comm.rank else over.wait(60))
     finally:
         over.set()
-        threads.Meeting.ended = real
+        threads.ThreadExchange.join = real
     deadline = time.monotonic() + 30
     while not released and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -15,14 +15,14 @@ def tuple_of(y):
 
 def logged(comm, events):
     """The communicator, telling when collectives start and end."""
-    start = comm.start
+    start = comm.issue
 
     def telling(name, *args, **settings):
         handle = start(name, *args, **settings)
         events.append(f"start {name}")
         return handle.then(lambda h: (h.value(), events.append(f"end {name}"))[0])
 
-    comm.start = telling
+    comm.issue = telling
     return comm
 
 
@@ -69,7 +69,7 @@ def test_work_between_start_and_wait_overlaps_in_forward_in_backward_and_in_its_
             assert "work back" in events[first:events.index(f"end {own}")], events
             assert events.count(f"start {partner}") == (2 if own == partner else 1) and events[-1] == f"end {partner}"
         finally:
-            del comm.start
+            del comm.issue
 
     on_places(check)
 

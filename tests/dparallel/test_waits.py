@@ -19,7 +19,7 @@ from dparallel.comm import CollectiveError, run_ranks
 from dparallel.comm.watchdog import call_site as site
 from dparallel.comm.watchdog import stall
 from dparallel.comm.watchdog.board import SLOT, Board
-from dparallel.comm.watchdog.waits import State, Wait, deadlock, gone, needed, report
+from dparallel.comm.watchdog.waits import State, Wait, deadlock, departed_rank, needed, report
 
 
 def waits(rank, key="0.0", number=1, counts=None, members=(0, 1, 2), seconds=3.0, what="barrier()", peers=None, time=100.0):
@@ -44,12 +44,12 @@ def test_only_who_has_not_come_is_needed():
 def test_a_rank_that_has_left():
     left = busy(1, c0=1)
     left.left = "has left its script"
-    assert "rank 1 has left its script, and will never come where rank 0" in gone(states(waits(0, number=2), left), 5)
+    assert "rank 1 has left its script, and will never come where rank 0" in departed_rank(states(waits(0, number=2), left), 5)
     left.counts["0.0"] = 2                                               # it started its part, and MPI goes on with it
-    assert gone(states(waits(0, number=2), left), 5) == ""
+    assert departed_rank(states(waits(0, number=2), left), 5) == ""
     message = waits(0, peers=[1], what="recv(source=1)")
     left.time = 97.5                                                     # it may have sent it just before
-    assert "never come" in gone(states(message, left), 2) and gone(states(message, left), 2.6) == ""
+    assert "never come" in departed_rank(states(message, left), 2) and departed_rank(states(message, left), 2.6) == ""
 
 
 def test_a_ring_is_a_deadlock():
@@ -63,7 +63,7 @@ def test_a_ring_is_a_deadlock():
 @pytest.mark.parametrize("tag", ["3", "4"])
 def test_a_large_message_on_its_way_is_no_deadlock(tag):
     def wait(rank, text):
-        return State(rank, 109.0, {}, stall.Seen(SimpleNamespace(key="0.0", members=[0, 1], entered=0), text, 0, 99.0).wait(109.0))
+        return State(rank, 109.0, {}, stall.ObservedWait(SimpleNamespace(key="0.0", members=[0, 1], entered=0), text, 0, 99.0).wait(109.0))
 
     receives, sends = wait(0, "recv(source=1, tag=3)"), wait(1, f"send(dest=0) of float32 (9, 9), tag {tag}")
     assert bool(deadlock(states(receives, sends), 5)) == (tag == "4")    # of another tag it will never be received
@@ -121,10 +121,10 @@ def test_the_board(tmp_path):
 def watched():
     """A rank's watchdog, not running, its communicator, and a board of two ranks that answers at once."""
     watch = stall.Watch(0, 2, lambda code: watch.ended.append(code))
-    watch.settings, watch.ended, watch.others, watch._looked = stall.StallSettings(), [], {}, 100.0
+    watch.settings, watch.ended, watch.others, watch._checked_at = stall.StallSettings(), [], {}, 100.0
     comm = SimpleNamespace(key="0.0", members=[0, 1], entered=1, waiting="recv(source=1, tag=0)")
     watch._comms["0.0"] = comm
-    watch.board = SimpleNamespace(here={0, 1}, write=lambda item: None, read=lambda: watch.others, claim=lambda *_: True)
+    watch.board = SimpleNamespace(local_ranks={0, 1}, write=lambda item: None, read=lambda: watch.others, claim=lambda *_: True)
     return watch, comm
 
 
@@ -157,16 +157,16 @@ def test_a_report_waits_until_all_have_said_where_they_are(watched, monkeypatch,
     comm.waiting = SimpleNamespace(number=1)
     left = {"rank": 1, "time": 90.0, "counts": {"0.0": 0}, "wait": None, "site": "", "last": "", "left": "has left"}
     other = {"rank": 2, "time": 100.5, "counts": {"0.0": 0}, "wait": None, "site": "", "last": "", "left": ""}
-    watch.board.here, watch.others, ends = {0, 1, 2}, {1: left, 2: other}, []
+    watch.board.local_ranks, watch.others, ends = {0, 1, 2}, {1: left, 2: other}, []
     comm.members = [0, 1, 2]
     for now in (101.0, 102.0, 103.0, 104.0):
         monkeypatch.setattr(stall.time, "monotonic", lambda now=now: now)
-        watch._look()
+        watch._check()
         ends.append(len(watch.ended))
     assert ends == [0, 0, 0, 1]
     watch.others[2] = {**other, "time": 104.0}
     watch._seen["0.0"].since = 103.5
-    watch._look()
+    watch._check()
     assert len(watch.ended) == 2 and capsys.readouterr().err.count("rank 1 has left, and will never come") == 2
 
 
@@ -180,10 +180,10 @@ def test_word_from_another_host_is_as_old_as_the_time_between_two_looks(watched)
 
 
 def test_the_users_line():
-    found = site.here()
+    found = site.user_site()
     assert found.file == __file__ and found.function == "test_the_users_line"
-    assert str(found).endswith(f"test_waits.py:{found.line}, in test_the_users_line: found = site.here()")
-    assert site.at(None) == "" and site.at(found).startswith(" at ")
+    assert str(found).endswith(f"test_waits.py:{found.line}, in test_the_users_line: found = site.user_site()")
+    assert site.at_site(None) == "" and site.at_site(found).startswith(" at ")
     error = run_ranks(2, lambda comm: error_of(comm.barrier if comm.rank else lambda: comm.rows([np.ones(2)])))[0]
     assert "in error_of:" in error and "threads.py" not in error         # no line of the packages themselves
     assert str(Path(dparallel.comm.__file__).parent) + os.sep == stall.FOLDER
@@ -226,11 +226,11 @@ def test_a_frame_between_lines_is_where_its_function_begins():
 
 def test_looking_at_other_threads_holds_nothing_of_theirs():
     """What their frames refer to, a step's tensors, must be free when they are done, without Python's cycle collector."""
-    seen, looking, looked = [], threading.Event(), threading.Event()
+    observed, looking, looked = [], threading.Event(), threading.Event()
 
     def work():
         held = np.ones(3)
-        seen.append(weakref.ref(held))
+        observed.append(weakref.ref(held))
         looking.set()
         looked.wait()
 
@@ -242,7 +242,7 @@ def test_looking_at_other_threads_holds_nothing_of_theirs():
         site.blocked_site(threading.__file__)
         looked.set()
         thread.join()
-        assert seen[0]() is None
+        assert observed[0]() is None
     finally:
         gc.enable()
 
@@ -253,7 +253,7 @@ def test_what_is_no_frame_ends_the_search_for_a_line():
 
 
 def test_how_a_script_ended_is_one_line():
-    assert stall.in_a_line(KeyboardInterrupt()) == "KeyboardInterrupt"
-    assert stall.in_a_line(ValueError("planted")) == "ValueError: planted"
+    assert stall.one_line(KeyboardInterrupt()) == "KeyboardInterrupt"
+    assert stall.one_line(ValueError("planted")) == "ValueError: planted"
     error = ValueError("Caught KeyError in DataLoader worker thread 0.\nOriginal Traceback:\n  File\nKeyError: 9\n")
-    assert stall.in_a_line(error) == "ValueError: Caught KeyError in DataLoader worker thread 0. ... KeyError: 9"
+    assert stall.one_line(error) == "ValueError: Caught KeyError in DataLoader worker thread 0. ... KeyError: 9"

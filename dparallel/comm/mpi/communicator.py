@@ -19,7 +19,7 @@ from ..base import Array, Communicator, Handle
 from ..groups import Freed
 from ..handle import obligations, outlive_python
 from ..header import (
-    ANSWERS_AT,
+    BACKWARD_OF_AT,
     DTYPES,
     FROM_ROOT,
     HEADER,
@@ -29,20 +29,20 @@ from ..header import (
     VALUED,
     Call,
     CollectiveError,
+    collective_error,
     even_split,
-    explain,
-    leader,
-    verdict,
+    first_with_rows,
+    mismatch,
 )
 from ..persistent import PersistentSum
 from ..reference import is_half, neutral
-from ..watchdog.call_site import at, here
-from ..watchdog.history import History, parted
+from ..watchdog.call_site import at_site, user_site
+from ..watchdog.history import History, first_divergence
 from ..watchdog.stall import members_of, watch
 from . import chunks as rounds
 from . import tuning
 from .handle import MpiHandle
-from .messages import KINDS, MpiMessages, refuse_lost
+from .messages import KINDS, MpiMessages, raise_if_lost
 from .ordered_floats import decoded, encoded
 from .shared_sum import SharedSums
 
@@ -51,15 +51,15 @@ OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min":
 BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND,
             "band": MPI.LAND, "bor": MPI.LOR, "bxor": MPI.LXOR}
 BITS = np.dtype(np.uint16)
-CARRIED = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no half floats: they travel as integers
-TYPES = {dtype: MPI.Datatype.fromcode(CARRIED.get(dtype, dtype).char) for dtype in DTYPES}
+SENT_AS = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no half floats: they travel as integers
+TYPES = {dtype: MPI.Datatype.fromcode(SENT_AS.get(dtype, dtype).char) for dtype in DTYPES}
 MAX_SEEN = 512
 MAX_PENDING = 64
 PREFERENCES = tuning.prefer(MPI.__file__, MPI.Query_thread())
 NUMBERS = itertools.count()          # of communicators that this process is the first member of
 
 
-class Agreed(NamedTuple):
+class CallSummary(NamedTuple):
     """What all ranks know after they have seen each other's calls."""
 
     calls: list[Call]
@@ -79,7 +79,7 @@ class MpiComm(MpiMessages, Communicator):
     kind = "mpi"
 
     def __init__(self, comm: Any = None) -> None:
-        base = MPI.COMM_WORLD if comm is None else usable(comm)
+        base = MPI.COMM_WORLD if comm is None else checked_intracomm(comm)
         self.entered = 0                             # collectives so far
         self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
         self.watch, self.key, self.members = watch(MPI), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
@@ -88,24 +88,25 @@ class MpiComm(MpiMessages, Communicator):
         self.size: int = self.comm.size
         self.held = (self.comm.rank,)
         self.max_count = 2**31 - 1
-        self._mine, self._all = bytearray(HEADER.size), bytearray(HEADER.size * self.size)
-        self._mine_spec, self._all_spec = [self._mine, HEADER.size, MPI.BYTE], [self._all, HEADER.size, MPI.BYTE]
-        self._numbers = np.ndarray(self.size, np.float64, self._all, VALUE_AT, HEADER.size)
-        self._answers = np.ndarray(self.size, np.int64, self._all, ANSWERS_AT, HEADER.size)
-        self._received: list[float] = []             # the numbers of the last any() or total()
-        self._seen: dict[bytes, Agreed] = {}         # headers of all ranks that fitted
+        self._own_header, self._all_headers = bytearray(HEADER.size), bytearray(HEADER.size * self.size)
+        self._own_header_spec = [self._own_header, HEADER.size, MPI.BYTE]
+        self._all_headers_spec = [self._all_headers, HEADER.size, MPI.BYTE]
+        self._header_values = np.ndarray(self.size, np.float64, self._all_headers, VALUE_AT, HEADER.size)
+        self._header_backward_of = np.ndarray(self.size, np.int64, self._all_headers, BACKWARD_OF_AT, HEADER.size)
+        self._values_received: list[float] = []             # the numbers of the last any() or total()
+        self._known_summaries: dict[bytes, CallSummary] = {}         # headers of all ranks that fitted
         self._pending: dict[int, Any] = {}           # what MPI is working on
         self._history = History()                    # in check mode
         self._abandoned: list[Any] = []              # requests of messages that nobody received
         self._row_types: dict[Any, Any] = {}
-        self._backwards: Any = None                  # the same ranks in reverse order, for reverse scans
+        self._reversed_comm: Any = None                  # the same ranks in reverse order, for reverse scans
         self._shared = SharedSums(self)
         self.max_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
-        atexit.register(self._outlive)               # also keeps this, and so the buffers, when nobody else does
+        atexit.register(self._leak_pending)               # also keeps this, and so the buffers, when nobody else does
         first = (f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check) if self.comm.rank == 0 else ("", False)
-        told = self.comm.allgather((*first, len(DTYPES)))
-        key, self.check = told[0][:2]
-        dtypes = [known for *_, known in told]       # installations may differ
+        infos = self.comm.allgather((*first, len(DTYPES)))
+        key, self.check = infos[0][:2]
+        dtypes = [known for *_, known in infos]       # installations may differ
         self.without_bfloat16 = [rank for rank, known in enumerate(dtypes) if known < max(dtypes)]
         if 1 < self.size == self.watch.size:
             self.watch.share(MPI)
@@ -128,54 +129,54 @@ class MpiComm(MpiMessages, Communicator):
         for request, *_ in self._pending.values():
             request.Wait()
         self._pending.clear()
-        atexit.unregister(self._outlive)
-        for comm in (self._backwards, self.comm):
+        atexit.unregister(self._leak_pending)
+        for comm in (self._reversed_comm, self.comm):
             if comm is not None:
                 comm.Free()
         self.waiting, self.comm = None, Freed()
         self.watch.part(self)
         self.freed = True
-        refuse_lost(lost)
+        raise_if_lost(lost)
 
-    def _outlive(self) -> None:
+    def _leak_pending(self) -> None:
         """To wait here instead would hang where another rank has failed."""
         if self._pending:
-            self._tell_unreceived()
+            self._report_unreceived()
             outlive_python(self._pending)
 
     # --- agreeing -----------------------------------------------------------------------------------------------------
 
-    def _agree(self, call: Call) -> Agreed:
+    def _compare_calls(self, call: Call) -> CallSummary:
         """Let all ranks see the call; CollectiveError on all of them if the calls do not fit."""
         obligations.before_waiting()
         self.entered += 1
         self.waiting = self.watch.latest = call
-        call.answers = self.answers
+        call.backward_of = self.backward_of
         if self.without_bfloat16:
-            self.refuse_bfloat16(call)
+            self.reject_bfloat16(call)
         if self.check:
-            self.watch.latest_site = self._history.note(self.entered, call)
-        call.pack_into(self._mine)
-        self.comm.Allgather(self._mine_spec, self._all_spec)
+            self.watch.latest_site = self._history.record(self.entered, call)
+        call.pack_into(self._own_header)
+        self.comm.Allgather(self._own_header_spec, self._all_headers_spec)
         if call.name in VALUED:                      # their numbers change, all else repeats itself
-            self._received = self._numbers.tolist()
-            self._numbers.fill(0.0)
-        if call.answers and (self._answers == 2 * call.answers).all():       # likewise
-            self._answers.fill(0)
-        key = bytes(self._all)
-        agreed = self._seen.get(key)                 # training repeats itself: no need to think again
-        if agreed is None:
+            self._values_received = self._header_values.tolist()
+            self._header_values.fill(0.0)
+        if call.backward_of and (self._header_backward_of == 2 * call.backward_of).all():       # likewise
+            self._header_backward_of.fill(0)
+        key = bytes(self._all_headers)
+        summary = self._known_summaries.get(key)                 # training repeats itself: no need to think again
+        if summary is None:
             calls = [Call.unpack(header) for header in _headers(key)]
-            reason = verdict(calls)
+            reason = mismatch(calls)
             if reason:                               # the same on all ranks, so all come here
                 raise self._refused(reason, call)
-            agreed = _agreed(calls)
-            if len(self._seen) >= MAX_SEEN:
-                self._seen.clear()
-            self._seen[key] = agreed
-        return agreed
+            summary = _summarise(calls)
+            if len(self._known_summaries) >= MAX_SEEN:
+                self._known_summaries.clear()
+            self._known_summaries[key] = summary
+        return summary
 
-    def refuse_bfloat16(self, call: Call) -> None:
+    def reject_bfloat16(self, call: Call) -> None:
         """A call with an array that some ranks have no dtype for is a mistake, which all are told of."""
         if call.dtype is not None and call.dtype.kind == "V":
             call.error = call.error or (f"bfloat16 needs the package ml_dtypes, which rank {self.without_bfloat16[0]} does "
@@ -183,92 +184,94 @@ class MpiComm(MpiMessages, Communicator):
 
     def _exchange(self, calls: list[Call]) -> list[Call]:
         try:
-            return self._agree(calls[0]).calls
+            return self._compare_calls(calls[0]).calls
         finally:
             self.waiting = None
 
     def _values(self, calls: list[Call]) -> list[float]:
         try:
-            self._agree(calls[0])
-            return self._received
+            self._compare_calls(calls[0])
+            return self._values_received
         finally:
             self.waiting = None
 
-    def _start(self, calls: list[Call], xs: list[Array], now: bool) -> Handle:
+    def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
         try:
-            agreed, x = self._agree(calls[0]), xs[0]
+            summary, x = self._compare_calls(calls[0]), xs[0]
             if not x.flags.c_contiguous:
                 x = np.array(x, order="C")
-            if agreed.dtype.kind == "V" and calls[0].name not in REDUCTIONS | {"permute"}:   # bfloat16: unknown to buffers
-                dtype, agreed = agreed.dtype, agreed._replace(dtype=BITS)
-                return METHODS[calls[0].name](self, calls[0], agreed, x.view(BITS), now).then(
+            if summary.dtype.kind == "V" and calls[0].name not in REDUCTIONS | {"permute"}:   # bfloat16: unknown to buffers
+                dtype, summary = summary.dtype, summary._replace(dtype=BITS)
+                return METHODS[calls[0].name](self, calls[0], summary, x.view(BITS), blocking).then(
                     lambda h: [y.view(dtype) for y in h.value()] if isinstance(h.value(), list) else h.value().view(dtype))
-            return METHODS[calls[0].name](self, calls[0], agreed, x, now)
+            return METHODS[calls[0].name](self, calls[0], summary, x, blocking)
         finally:
             self.waiting = None
 
     # --- the collectives ----------------------------------------------------------------------------------------------
 
-    def _broadcast(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
-        out = x.copy() if self.rank == call.root else np.empty(agreed.shape, agreed.dtype)
+    def _broadcast(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
+        out = x.copy() if self.rank == call.root else np.empty(summary.shape, summary.dtype)
         if out.size > self.max_count:
             for piece in self._pieces(out):
                 self.comm.Bcast(_spec(piece), call.root)
             return Handle(None, value=[out])
-        return self._go(now, "Bcast", (_spec(out), call.root), lambda: [out], out)
+        return self._call_mpi(blocking, "Bcast", (_spec(out), call.root), lambda: [out], out)
 
-    def _reduce(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+    def _reduce(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
         sent, op, back = reducible(x, call.op, self.size)
         out = np.empty_like(sent) if self.rank == call.root else None
         if x.size > self.max_count:
             self._reduce_pieces(sent, out, op, call.root)
             return Handle(None, value=np.empty(0, x.dtype) if out is None else back(out))
-        return self._go(now, "Reduce", (_spec(sent), None if out is None else _spec(out), op, call.root),
+        return self._call_mpi(blocking, "Reduce", (_spec(sent), None if out is None else _spec(out), op, call.root),
                         lambda: np.empty(0, x.dtype) if out is None else back(out), sent, out)
 
-    def _allreduce(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+    def _allreduce(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
         sent, op, back = reducible(x, call.op, self.size)
         out = np.empty_like(sent)
         if x.size > self.max_count:
             for source, target in zip(self._pieces(sent), self._pieces(out), strict=True):
                 self.comm.Allreduce(_spec(source), _spec(target), op)
             return Handle(None, value=[back(out)])
-        return self._go(now, "Allreduce", (_spec(sent), _spec(out), op), lambda: [back(out)], sent, out)
+        return self._call_mpi(blocking, "Allreduce", (_spec(sent), _spec(out), op), lambda: [back(out)], sent, out)
 
-    def _scatter(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
-        source = agreed.calls[call.root]
-        sizes = np.array(call.sizes if call.sizes is not None else even_split(agreed.shape[0], self.size), np.int64)
-        if source.given:
+    def _scatter(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
+        source = summary.calls[call.root]
+        sizes = np.array(call.sizes if call.sizes is not None else even_split(summary.shape[0], self.size), np.int64)
+        if source.key:
             self.comm.Bcast(sizes, call.root)
-        out = np.empty((int(sizes[self.rank]), *agreed.shape[1:]), agreed.dtype)
+        out = np.empty((int(sizes[self.rank]), *summary.shape[1:]), summary.dtype)
         if sizes.sum() > self.max_count:
-            counts = (sizes * agreed.width).tolist()
-            rounds.scatter(self.comm, x.reshape(-1), out.reshape(-1), counts, TYPES[agreed.dtype], self.max_count, call.root)
+            counts = (sizes * summary.width).tolist()
+            rounds.scatter(self.comm, x.reshape(-1), out.reshape(-1), counts, TYPES[summary.dtype], self.max_count,
+                           call.root)
             return Handle(None, value=[out])
-        kind, unit = self._row_type(agreed, agreed.shape[0])
+        kind, unit = self._row_type(summary, summary.shape[0])
         sent = [x, (sizes * unit).tolist(), None, kind] if self.rank == call.root else None
-        return self._go(now, "Scatterv", (sent, [out, int(sizes[self.rank]) * unit, kind], call.root), lambda: [out], x, out)
+        return self._call_mpi(blocking, "Scatterv", (sent, [out, int(sizes[self.rank]) * unit, kind], call.root),
+                              lambda: [out], x, out)
 
-    def _gather(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
-        if sum(agreed.rows) > self.max_count:
-            return self._join_in_rounds(agreed, x, call.root)
-        kind, unit = self._row_type(agreed, sum(agreed.rows))
-        sent = [x, agreed.rows[self.rank] * unit, kind]
+    def _gather(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
+        if sum(summary.rows) > self.max_count:
+            return self._concatenate_in_rounds(summary, x, call.root)
+        kind, unit = self._row_type(summary, sum(summary.rows))
+        sent = [x, summary.rows[self.rank] * unit, kind]
         if self.rank != call.root:
-            return self._go(now, "Gatherv", (sent, None, call.root), lambda: np.empty(0, agreed.dtype), x)
-        out = np.empty((sum(agreed.rows), *agreed.shape[1:]), agreed.dtype)
-        received = [out, [n * unit for n in agreed.rows], None, kind]
-        return self._go(now, "Gatherv", (sent, received, call.root), lambda: out, x, out)
+            return self._call_mpi(blocking, "Gatherv", (sent, None, call.root), lambda: np.empty(0, summary.dtype), x)
+        out = np.empty((sum(summary.rows), *summary.shape[1:]), summary.dtype)
+        received = [out, [n * unit for n in summary.rows], None, kind]
+        return self._call_mpi(blocking, "Gatherv", (sent, received, call.root), lambda: out, x, out)
 
-    def _allgather(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
-        if sum(agreed.rows) > self.max_count:
-            return self._join_in_rounds(agreed, x, None)
-        kind, unit = self._row_type(agreed, sum(agreed.rows))
-        out = np.empty((sum(agreed.rows), *agreed.shape[1:]), agreed.dtype)
-        return self._go(now, "Allgatherv", ([x, agreed.rows[self.rank] * unit, kind],
-                                            [out, [n * unit for n in agreed.rows], None, kind]), lambda: [out], x, out)
+    def _allgather(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
+        if sum(summary.rows) > self.max_count:
+            return self._concatenate_in_rounds(summary, x, None)
+        kind, unit = self._row_type(summary, sum(summary.rows))
+        out = np.empty((sum(summary.rows), *summary.shape[1:]), summary.dtype)
+        return self._call_mpi(blocking, "Allgatherv", ([x, summary.rows[self.rank] * unit, kind],
+                                            [out, [n * unit for n in summary.rows], None, kind]), lambda: [out], x, out)
 
-    def _reduce_scatter(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+    def _reduce_scatter(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
         sizes: Any = call.sizes
         sent, op, back = reducible(x, call.op, self.size)
         out = np.empty((sizes[self.rank], *x.shape[1:]), sent.dtype)
@@ -279,34 +282,34 @@ class MpiComm(MpiMessages, Communicator):
                 start += rows
             return Handle(None, value=[back(out)])
         kind = TYPES[sent.dtype]
-        return self._go(now, "Reduce_scatter", ([sent, sent.size, kind], [out, out.size, kind],
-                                                [n * agreed.width for n in sizes], op), lambda: [back(out)], sent, out)
+        return self._call_mpi(blocking, "Reduce_scatter", ([sent, sent.size, kind], [out, out.size, kind],
+                                                [n * summary.width for n in sizes], op), lambda: [back(out)], sent, out)
 
-    def _alltoall(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+    def _alltoall(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
         send, receive = np.array(call.sizes, np.int64), np.empty(self.size, np.int64)
         self.comm.Alltoall(send, receive)
-        out = np.empty((int(receive.sum()), *agreed.shape[1:]), agreed.dtype)
-        if sum(agreed.rows) > self.max_count:
-            rounds.alltoall(self.comm, x.reshape(-1), out.reshape(-1), (send * agreed.width).tolist(),
-                            (receive * agreed.width).tolist(), TYPES[agreed.dtype], self.max_count)
+        out = np.empty((int(receive.sum()), *summary.shape[1:]), summary.dtype)
+        if sum(summary.rows) > self.max_count:
+            rounds.alltoall(self.comm, x.reshape(-1), out.reshape(-1), (send * summary.width).tolist(),
+                            (receive * summary.width).tolist(), TYPES[summary.dtype], self.max_count)
             return Handle(None, value=[out])
-        kind, unit = self._row_type(agreed, sum(agreed.rows))
-        return self._go(now, "Alltoallv", ([x, (send * unit).tolist(), None, kind],
+        kind, unit = self._row_type(summary, sum(summary.rows))
+        return self._call_mpi(blocking, "Alltoallv", ([x, (send * unit).tolist(), None, kind],
                                            [out, (receive * unit).tolist(), None, kind]), lambda: [out], x, out)
 
-    def _scan(self, call: Call, agreed: Agreed, x: Array, now: bool) -> Handle:
+    def _scan(self, call: Call, summary: CallSummary, x: Array, blocking: bool) -> Handle:
         name, comm, first = call.name.removeprefix("reverse_").capitalize(), self.comm, 0
         if call.name.startswith("reverse"):
-            if self._backwards is None:
-                self._backwards = self.comm.Split(0, -self.rank)
-            comm, first = self._backwards, self.size - 1
+            if self._reversed_comm is None:
+                self._reversed_comm = self.comm.Split(0, -self.rank)
+            comm, first = self._reversed_comm, self.size - 1
         sent, op, back = reducible(x, call.op, self.size)
         out = np.empty_like(sent)
 
         def result() -> list[Array]:
             return [neutral(x, call.op) if name == "Exscan" and self.rank == first else back(out)]
 
-        if not now and x.size <= self.max_count:
+        if not blocking and x.size <= self.max_count:
             return MpiHandle(self, getattr(comm, "I" + name.lower())(_spec(sent), _spec(out), op), result, (sent, out))
         for source, target in zip(self._pieces(sent), self._pieces(out), strict=True):
             getattr(comm, name)(_spec(source), _spec(target), op)
@@ -314,28 +317,28 @@ class MpiComm(MpiMessages, Communicator):
 
     # --- beneath them -------------------------------------------------------------------------------------------------
 
-    def _go(self, now: bool, name: str, args: Any, finish: Callable[[], Any], *buffers: Any) -> Handle:
+    def _call_mpi(self, blocking: bool, name: str, args: Any, finish: Callable[[], Any], *buffers: Any) -> Handle:
         """Call the blocking form, which MPI does faster, or the other one."""
-        if now:
+        if blocking:
             getattr(self.comm, name)(*args)
             return Handle(None, value=finish())
         return MpiHandle(self, getattr(self.comm, "I" + name.lower())(*args), finish, buffers)
 
-    def _row_type(self, agreed: Agreed, rows: int) -> tuple[Any, int]:
+    def _row_type(self, summary: CallSummary, rows: int) -> tuple[Any, int]:
         """MPI's type to count in, and how many of it make a row: elements, or whole rows where those are too many."""
-        if rows * agreed.width <= self.max_count:
-            return TYPES[agreed.dtype], agreed.width
-        key = agreed.dtype, agreed.width
+        if rows * summary.width <= self.max_count:
+            return TYPES[summary.dtype], summary.width
+        key = summary.dtype, summary.width
         if key not in self._row_types:
-            self._row_types[key] = TYPES[agreed.dtype].Create_contiguous(agreed.width).Commit()
+            self._row_types[key] = TYPES[summary.dtype].Create_contiguous(summary.width).Commit()
         return self._row_types[key], 1
 
-    def _join_in_rounds(self, agreed: Agreed, x: Array, root: int | None) -> Handle:
+    def _concatenate_in_rounds(self, summary: CallSummary, x: Array, root: int | None) -> Handle:
         """gather on root, or (None) allgather, of more rows than MPI can count."""
-        here = root in (None, self.rank)
-        out = np.empty((sum(agreed.rows), *agreed.shape[1:]) if here else 0, agreed.dtype)
-        rounds.gather(self.comm, x.reshape(-1).astype(agreed.dtype, copy=False), out.reshape(-1),
-                      [n * agreed.width for n in agreed.rows], TYPES[agreed.dtype], self.max_count, root)
+        has_result = root in (None, self.rank)
+        out = np.empty((sum(summary.rows), *summary.shape[1:]) if has_result else 0, summary.dtype)
+        rounds.gather(self.comm, x.reshape(-1).astype(summary.dtype, copy=False), out.reshape(-1),
+                      [n * summary.width for n in summary.rows], TYPES[summary.dtype], self.max_count, root)
         return Handle(None, value=[out] if root is None else out)
 
     def _pieces(self, x: Array) -> list[Array]:
@@ -348,14 +351,14 @@ class MpiComm(MpiMessages, Communicator):
         for source, target in zip(pieces, targets, strict=True):
             self.comm.Reduce(_spec(source), None if target is None else _spec(target), op, root)
 
-    def keep(self, request: Any, buffers: Any, message: str | None = None) -> None:
+    def hold_buffers(self, request: Any, buffers: Any, message: str | None = None) -> None:
         """Hold what MPI reads and writes until release(), or until a request that nobody waited for is complete.
         `message` is what it sends to one rank, empty where it receives."""
         if len(self._pending) >= MAX_PENDING:
             self._pending = {key: item for key, item in self._pending.items() if not item[0].Test()}
         self._pending[id(request)] = (request, buffers, message)
 
-    def release(self, request: Any) -> None:
+    def release_buffers(self, request: Any) -> None:
         """Let go of a complete request's buffers."""
         self._pending.pop(id(request), None)
 
@@ -394,14 +397,14 @@ class MpiComm(MpiMessages, Communicator):
         self._exchange([Call("duplicate", self.size)])
         return MpiComm(self.comm)
 
-    def _groups(self, groups: list[list[int]], mine: list[int | None]) -> list[Any]:
-        number = mine[0]
-        return [_owned(self.comm.Split(MPI.UNDEFINED if number is None else number,
+    def _groups(self, groups: list[list[int]], group_numbers: list[int | None]) -> list[Any]:
+        number = group_numbers[0]
+        return [_from_raw(self.comm.Split(MPI.UNDEFINED if number is None else number,
                                        0 if number is None else groups[number].index(self.rank)))]
 
     def split_node(self) -> Any:
         """The ranks that share memory with this one, by MPI_Comm_split_type."""
-        return _owned(self.comm.Split_type(MPI.COMM_TYPE_SHARED, self.rank))
+        return _from_raw(self.comm.Split_type(MPI.COMM_TYPE_SHARED, self.rank))
 
     def abort(self, message: str) -> None:
         """Print the message with this rank's number and end all ranks by MPI_Abort, with exit status 1."""
@@ -412,7 +415,7 @@ class MpiComm(MpiMessages, Communicator):
     # --- for the watchdog, and in check mode --------------------------------------------------------------------------
 
     @property
-    def sums_meet(self) -> bool:                     # type: ignore[override]
+    def sum_start_blocks(self) -> bool:                     # type: ignore[override]
         """In check mode ranks compare their calls when a sum starts."""
         return bool(self.check)
 
@@ -420,18 +423,18 @@ class MpiComm(MpiMessages, Communicator):
         """Enter a sum in place; compared with the other ranks' calls in check mode only, if it is not elsewhere."""
         obligations.before_waiting()
         if self.check and not compared:
-            self._agree(Call("sum_in_place", self.size, array))
+            self._compare_calls(Call("sum_in_place", self.size, array))
         else:
             self.entered += 1
             self.waiting, self.watch.latest = array, "sum_in_place"
             if self.check:
-                self.watch.latest_site = self._history.note(self.entered, Call("sum_in_place", self.size, array))
+                self.watch.latest_site = self._history.record(self.entered, Call("sum_in_place", self.size, array))
 
     def _refused(self, reason: str, call: Call) -> CollectiveError:
         """What all ranks called, where, and in check mode where they parted before. Collective."""
-        mine = f"{call}{at(here())}{self._history.waited()}", self._history.before()
-        everyone = self.comm.allgather(mine)
-        return explain(reason, [text for text, _ in everyone], parted([calls for _, calls in everyone]))
+        text_and_history = f"{call}{at_site(user_site())}{self._history.waiting_time()}", self._history.earlier_calls()
+        everyone = self.comm.allgather(text_and_history)
+        return collective_error(reason, [text for text, _ in everyone], first_divergence([calls for _, calls in everyone]))
 
 
 MpiComm.spec = staticmethod(lambda x: _spec(x))
@@ -443,11 +446,11 @@ METHODS = {
 METHODS |= {"permute": MpiComm._permute_arrays, **dict.fromkeys(SCANS, MpiComm._scan)}
 
 
-def _agreed(calls: list[Call]) -> Agreed:
+def _summarise(calls: list[Call]) -> CallSummary:
     """What follows from calls that fit."""
-    lead = calls[calls[0].root] if calls[0].name in FROM_ROOT else leader(calls)
+    reference = calls[calls[0].root] if calls[0].name in FROM_ROOT else first_with_rows(calls)
     rows = [call.shape[0] if call.shape else 1 for call in calls]
-    return Agreed(calls, rows, lead.shape, lead.dtype, math.prod(lead.shape[1:]))
+    return CallSummary(calls, rows, reference.shape, reference.dtype, math.prod(reference.shape[1:]))
 
 
 def _headers(buffer: bytes) -> list[bytes]:
@@ -473,7 +476,7 @@ def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array
     return x, (BOOL_OPS if dtype.kind == "b" else OPS)[op], lambda out: out
 
 
-def _owned(comm: Any) -> MpiComm | None:
+def _from_raw(comm: Any) -> MpiComm | None:
     """An MpiComm in place of a raw communicator made here; None where this rank is no member."""
     if comm == MPI.COMM_NULL:
         return None
@@ -482,16 +485,16 @@ def _owned(comm: Any) -> MpiComm | None:
     return group
 
 
-def usable(comm: Any) -> Any:
+def checked_intracomm(comm: Any) -> Any:
     """A user's communicator; TypeError if this rank is not in it, or if it joins two groups."""
     if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
         raise TypeError(f"{comm!r} is no communicator of this rank: pass an MPI.Intracomm such as MPI.COMM_WORLD")
     return comm
 
 
-def adopted(comm: Any) -> MpiComm:
+def attached_communicator(comm: Any) -> MpiComm:
     """The MpiComm that stands for a user's communicator: a duplicate, made once (collectively) and freed with it."""
-    found: Any = usable(comm).Get_attr(_keyval())
+    found: Any = checked_intracomm(comm).Get_attr(_keyval())
     if found is None or found.freed:
         found = MpiComm(comm)
         comm.Set_attr(_keyval(), found)

@@ -6,22 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 from ..handle import Handle
-from ..watchdog.stall import told
+from ..watchdog.stall import description
 
 
 class MpiHandle(Handle):
     """A Handle over an MPI request. The communicator keeps the buffers until it is complete, waited for or not."""
 
-    __slots__ = ("_comm", "_request", "_rest", "_what", "number")
+    __slots__ = ("_comm", "_finish_result", "_request", "_what", "number")
 
     def __init__(self, comm: Any, request: Any, rest: Callable[[], Any] | None, buffers: Any) -> None:
         super().__init__(self._complete, request.Test)
-        self._comm, self._request, self._rest = comm, request, rest
+        self._comm, self._request, self._finish_result = comm, request, rest
         self.number, self._what = comm.entered, comm.waiting
-        comm.keep(request, buffers)
+        comm.hold_buffers(request, buffers)
 
     def __str__(self) -> str:
-        return told(self._what)
+        return description(self._what)
 
     def _complete(self) -> Any:
         comm = self._comm
@@ -30,5 +30,5 @@ class MpiHandle(Handle):
             self._request.Wait()
         finally:
             comm.waiting = self._what = None
-        comm.release(self._request)
-        return None if self._rest is None else self._rest()
+        comm.release_buffers(self._request)
+        return None if self._finish_result is None else self._finish_result()

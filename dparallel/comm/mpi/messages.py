@@ -15,7 +15,7 @@ import numpy as np
 
 from ..handle import Handle
 from ..header import HEADER, Call, CollectiveError
-from ..messages import Array, may_stay
+from ..messages import Array, may_stay_unreceived
 
 SPINS = 2000                         # polls for a message before this rank leaves the core to others
 KINDS = ("tag", "data", "reply", "permute")
@@ -29,80 +29,80 @@ class MpiMessages:
     max_tag: int
     waiting: Any
     without_bfloat16: list[int]
-    refuse_bfloat16: Any
+    reject_bfloat16: Any
     _pending: dict[int, Any]
     _abandoned: list[Any]
     spec: Any
     _pieces: Any
-    keep: Any
-    release: Any
+    hold_buffers: Any
+    release_buffers: Any
 
-    def _permute_arrays(self, call: Call, agreed: Any, x: Array, now: bool) -> Handle:
+    def _permute_arrays(self, call: Call, summary: Any, x: Array, blocking: bool) -> Handle:
         flat: Any = call.sizes
         source, dest = (dict(zip(a, b, strict=True)).get(self.rank)
                         for a, b in ((flat[1::2], flat[::2]), (flat[::2], flat[1::2])))
         if source is None:
             out = np.empty(0, x.dtype)
         else:
-            out = np.empty(agreed.calls[source].shape, agreed.calls[source].dtype)
-        tag = self._wire(0, "permute")
+            out = np.empty(summary.calls[source].shape, summary.calls[source].dtype)
+        tag = self._mpi_tag(0, "permute")
         requests = [] if source is None else [self.comm.Irecv(self.spec(piece), source, tag) for piece in self._pieces(out)]
         requests += [] if dest is None else [self.comm.Isend(self.spec(piece), dest, tag) for piece in self._pieces(x)]
         for request in requests:
-            self.keep(request, (x, out))
+            self.hold_buffers(request, (x, out))
         handle = Handle(lambda: self._complete(requests, str(call), [out]),
                         lambda: all(request.Test() for request in requests))
-        if now:
+        if blocking:
             handle.wait()
         return handle
 
-    def _deliver(self, here: int, there: int, tag: int, call: Call, x: Array) -> Handle:
+    def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
         if self.without_bfloat16:
-            self.refuse_bfloat16(call)
+            self.reject_bfloat16(call)
             if call.error:
                 raise CollectiveError(str(call))
         header = np.empty(HEADER.size, np.uint8)
         call.pack_into(header)
         # Issend: complete when it is received, so that free() can tell which never was
-        requests = [self.comm.Issend(self.spec(header), there, self._wire(tag))]
-        requests += [self.comm.Isend(self.spec(piece), there, self._wire(call.given, "data")) for piece in self._pieces(x)]
-        what = "" if may_stay(tag, call.value) else str(call) + (f", tag {tag}" if tag >= 0 else "")
+        requests = [self.comm.Issend(self.spec(header), peer, self._mpi_tag(tag))]
+        requests += [self.comm.Isend(self.spec(piece), peer, self._mpi_tag(call.key, "data")) for piece in self._pieces(x)]
+        what = "" if may_stay_unreceived(tag, call.value) else str(call) + (f", tag {tag}" if tag >= 0 else "")
         for request in requests:
-            self.keep(request, (header, x), what)
+            self.hold_buffers(request, (header, x), what)
         return Handle(lambda: self._complete(requests, what), lambda: all(request.Test() for request in requests))
 
-    def _collect(self, here: int, there: int, tag: int, what: str) -> Handle:
+    def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
         header = np.empty(HEADER.size, np.uint8)
-        first = self.comm.Irecv(self.spec(header), there, self._wire(tag))
-        self.keep(first, header, "")
-        coming: list[Any] = []                       # once the header is here: the call, its array, the requests
+        first = self.comm.Irecv(self.spec(header), peer, self._mpi_tag(tag))
+        self.hold_buffers(first, header, "")
+        body: list[Any] = []                       # once the header is here: the call, its array, the requests
 
-        def start() -> list[Any]:
-            if not coming:
+        def receive_body() -> list[Any]:
+            if not body:
                 call = Call.unpack(header)
                 out = np.empty(call.shape, call.dtype)
-                requests = [self.comm.Irecv(self.spec(piece), there, self._wire(call.given, "data"))
+                requests = [self.comm.Irecv(self.spec(piece), peer, self._mpi_tag(call.key, "data"))
                             for piece in self._pieces(out)]
                 for request in requests:
-                    self.keep(request, out, "")
-                coming.extend([call, out, requests])
-            return coming
+                    self.hold_buffers(request, out, "")
+                body.extend([call, out, requests])
+            return body
 
         def finish() -> Any:
             self._complete([first], what)
-            call, out, requests = start()
+            call, out, requests = receive_body()
             return self._complete(requests, what, (call, out))
 
-        return Handle(finish, lambda: first.Test() and all(request.Test() for request in start()[2]))
+        return Handle(finish, lambda: first.Test() and all(request.Test() for request in receive_body()[2]))
 
-    def _arrived(self, here: int, there: int, tag: int) -> bool:
-        return bool(self.comm.Iprobe(there, self._wire(tag)))
+    def _probe(self, local_place: int, peer: int, tag: int) -> bool:
+        return bool(self.comm.Iprobe(peer, self._mpi_tag(tag)))
 
-    def _look_until(self, look: Callable[[], bool], what: str) -> None:
+    def _poll_until(self, poll: Callable[[], bool], what: str) -> None:
         """As _complete does."""
         self.waiting, polls = what, 0
         try:
-            while not look():
+            while not poll():
                 polls += 1
                 if polls > SPINS:
                     time.sleep(min(polls * 1e-7, 1e-3))
@@ -119,12 +119,12 @@ class MpiMessages:
                     polls += 1
                     if polls > SPINS:
                         time.sleep(min(polls * 1e-7, 1e-3))
-                self.release(request)
+                self.release_buffers(request)
         finally:
             self.waiting = None
         return result
 
-    def _wire(self, number: int, kind: str = "tag") -> int:
+    def _mpi_tag(self, number: int, kind: str = "tag") -> int:
         """MPI's tag: kinds of messages never meet. Negative numbers are gradients and words."""
         kind, number = ("reply", -1 - number) if number < 0 else (kind, number)
         return number % (self.max_tag + 1) * len(KINDS) + KINDS.index(kind)
@@ -133,14 +133,14 @@ class MpiMessages:
         """Messages of this rank that nobody has received, given time if the receivers still may; receives that will get
         nothing are given up. For when no rank will receive any more."""
         self.comm.Barrier()
-        lost = self._left_after(1.0)
+        lost = self._incomplete_after(1.0)
         for request, _ in lost:
             request.Cancel()
             self._pending.pop(id(request), None)
             self._abandoned.append(request)
         return sorted({what for _, what in lost if what})
 
-    def _left_after(self, seconds: float) -> list[tuple[Any, str]]:
+    def _incomplete_after(self, seconds: float) -> list[tuple[Any, str]]:
         """The requests of messages, and what they send, that are not complete when all sends are, or after some time."""
         deadline = time.monotonic() + seconds
         waiting = [(request, what) for request, _, what in self._pending.values() if what is not None]
@@ -148,16 +148,16 @@ class MpiMessages:
             time.sleep(1e-3)
         return [(request, what) for request, what in waiting if not request.Test()]
 
-    def _tell_unreceived(self) -> None:
+    def _report_unreceived(self) -> None:
         """When this rank ends: write to standard error which of its messages nobody has received."""
-        texts = sorted({what for _, what in self._left_after(2.0) if what})
+        texts = sorted({what for _, what in self._incomplete_after(2.0) if what})
         if texts:
             sys.stderr.write(f"dparallel: rank {self.rank} of {self.comm.size} ends, but what it sent has not been "
                              f"received: {'; '.join(texts)}\n")
             sys.stderr.flush()
 
 
-def refuse_lost(lost: list[list[str]]) -> None:
+def raise_if_lost(lost: list[list[str]]) -> None:
     """CollectiveError if a message of any place was never received; lost: the messages of each place."""
     if any(lost):
         raise CollectiveError("free(): messages were never received: " + "; ".join(

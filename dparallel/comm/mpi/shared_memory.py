@@ -19,16 +19,16 @@ def shared_file(comm: Any, nbytes: int) -> tuple[int, Any] | None:
     On Linux the file lives in memory and takes no room in /dev/shm, which is small in containers; others open it by way
     of /proc.
     """
-    told: tuple[str, bytes] = ("", b"")
+    location: tuple[str, bytes] = ("", b"")
     file: int | None = None
     memory: Any = None
     with contextlib.suppress(OSError):
         if comm.rank == 0:
-            file, path = _made()
-            told = path, os.urandom(TOKEN)
+            file, path = _create()
+            location = path, os.urandom(TOKEN)
             os.ftruncate(file, nbytes)
-            os.pwrite(file, told[1], nbytes)
-    path, token = comm.bcast(told)
+            os.pwrite(file, location[1], nbytes)
+    path, token = comm.bcast(location)
     with contextlib.suppress(OSError):               # also of reading: on another host this may be the path of a pipe
         if comm.rank != 0 and path:
             file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
@@ -43,7 +43,7 @@ def shared_file(comm: Any, nbytes: int) -> tuple[int, Any] | None:
     return (file, memory) if file is not None and everywhere else None
 
 
-def _made() -> tuple[int, str]:
+def _create() -> tuple[int, str]:
     """A new file, and the path by which other processes find it."""
     if hasattr(os, "memfd_create"):
         file = os.memfd_create("dparallel")

@@ -20,10 +20,10 @@ import numpy as np
 
 from ..groups import Freed
 from ..handle import Handle
-from ..header import CollectiveError, explain
-from ..persistent import MSG_CAUGHT, MSG_PARTED, PersistentSum, divide
+from ..header import CollectiveError, collective_error
+from ..persistent import MSG_CAUGHT, MSG_MISMATCH, PersistentSum, divide
 from ..reference import is_half
-from ..watchdog.call_site import at, here
+from ..watchdog.call_site import at_site, user_site
 from .shared_memory import shared_file
 
 BLOCK = 1 << 16                                      # elements that are summed at once: they stay in the second cache
@@ -31,14 +31,14 @@ LINE = 64                                            # bytes that go from core t
 PAGE = 4096
 
 
-class _UnderWay(threading.local):
+class _InProgress(threading.local):
     """The communicators with sums that this thread has started, and that are not complete."""
 
     def __init__(self) -> None:
         self.sums: list[SharedSums] = []
 
 
-_under_way = _UnderWay()
+_in_progress = _InProgress()
 
 
 class SharedSums:
@@ -48,12 +48,12 @@ class SharedSums:
 
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, comm.rank, comm.size
-        self.started = self.made = 0
+        self.started = self.vectors_created = 0
         self._queue: list[SharedSum] = []
         self._barriers: Any = None                   # the MPI communicator of the barriers
         self._barrier: Any = None                    # of the first in the queue, before step 0, all have started, or 1, all
         self._step = 0                               # have written
-        self._listed: list[SharedSums] = []
+        self._active: list[SharedSums] = []
 
     def vector(self, size: int, dtype: Any) -> SharedSum | None:
         """A new one, of zeros; None where it can't be shared. Collective."""
@@ -64,7 +64,7 @@ class SharedSums:
             return None
         if self._barriers is None:
             self._barriers = self.comm.comm.Dup()
-        self.made += 1
+        self.vectors_created += 1
         return SharedSum(self, memory, np.dtype(dtype))
 
     def free(self) -> None:
@@ -78,12 +78,12 @@ class SharedSums:
         """Begin a sum."""
         self.comm.enter_sum(vector.array, compared=True)
         self.started += 1
-        self.comm.waiting, vector.number, vector.turns[self.rank][0] = None, self.comm.entered, self.started
+        self.comm.waiting, vector.number, vector.sum_numbers[self.rank][0] = None, self.comm.entered, self.started
         vector.failed[self.rank][0] = 0
         if not self._queue:
             self._step, self._barrier = 0, self._barriers.Ibarrier()
-            self._listed = _under_way.sums
-            self._listed.append(self)
+            self._active = _in_progress.sums
+            self._active.append(self)
         self._queue.append(vector)
 
     def complete(self, vector: SharedSum | None = None) -> None:
@@ -91,32 +91,32 @@ class SharedSums:
         orders: while there are several, none is waited for alone."""
         self.comm.waiting = vector or (self._queue[-1] if self._queue else None)
         try:
-            while self.is_under_way(vector):
-                if _under_way.sums == [self]:
-                    self._step_of(self._waited, True)
+            while self.in_progress(vector):
+                if _in_progress.sums == [self]:
+                    self._run_step(self._after_waiting, True)
                 else:
-                    for sums in {self, *_under_way.sums}:
+                    for sums in {self, *_in_progress.sums}:
                         sums.progress(waits=True)
         finally:
             self.comm.waiting = None
 
-    def is_under_way(self, vector: SharedSum | None = None) -> bool:
+    def in_progress(self, vector: SharedSum | None = None) -> bool:
         """Whether a vector's sum, or any, has started and is not complete."""
         return vector in self._queue if vector is not None else bool(self._queue)
 
     def progress(self, waits: bool = False) -> None:
         """Go on as far as that needs no waiting. waits: whether the caller is waiting, and has started all it is to."""
-        while self._queue and self._step_of(self._tested, waits):
+        while self._queue and self._run_step(self._after_testing, waits):
             pass
 
-    def _waited(self, waits: bool) -> bool:
+    def _after_waiting(self, waits: bool) -> bool:
         self._barrier.Wait()
-        return self._go_on(waits)
+        return self._advance(waits)
 
-    def _tested(self, waits: bool) -> bool:
-        return self._barrier.Test() and self._go_on(waits)
+    def _after_testing(self, waits: bool) -> bool:
+        return self._barrier.Test() and self._advance(waits)
 
-    def _step_of(self, step: Callable[[bool], bool], waits: bool) -> bool:
+    def _run_step(self, step: Callable[[bool], bool], waits: bool) -> bool:
         """What a step returns. After an exception all that were started have failed, and who waits for one of them is told:
         who waits now may be waiting for another communicator's."""
         try:
@@ -125,36 +125,36 @@ class SharedSums:
             for vector in self._queue:
                 vector.problem = f"{vector}: rank {self.rank} could not go on: {type(error).__name__}: {error}"
             self._queue.clear()
-            self._listed.remove(self)
+            self._active.remove(self)
             return False
 
-    def _go_on(self, waits: bool) -> bool:
+    def _advance(self, waits: bool) -> bool:
         """All ranks are at the barrier: do what comes next for the first in the queue. False: not before all ranks wait."""
         first = self._queue[0]
         if self._step == 1:
             first.end()
             self._queue.pop(0)
-        elif all(turn[0] == first.turns[0][0] for turn in first.turns):
+        elif all(number[0] == first.sum_numbers[0][0] for number in first.sum_numbers):
             first.add()
         elif waits:
-            self._part(first)
+            self._report_mismatch(first)
         else:                                        # what this pass has still to start would meet the next pass's
             return False
         self._step = 1 - self._step if self._queue else 0
         if self._queue:
             self._barrier = self._barriers.Ibarrier()
         else:
-            self._listed.remove(self)
+            self._active.remove(self)
         return True
 
-    def _part(self, first: SharedSum) -> None:
+    def _report_mismatch(self, first: SharedSum) -> None:
         """The ranks are at sums of different vectors, which all of them see: give up all that were started, on all ranks.
         They count alike from here on, so that the watchdog sees who has not come."""
-        mine = f"{first}, vector {first.which} of the communicator{at(here())}"
-        started, entered, texts = zip(*self._barriers.allgather((self.started, self.comm.entered, mine)), strict=True)
+        text = f"{first}, vector {first.vector_number} of the communicator{at_site(user_site())}"
+        started, entered, texts = zip(*self._barriers.allgather((self.started, self.comm.entered, text)), strict=True)
         self.started, self.comm.entered = max(started), max(entered)
         for vector in self._queue:
-            vector.problem = str(explain(MSG_PARTED, texts, MSG_CAUGHT))
+            vector.problem = str(collective_error(MSG_MISMATCH, texts, MSG_CAUGHT))
         self._queue.clear()
 
 
@@ -164,16 +164,16 @@ class SharedSum(PersistentSum):
 
     def __init__(self, sums: SharedSums, memory: list[memoryview], dtype: Any) -> None:
         vectors = [np.frombuffer(part, dtype, offset=LINE) for part in memory]
-        self.turns = [part[:8].cast("q") for part in memory]         # which sum of the communicator this is
+        self.sum_numbers = [part[:8].cast("q") for part in memory]         # which sum of the communicator this is
         self.failed = [part[8:16].cast("q") for part in memory]      # 1 + a rank that could not add up
         self._lasts = [np.frombuffer(part, dtype, 1, offset=LINE // 2) for part in memory]      # elements, as they started
-        self._sums, self.array, self.which = sums, vectors[sums.rank], sums.made
+        self._sums, self.array, self.vector_number = sums, vectors[sums.rank], sums.vectors_created
         size, line = len(self.array), LINE // self.array.dtype.itemsize
         step = -(-size // (sums.size * line)) * line
         slices = [slice(min(rank * step, size), min((rank + 1) * step, size)) for rank in range(sums.size)]
         self._first = slices[sums.rank].start        # of the elements that this rank adds up
         self._parts = [vector[slices[sums.rank]] for vector in vectors]
-        self._theirs = [part for rank, part in enumerate(self._parts) if rank != sums.rank]
+        self._other_parts = [part for rank, part in enumerate(self._parts) if rank != sums.rank]
         self.number = 0                              # of the sum, for the watchdog
         self.problem = ""
 
@@ -190,7 +190,7 @@ class SharedSum(PersistentSum):
 
     def _done(self) -> bool:
         self._sums.progress()
-        return not self._sums.is_under_way(self)
+        return not self._sums.in_progress(self)
 
     def _wait(self) -> None:
         self._sums.complete(self)
@@ -227,7 +227,7 @@ class SharedSum(PersistentSum):
                     before = before + part[block]
                 np.add(before, last[block], out=out[block])
                 divide(out[start:max(start, min(start + BLOCK, divided))], total)
-                for part in self._theirs:
+                for part in self._other_parts:
                     part[block] = out[block]
 
 

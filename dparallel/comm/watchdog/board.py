@@ -26,22 +26,22 @@ CLAIM = struct.Struct("=d")                          # when the last report was 
 class Board:
     """One process's view of the board of `size` ranks, of which those `here` are on this host."""
 
-    def __init__(self, file: int, memory: Any, size: int, here: Sequence[int]) -> None:
-        self.size, self.here, self._file = size, frozenset(here), file
+    def __init__(self, file: int, memory: Any, size: int, local_ranks: Sequence[int]) -> None:
+        self.size, self.local_ranks, self._file = size, frozenset(local_ranks), file
         self._memory = memory                        # the last slot: who reports
 
     @classmethod
-    def shared(cls, node: Any, size: int, here: Sequence[int]) -> Board | None:
+    def shared(cls, node: Any, size: int, local_ranks: Sequence[int]) -> Board | None:
         """The board of `node`, an MPI communicator of one host. Collective; None where memory can't be shared."""
         shared = shared_file(node, SLOT * (size + 1))
-        return None if shared is None else cls(*shared, size, here)
+        return None if shared is None else cls(*shared, size, local_ranks)
 
     def write(self, item: dict[str, Any]) -> None:
         """Put what a rank has to say in its slot; the counts go first where it is too long."""
         data = json.dumps(item).encode()
         if len(data) > SLOT - HEAD.size:
             data = json.dumps({**item, "counts": {}}).encode()[:SLOT - HEAD.size]
-        if item["rank"] not in self.here:
+        if item["rank"] not in self.local_ranks:
             self._memory[self.size * SLOT + CLAIM.size] = 1
         start = item["rank"] * SLOT
         self._memory[start + HEAD.size:start + HEAD.size + len(data)] = data
@@ -51,7 +51,7 @@ class Board:
         """What each rank said last; a slot that is being written, or never was, is left out."""
         found = {}
         others = self._memory[self.size * SLOT + CLAIM.size]         # whether there are any: to look takes a page for each
-        for rank in range(self.size) if others else sorted(self.here):
+        for rank in range(self.size) if others else sorted(self.local_ranks):
             for _ in range(3):
                 start = rank * SLOT
                 length, checksum = HEAD.unpack_from(self._memory, start)

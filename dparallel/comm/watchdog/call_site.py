@@ -46,8 +46,8 @@ def _foreign(file: str) -> int:
 
 def _shown(file: str) -> str:
     """The path from the working directory, where the file is below it."""
-    here = os.getcwd() + os.sep
-    return file[len(here):] if file.startswith(here) else file
+    folder = os.getcwd() + os.sep
+    return file[len(folder):] if file.startswith(folder) else file
 
 
 def site_of(frame: FrameType | None) -> Site | None:
@@ -72,12 +72,12 @@ def _at_line(frame: FrameType) -> Site:
     return Site(code.co_filename, code.co_firstlineno if line is None else line, code.co_name)
 
 
-def here() -> Site | None:
+def user_site() -> Site | None:
     """The user's line that the calling thread is at."""
     return site_of(sys._getframe(1))
 
 
-def at(site: Any) -> str:
+def at_site(site: Any) -> str:
     """" at file:line: source", or nothing where the site is not known."""
     return f" at {site}" if site else ""
 

@@ -8,36 +8,37 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..header import Call
-from .call_site import Site, here
+from .call_site import Site, user_site
 
 LENGTH = 64
 
 
 class History:
-    """What one rank called: (number, call, line, time) each."""
+    """The last LENGTH calls of one rank, each as (number, call, line, time)."""
 
     def __init__(self) -> None:
         self.calls: deque[tuple[int, Call, Site | None, float]] = deque(maxlen=LENGTH)
 
-    def note(self, number: int, call: Call) -> Site | None:
-        """Keep a call that begins now; the user's line that makes it."""
-        site = here()
+    def record(self, number: int, call: Call) -> Site | None:
+        """Record a call that begins. Returns the user's line that makes it."""
+        site = user_site()
         self.calls.append((number, call, site, time.monotonic()))
         return site
 
-    def waited(self) -> str:
-        """How long the last call has waited for the other ranks."""
+    def waiting_time(self) -> str:
+        """The time that the last call has waited for the other ranks, as text."""
         return f" (waited {time.monotonic() - self.calls[-1][-1]:.1f} s)" if self.calls else ""
 
-    def before(self) -> list[tuple[int, str, str]]:
-        """All calls but the last, as can be sent."""
+    def earlier_calls(self) -> list[tuple[int, str, str]]:
+        """All calls but the last, as (number, call, line) of texts that can be pickled."""
         return [(number, str(call), str(site or "an unknown line")) for number, call, site, _ in list(self.calls)[:-1]]
 
 
-def parted(histories: Sequence[Sequence[Any]]) -> str:
-    """Where the earlier calls of all places, as before() gives them, first came from different lines; "" if they did not.
+def first_divergence(histories: Sequence[Sequence[Any]]) -> str:
+    """The text that names the first call that the places made from different lines; "" if there is none.
 
-    These calls fitted, but a place that left one out meets the others' with its next one, until one does not fit.
+    histories: each place's earlier_calls(). These calls matched; but a place that leaves one out matches the others' call
+    with its next one, until one does not match.
     """
     for entries in zip(*histories, strict=False):
         if len({line for _, _, line in entries}) > 1:

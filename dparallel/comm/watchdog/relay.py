@@ -18,19 +18,19 @@ FAREWELL = 0.5                                       # seconds that a rank which
 class Relay:
     """One rank's end of it. `others`: the first ranks of the other hosts. speaks: whether this is the first of its own."""
 
-    def __init__(self, mpi: Any, comm: Any, others: Sequence[int], speaks: bool) -> None:
-        self.mpi, self.comm, self.others, self.speaks = mpi, comm, others, speaks
+    def __init__(self, mpi: Any, comm: Any, others: Sequence[int], is_leader: bool) -> None:
+        self.mpi, self.comm, self.others, self.is_leader = mpi, comm, others, is_leader
         self._sending: list[Any] = []
 
     @classmethod
-    def between(cls, mpi: Any, node: Any) -> Relay | None:
+    def create(cls, mpi: Any, node: Any) -> Relay | None:
         """That of all ranks of COMM_WORLD; node: the communicator of this host. Collective. None on one host, and where MPI
         is not to be called by several threads."""
         world = mpi.COMM_WORLD
-        told = world.allgather((node.bcast(world.rank), mpi.Query_thread() == mpi.THREAD_MULTIPLE))
-        firsts = {first for first, _ in told}
-        mine = told[world.rank][0]
-        if len(firsts) == 1 or not all(several for _, several in told):
+        infos = world.allgather((node.bcast(world.rank), mpi.Query_thread() == mpi.THREAD_MULTIPLE))
+        firsts = {first for first, _ in infos}
+        mine = infos[world.rank][0]
+        if len(firsts) == 1 or not all(several for _, several in infos):
             return None
         return cls(mpi, world.Dup(), sorted(firsts - {mine}), world.rank == mine)
 
@@ -49,7 +49,7 @@ class Relay:
             items += [{**item, "time": now - item["time"]} for item in message.recv()]
         return items
 
-    def leave(self, item: dict[str, Any], now: float) -> None:
+    def announce_exit(self, item: dict[str, Any], now: float) -> None:
         """The last word of this rank."""
         self.send([item], now)
         until = time.monotonic() + FAREWELL

@@ -26,9 +26,9 @@ from pathlib import Path
 from typing import Any
 
 from .board import Board
-from .call_site import at, blocked_site
+from .call_site import at_site, blocked_site
 from .relay import Relay
-from .waits import State, Wait, deadlock, gone, report
+from .waits import State, Wait, deadlock, departed_rank, report
 
 LIMIT = 60.0                         # seconds
 SETTLED = 5.0                        # seconds that a message on its way is given before its wait counts as hopeless
@@ -81,33 +81,33 @@ def stall_seconds(value: Any) -> float:
                      "dprun --stall, stall_limit())")
 
 
-class Seen:
-    """A wait that a look saw, and when it was first seen; `token` tells waits of one communicator apart."""
+class ObservedWait:
+    """A wait that a check observed, and when it was first observed; `token` distinguishes waits of one communicator."""
 
     def __init__(self, comm: Any, waiting: Any, entered: int, since: float) -> None:
-        self.what, self.key, self.members, self.since = told(waiting), comm.key, comm.members, since
+        self.what, self.key, self.members, self.since = description(waiting), comm.key, comm.members, since
         self.entered = entered
         self.token = waiting if isinstance(waiting, str) else getattr(waiting, "number", self.entered)
-        self.told = 0.0                              # seconds of waiting after which it is to be told again; 0: not told yet
+        self.reported_after = 0.0                    # seconds of waiting after which the next report is due; 0: none yet
 
     @classmethod
-    def of(cls, comm: Any, now: float) -> Seen | None:
-        """What a communicator waits in; None if in nothing, or if it went on while this looked: the text of one collective
-        under the number of the next would be a clash with other ranks."""
+    def observe(cls, comm: Any, now: float) -> ObservedWait | None:
+        """What a communicator waits in; None if it waits in nothing, or went on during this call: the text of one collective
+        with the number of the next would look like a mismatch with other ranks."""
         entered, waiting = comm.entered, comm.waiting
         if waiting is None:
             return None
-        seen = cls(comm, waiting, entered, now)
-        return seen if comm.waiting is waiting and comm.entered == entered else None
+        observed = cls(comm, waiting, entered, now)
+        return observed if comm.waiting is waiting and comm.entered == entered else None
 
-    def or_same(self, old: Seen | None) -> Seen:
-        """The old one if it is the same wait, else this one. Texts are compared as objects: each message has its own."""
+    def merged_with(self, old: ObservedWait | None) -> ObservedWait:
+        """`old` if it is the same wait, else this one. Texts are compared by identity: each message has its own."""
         if old is not None and (old.token is self.token or (isinstance(old.token, int) and old.token == self.token)):
             return old
         return self
 
     def wait(self, now: float) -> Wait:
-        """As others are told. A text that names no other place waits for nobody known."""
+        """The wait as the other ranks read it. If the text names no other place, the peers are unknown."""
         if isinstance(self.token, int):
             return Wait(self.what, self.key, self.token, self.members, now - self.since)
         place = MESSAGE.match(self.what)
@@ -133,8 +133,8 @@ class Watch:
         self.latest: Any = None                      # the last collective that was entered, and where in check mode
         self.latest_site: Any = None
         self._comms: dict[str, Any] = {}
-        self._seen: dict[str, Seen] = {}             # the waits of the last look, by communicator
-        self._looked = time.monotonic()              # when that was
+        self._seen: dict[str, ObservedWait] = {}             # the waits of the last look, by communicator
+        self._checked_at = time.monotonic()              # when that was
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._process = os.getpid()
@@ -145,7 +145,7 @@ class Watch:
         if self._thread is None and self.size > 1:
             self._thread = threading.Thread(target=self._run, name="dparallel watchdog", daemon=True)
             self._thread.start()
-            atexit.register(self._leave)
+            atexit.register(self._announce_exit)
 
     def part(self, comm: Any) -> None:
         """Forget a communicator that is not used any more."""
@@ -155,9 +155,9 @@ class Watch:
         """Let the ranks see each other's states. Collective over all ranks; again: nothing."""
         if not self._shared:                         # not: no board, which may be so on some ranks only
             self._shared = True
-            node = near(mpi)
+            node = node_communicator(mpi)
             self.board = Board.shared(node, self.size, members_of(node, mpi.COMM_WORLD))
-            self._relay = Relay.between(mpi, node)
+            self._relay = Relay.create(mpi, node)
             node.Free()
 
     # --- the thread ---------------------------------------------------------------------------------------------------
@@ -166,42 +166,42 @@ class Watch:
         while not self._stop.wait(self.settings.period):
             if self.settings.limit:
                 try:
-                    self._look()
+                    self._check()
                 except Exception as error:           # a watchdog that fails must not take the job with it
                     sys.stderr.write(f"dparallel: the stall watchdog of rank {self.rank} has ended: {error!r}\n")
                     return
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         """Write down what this rank does; see whether there is something to report."""
         now = time.monotonic()
-        between = now - self._looked
+        between = now - self._checked_at
         mine = self._state(now)
         states = self._publish(mine)
-        if self._relay is not None and self._relay.speaks:
+        if self._relay is not None and self._relay.is_leader:
             self._exchange(self._relay, now, between)
-        if mine.wait is None or not mine.wait.seconds or not self._heard(states, now - mine.wait.seconds, now):
+        if mine.wait is None or not mine.wait.seconds or not self._all_reported(states, now - mine.wait.seconds, now):
             return
-        limit, seen = self.settings.limit + self._later(states), self._seen[mine.wait.key]
-        reason = gone(states, min(limit, SETTLED))
+        limit, observed = self.settings.limit + self._grace_seconds(states), self._seen[mine.wait.key]
+        reason = departed_rank(states, min(limit, SETTLED))
         if reason:
             self._report(f"{reason}; the job is ended", states, now, True)
             return
         reason = deadlock(states, min(limit, SETTLED))
         late = mine.wait.seconds >= limit            # by then no other thread will resolve a deadlock either
-        if reason and (late or not seen.told):
+        if reason and (late or not observed.reported_after):
             ends = late or self.settings.abort or self.settings.check
-        elif mine.wait.seconds >= (seen.told or limit):
+        elif mine.wait.seconds >= (observed.reported_after or limit):
             reason, ends = f"stalled: no progress for {mine.wait.seconds:.0f} s", self.settings.abort
         else:
             return
-        seen.told = max(limit, 2 * mine.wait.seconds)
+        observed.reported_after = max(limit, 2 * mine.wait.seconds)
         self._report(reason + ("; the job is ended" if ends else ""), states, now, ends)
 
-    def _heard(self, states: dict[int, State], since: float, now: float) -> bool:
+    def _all_reported(self, states: dict[int, State], since: float, now: float) -> bool:
         """Whether all ranks of this host have said where they are since a wait began, or have had the time to."""
-        here = () if self.board is None else self.board.here
+        local_ranks = () if self.board is None else self.board.local_ranks
         return now - since >= 3 * self.settings.period or all(
-            rank in states and (states[rank].left or states[rank].time >= since) for rank in here)
+            rank in states and (states[rank].left or states[rank].time >= since) for rank in local_ranks)
 
     def _exchange(self, relay: Relay, now: float, between: float) -> None:
         """Put the states of other hosts' ranks on the board, and if somebody has waited for long, hand this host's out.
@@ -216,29 +216,29 @@ class Watch:
         items, fresh = self.board.read(), now - 3 * self.settings.period
         long = min(LONG, self.settings.limit / 4)
         if any(item["wait"] and item["wait"]["seconds"] >= long and item["time"] > fresh for item in items.values()):
-            relay.send([item for rank, item in items.items() if rank in self.board.here], now)
+            relay.send([item for rank, item in items.items() if rank in self.board.local_ranks], now)
 
-    def _later(self, states: dict[int, State]) -> float:
+    def _grace_seconds(self, states: dict[int, State]) -> float:
         """Seconds that this host leaves to another one, with a lower rank that waits, to make the report."""
         waiting = [state.rank for state in states.values() if state.wait is not None]
-        return 0.0 if self.board is None or min(waiting) in self.board.here else 3 * self.settings.period
+        return 0.0 if self.board is None or min(waiting) in self.board.local_ranks else 3 * self.settings.period
 
     def _state(self, now: float) -> State:
         """What this rank is doing: the wait that has lasted longest, or the main thread's place."""
-        lost, self._looked = now - self._looked - self.settings.period, now
+        lost, self._checked_at = now - self._checked_at - self.settings.period, now
         if lost > min(self.settings.limit, SETTLED) / 2:         # stopped, as by Ctrl-Z: that is no time of waiting
             for old in self._seen.values():                      # a message that has come since is still to be taken
                 old.since = now if isinstance(old.token, str) else old.since + lost
         comms = list(self._comms.values())
-        new = [wait for comm in comms if (wait := Seen.of(comm, now)) is not None]
-        seen = {wait.key: wait.or_same(self._seen.get(wait.key)) for wait in new}
-        self._seen = seen
+        new = [wait for comm in comms if (wait := ObservedWait.observe(comm, now)) is not None]
+        observed = {wait.key: wait.merged_with(self._seen.get(wait.key)) for wait in new}
+        self._seen = observed
         state = State(self.rank, now, {comm.key: comm.entered for comm in comms})
         state.site = str(blocked_site(FOLDER) or "")
-        if seen:
-            state.wait = min(seen.values(), key=lambda wait: wait.since).wait(now)
+        if observed:
+            state.wait = min(observed.values(), key=lambda wait: wait.since).wait(now)
         elif self.latest is not None:
-            state.last = told(self.latest) + at(self.latest_site)
+            state.last = description(self.latest) + at_site(self.latest_site)
         return state
 
     def _publish(self, mine: State) -> dict[int, State]:
@@ -259,14 +259,14 @@ class Watch:
         if self._relay is not None:
             self._relay.send([{"time": now, "claimed": True}], now)
         text = report(title, states, range(self.size), now, 3 * self.settings.period + 2)
-        left = ends and leave_report(self.rank, text)
+        left = ends and write_report(self.rank, text)
         if not left:
             sys.stderr.write(text + "\n")
             sys.stderr.flush()
         if ends:
             self._end(1)
 
-    def _leave(self) -> None:
+    def _announce_exit(self) -> None:
         """At Python's end: tell the others that this rank is not coming back."""
         if os.getpid() != self._process:             # a forked child's end
             return
@@ -276,14 +276,14 @@ class Watch:
         error = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
         state = self._state(time.monotonic())
         state.wait, state.site = None, ""
-        state.left = f"has left its script after {in_a_line(error)}" if error else "has left its script"
+        state.left = f"has left its script after {one_line(error)}" if error else "has left its script"
         with contextlib.suppress(ValueError, OSError):
             self._publish(state)
         if self._relay is not None:
-            self._relay.leave(vars(state), state.time)
+            self._relay.announce_exit(vars(state), state.time)
 
 
-def near(mpi: Any) -> Any:
+def node_communicator(mpi: Any) -> Any:
     """A communicator of the ranks of this host."""
     return mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED)
 
@@ -299,20 +299,20 @@ def watch(mpi: Any) -> Watch:
     return Watch(mpi.COMM_WORLD.rank, mpi.COMM_WORLD.size, end)
 
 
-def told(waiting: Any) -> str:
+def description(waiting: Any) -> str:
     """What is waited in, as text: a call, a handle, a text, or the array of an unchecked sum."""
     if hasattr(waiting, "dtype") and hasattr(waiting, "nbytes"):
         return f"sum_in_place of {waiting.dtype} {waiting.shape}"
     return str(waiting)[:400]
 
 
-def in_a_line(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """An exception in one line; its message may hold a worker's whole traceback, which ends with what was raised."""
     first, *more = str(error).strip().splitlines() or [""]
     return type(error).__name__ + (f": {first}" if first else "") + (f" ... {more[-1]}" if more else "")
 
 
-def leave_report(rank: int, text: str) -> bool:
+def write_report(rank: int, text: str) -> bool:
     """Leave a text where dprun shows it last; False if this is not its machine, or no job of its."""
     folder = os.environ.get(REPORTS, "")
     if not os.path.isdir(folder):

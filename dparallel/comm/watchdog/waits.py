@@ -47,14 +47,14 @@ class State:
     last: str = ""
     left: str = ""
 
-    def told(self, now: float, silent: float, numbered: bool = False) -> str:
+    def line(self, now: float, silent_after: float, numbered: bool = False) -> str:
         """One line of a report; `silent`: seconds after which a rank that said nothing is said to be silent; numbered:
         say which collective of which communicator it is."""
         place = f" at {self.site}" if self.site else ""
         last = f" (last collective: {self.last})" if self.last else ""
         if self.left:
             return f"rank {self.rank} {self.left}{last}"
-        quiet = f"; not heard from for {now - self.time:.0f} s" if now - self.time > silent else ""
+        quiet = f"; not heard from for {now - self.time:.0f} s" if now - self.time > silent_after else ""
         if self.wait is None:
             return f"rank {self.rank} is not in a collective; it is{place or ' somewhere'}{last}{quiet}"
         seconds = self.wait.seconds + now - self.time
@@ -72,31 +72,31 @@ def needed(state: State, states: States) -> list[int]:
     if wait is None:
         return []
     if wait.peers is not None:
-        return [peer for peer in wait.peers if peer != state.rank and not _meet(state, states.get(peer))]
+        return [peer for peer in wait.peers if peer != state.rank and not _match_each_other(state, states.get(peer))]
     return [rank for rank in wait.members if rank != state.rank
             and rank in states and states[rank].counts.get(wait.key, wait.number) < wait.number]
 
 
-def _meet(state: State, other: State | None) -> bool:
+def _match_each_other(state: State, other: State | None) -> bool:
     """Whether one rank is sending what the other receives: a large message may take its time."""
     a, b = state.wait, other and other.wait
     return bool(a and b and a.tag and b.peers and other and other.rank in (a.peers or ()) and state.rank in b.peers
                 and (a.key, a.tag, {a.kind, b.kind}) == (b.key, b.tag, {"send", "recv"}))
 
 
-def gone(states: States, settled: float) -> str:
+def departed_rank(states: States, settle_seconds: float) -> str:
     """Why somebody waits for a rank that will never come; "" if nobody does. settled: seconds that a message which is
     still on its way is given, also after its sender has left: what is known of the receiver may be older."""
     for state in states.values():
         for rank in needed(state, states):
             other = states.get(rank)
             if other is not None and other.left and state.wait is not None \
-                    and (state.wait.peers is None or min(state.wait.seconds, state.time - other.time) >= settled):
+                    and (state.wait.peers is None or min(state.wait.seconds, state.time - other.time) >= settle_seconds):
                 return f"rank {rank} {other.left}, and will never come where rank {state.rank} waits for it"
     return ""
 
 
-def deadlock(states: States, settled: float) -> str:
+def deadlock(states: States, settle_seconds: float) -> str:
     """Why ranks that wait for each other can't go on; "" if they can, or if it is not certain."""
     clash = _clash(states)
     if clash:
@@ -104,7 +104,7 @@ def deadlock(states: States, settled: float) -> str:
     ring = _ring({rank: needed(state, states) for rank, state in states.items() if state.wait is not None})
     waits: list[Any] = [(states[rank], states[rank].wait) for rank in ring]
     together = ring and max(s.time - w.seconds for s, w in waits) < min(s.time for s, _ in waits)
-    if not together or any(w.seconds < (settled / 5 if w.peers is None else settled) for _, w in waits):
+    if not together or any(w.seconds < (settle_seconds / 5 if w.peers is None else settle_seconds) for _, w in waits):
         return ""
     return f"deadlock: rank {ring[0]} waits for rank " + ", which waits for rank ".join(map(str, [*ring[1:], ring[0]]))
 
@@ -139,11 +139,11 @@ def _ring(graph: Mapping[int, Sequence[int]]) -> list[int]:
     return []
 
 
-def report(title: str, states: States, ranks: Sequence[int], now: float, silent: float) -> str:
+def report(title: str, states: States, ranks: Sequence[int], now: float, silent_after: float) -> str:
     """A title, and a line for each rank; ranks without a state have none here."""
     numbered = len({(s.wait.key, s.wait.number) for s in states.values() if s.wait is not None and s.wait.peers is None}) > 1
     lines = [f"dparallel: {title}"]
-    lines += [f"  {states[rank].told(now, silent, numbered)}" for rank in ranks if rank in states]
+    lines += [f"  {states[rank].line(now, silent_after, numbered)}" for rank in ranks if rank in states]
     missing = [rank for rank in ranks if rank not in states]
     if missing:
         lines.append(f"  rank{'s' * (len(missing) > 1)} {', '.join(map(str, missing))}: on another host and not heard "
