@@ -125,8 +125,8 @@ class Messages(ABC):
         call = Call("send", self.size, array, root=peer, value=note, error=problem)
         if call.error:                               # the receiver hears of it too, and does not wait for ever
             text = np.frombuffer(call.error.encode(), np.uint8)
-            call = self._with_number(Call("send", self.size, text, root=peer, value=INVALID))
-            self._send_message(local_place, peer, tag, call, text)
+            notice = self._with_number(Call("send", self.size, text, root=peer, value=INVALID))
+            self._send_message(local_place, peer, tag, notice, text)
             raise CollectiveError(f"place {local_place}: {call_text('send', 'dest', peer, tag)}: {call.error}")
         self._with_number(call)
         return call.key, self._send_message(local_place, peer, tag, call, array)

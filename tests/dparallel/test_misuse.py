@@ -405,7 +405,7 @@ HOSTS = """
 import sys, time
 import numpy as np
 from mpi4py import MPI
-from dparallel.comm import stall
+from dparallel.comm.watchdog import stall
 stall.near = lambda mpi: mpi.COMM_WORLD.Split(mpi.COMM_WORLD.rank % 2)       # even ranks see each other, and odd ones
 """ + HEAD
 

@@ -11,7 +11,7 @@ from dparallel.comm.mpi import tuning
 NAME = next(iter(tuning.PREFERRED))
 ASKED = """
 from mpi4py import MPI
-from dparallel.comm import mpi, tuning
+from dparallel.comm.mpi import communicator as mpi, tuning
 print(MPI.get_vendor()[0], mpi.PREFERENCES[{name!r}], tuning.prefer(MPI.__file__, MPI.Query_thread())[{name!r}])
 """
 
@@ -38,7 +38,7 @@ def test_a_library_without_the_interface():
 
 def test_a_variable_that_is_not_there(monkeypatch):
     pytest.importorskip("mpi4py")
-    code = ("from mpi4py import MPI; from dparallel.comm import tuning\n"
+    code = ("from mpi4py import MPI; from dparallel.comm.mpi import tuning\n"
             "tuning.PREFERRED = {'no such variable': 1}; print(tuning.prefer(MPI.__file__, 0))")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert "{'no such variable': False}" in done.stdout, done.stderr
