@@ -33,7 +33,7 @@ class BackwardSignal(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, reducer: PassListener, call: ForwardCall) -> Tensor:
-        """The input."""
+        """The input x, unchanged: only backward acts."""
         ctx.reducer, ctx.calls = reducer, (call,)
         return x
 

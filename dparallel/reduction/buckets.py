@@ -91,11 +91,11 @@ class GradientBucket(Tally):
         self.listener.begin()
 
     def full(self) -> None:
-        """See BucketListener.bucket_full."""
+        """All gradients of the bucket have arrived: see BucketListener.bucket_full."""
         self.listener.bucket_full()
 
     def stray(self, leaf: Any) -> None:
-        """See BucketListener.gradient_arrived."""
+        """A gradient of another bucket has arrived: see BucketListener.gradient_arrived."""
         self.listener.gradient_arrived(leaf)
 
     # --- one pass, called by the reducer --------------------------------------------------------------------------------

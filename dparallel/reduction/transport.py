@@ -152,7 +152,7 @@ class ScaledSum(Scaled):
         self._under_way.append(bucket.sum.start())
 
     def under_way(self) -> Iterable[Any]:
-        """The sums."""
+        """The handles of the sums that have started in this pass."""
         return self._under_way
 
     def collect(self, buckets: Sequence[Bucket]) -> bool:
