@@ -95,7 +95,7 @@ class GradientBucket(Tally):
         self.listener.bucket_full()
 
     def stray(self, leaf: Any) -> None:
-        """A gradient of another bucket has arrived: see BucketListener.gradient_arrived."""
+        """A gradient arrived that the bucket can not simply count: see BucketListener.gradient_arrived."""
         self.listener.gradient_arrived(leaf)
 
     # --- one pass, called by the reducer --------------------------------------------------------------------------------
