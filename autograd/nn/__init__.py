@@ -20,6 +20,7 @@ from .modules.dropout import *
 from .modules.flatten import *
 from .modules.fold import *
 from .modules.instancenorm import *
+from .modules.lazy import *
 from .modules.linear import *
 from .modules.linear_cross_entropy import *
 from .modules.loss import *
@@ -32,6 +33,7 @@ from .modules.rnn import *
 from .modules.sparse import *
 from .modules.transformer import *
 from .modules.upsampling import *
+from .parameter import UninitializedBuffer, UninitializedParameter
 from .registry import Buffer
 
 __all__ = [name for name in dir() if not name.startswith("_") and name != "Any"]

@@ -18,6 +18,7 @@ from ..core.tensor import Parameter, Tensor
 from ..ops.creation.fill import zeros_like
 from ..ops.pointwise.cast import cast
 from .module_hooks import Hooked
+from .parameter import is_lazy
 from .registry import Buffer, Held
 from .state import IncompatibleKeys, Stateful
 
@@ -286,7 +287,7 @@ class Module(Hooked, Stateful):
         """Replace the memory of every parameter and buffer by what fn makes of it. Returns self."""
         with no_grad():
             for value in [*self.parameters(recurse), *self.buffers(recurse)]:
-                changed = fn(value.detach())         # shares the counter of writes
+                changed = fn(value.data if is_lazy(value) else value.detach())     # an alias shares the counter of writes
                 if changed.array is not value.array:
                     value.data = changed
                     if value._grad is not None:

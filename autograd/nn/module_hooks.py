@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,10 +34,61 @@ full_globally: list[bool | None] = [None]
 MSG_MIXED = ("Cannot use both regular backward hooks and full backward hooks {where}. Please use only one of them.")
 
 
+class HooksByNumber(MutableMapping[int, Any]):
+    """A module's hooks of one kind, as the functions that were registered: PyTorch's `_forward_hooks` and its kin. With
+    `flag`, instead those hooks (and True) that were registered with it: PyTorch's `_forward_hooks_with_kwargs`.
+    """
+
+    def __init__(self, module: Hooked, kind: str, flag: str = "") -> None:
+        self.module, self.kind, self.flag = module, kind, flag
+
+    def _held(self) -> dict[int, Any]:
+        kinds = self.module.__dict__.get("_hooks")
+        found = {} if kinds is None else kinds[self.kind]
+        return {number: hook for number, hook in found.items() if getattr(hook, self.flag)} if self.flag else found
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(list(self._held()))
+
+    def __len__(self) -> int:
+        return len(self._held())
+
+    def __getitem__(self, number: int) -> Any:
+        hook = self._held()[number]
+        return True if self.flag else hook.call if isinstance(hook, Hook) else hook
+
+    def __setitem__(self, number: int, hook: Any) -> None:
+        if self.flag:
+            raise TypeError(f"{self.flag} of a hook is told when it is registered")
+        self.module._hook_dict(self.kind)[number] = Hook(hook, False) if self.kind in ("pre", "post") else hook
+
+    def __delitem__(self, number: int) -> None:
+        del self.module._hook_dict(self.kind)[number]
+
+    def __repr__(self) -> str:
+        return repr(OrderedDict(self))
+
+
+def by_number(kind: str) -> property:
+    """The attribute of a module that shows its hooks of one kind; assigning a mapping replaces them."""
+    def replace(module: Hooked, hooks: Any) -> None:
+        held = HooksByNumber(module, kind)
+        held.clear()
+        held.update(hooks)
+
+    return property(lambda module: HooksByNumber(module, kind), replace, doc=f"Its hooks of the kind {kind}, by number.")
+
+
 class Hooked:
     """The part of Module that knows hooks. Those of all kinds live in one dict, which few modules have."""
 
     _is_full_backward_hook: bool | None = None       # None: there are no backward hooks
+
+    _forward_pre_hooks, _forward_hooks = by_number("pre"), by_number("post")
+    _backward_pre_hooks, _backward_hooks = by_number("backward_pre"), by_number("backward")
+    _forward_pre_hooks_with_kwargs = property(lambda module: HooksByNumber(module, "pre", "with_kwargs"))
+    _forward_hooks_with_kwargs = property(lambda module: HooksByNumber(module, "post", "with_kwargs"))
+    _forward_hooks_always_called = property(lambda module: HooksByNumber(module, "post", "always"))
 
     def _hook_dict(self, kind: str) -> OrderedDict[int, Any]:
         """The hooks of one kind, by number, in the order in which they are called."""
@@ -113,7 +164,7 @@ class Hooked:
         try:
             for _, pre in self._applying("pre"):
                 args, kwargs = _replaced_arguments(pre, self, args, kwargs)
-            full, old = self._backward_hooks()
+            full, old = self._backward_hooks_by_form()
             before = [hook for _, hook in self._applying("backward_pre")]
             crossing = Crossing(self, full, before) if full or before else None
             if crossing is not None:
@@ -134,7 +185,7 @@ class Hooked:
                     _call_after_error(post, self, args, kwargs, output)
             raise
 
-    def _backward_hooks(self) -> tuple[list[Any], list[Any]]:
+    def _backward_hooks_by_form(self) -> tuple[list[Any], list[Any]]:
         """The full backward hooks and the older ones."""
         own = self._hooks_of("backward")
         everywhere = list(global_hooks["backward"].values())

@@ -1,6 +1,159 @@
-"""Parameter and Buffer, under the path that model code imports them from."""
+"""Parameter and Buffer, under the path that model code imports them from; and both while their shape is not known yet."""
 
-from ..core.tensor import Parameter
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ..core.tensor import Parameter, Tensor, result, start
+from ..ops.creation.fill import empty
 from .registry import Buffer
 
-__all__ = ["Buffer", "Parameter"]
+MSG_USED = ("Attempted to use an uninitialized parameter in {what}. This error happens when you are using a `LazyModule` or "
+            "explicitly manipulating `autograd.nn.parameter.UninitializedParameter` or `UninitializedBuffer` objects. Call "
+            "`forward` with a dummy batch, which initializes the parameters of lazy modules.")
+MSG_SHAPE = ("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+             "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call `forward` to "
+             "initialize the parameters before accessing their attributes.")
+MSG_SHARED = ("Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters "
+              "before calling `module.share_memory()`.")
+
+
+class Shapeless:
+    """Stands for the array of a tensor whose shape is not known yet: it tells the dtype, any other use is a ValueError.
+
+    Operations read `tensor.array`; so each of them, and NumPy's functions, raise here, and none has to ask beforehand.
+    """
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        refuse_use(name)
+
+    def __array_ufunc__(self, ufunc: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        refuse_use(ufunc.__name__)
+
+    def __array_function__(self, func: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        refuse_use(func.__name__)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        refuse_use("numpy")
+
+    def __len__(self) -> NoReturn:
+        refuse_use("len")
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        refuse_use("__getitem__")
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        refuse_use("__setitem__")
+
+
+def refuse_use(what: str) -> NoReturn:
+    """ValueError: an operation met a tensor without shape."""
+    raise ValueError(MSG_USED.format(what=what))
+
+
+class UninitializedTensorMixin:
+    """A tensor that has a dtype but no shape yet; materialize() gives it one, and makes it an ordinary tensor in place, so
+    optimisers that hold it go on holding it.
+    """
+
+    __slots__ = ()
+
+    cls_to_become: type[Tensor]
+    array: Any
+    requires_grad: bool
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Become a tensor of this shape, of undefined values, and of this dtype or the one it has."""
+        made = empty(shape, device=device, dtype=self.array.dtype if dtype is None else dtype)
+        self.array = made.array
+        self.__class__ = self.cls_to_become          # type: ignore[assignment]
+
+    @property
+    def shape(self) -> NoReturn:
+        """RuntimeError: there is none."""
+        raise RuntimeError(MSG_SHAPE)
+
+    @property
+    def data(self) -> Tensor:
+        """An empty tensor of the dtype. Assigning one takes over its dtype: that is how Module.to() casts."""
+        return result(np.empty(0, self.array.dtype))
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if value.numel():
+            raise ValueError(f"data of an uninitialized parameter can only be empty, but got shape {list(value.shape)}; "
+                             "materialize() gives it a shape")
+        self.array = Shapeless(value.dtype)
+
+    def detach(self) -> NoReturn:
+        """ValueError: there is nothing to share."""
+        refuse_use("detach")
+
+    def share_memory_(self) -> NoReturn:
+        """RuntimeError: there is no memory to share."""
+        raise RuntimeError(MSG_SHARED)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = rebuild(type(self), self.requires_grad, self.array.dtype)
+        return memo[id(self)]
+
+    def __reduce__(self) -> Any:
+        return rebuild, (type(self), self.requires_grad, self.array.dtype)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+def rebuild(cls: Any, requires_grad: bool, dtype: Any) -> Any:
+    """An uninitialized parameter or buffer as it was when it was copied or pickled."""
+    return cls(requires_grad=requires_grad, dtype=dtype)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
+    """A parameter whose shape is not known yet. Only its dtype can be changed, until materialize() makes it a Parameter.
+
+    >>> w = UninitializedParameter()
+    >>> w.materialize((3, 4))
+    """
+
+    __slots__ = ()
+
+    cls_to_become = Parameter
+
+    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+        start(self, Shapeless(empty(0, device=device, dtype=dtype).dtype))
+        self.requires_grad = requires_grad
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Buffer):  # type: ignore[misc]
+    """A buffer whose shape is not known yet. Only its dtype can be changed, until materialize() makes it a Tensor."""
+
+    __slots__ = ()
+
+    cls_to_become = Tensor
+
+    def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> None:
+        start(self, Shapeless(empty(0, device=device, dtype=dtype).dtype))
+        self.requires_grad = requires_grad
+        self.persistent = persistent
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether this is a parameter or buffer without shape."""
+    return isinstance(value, UninitializedTensorMixin)
+
+
+def refuse_lazy(module: Any, what: str, doing: str) -> None:
+    """ValueError if the module holds a parameter without shape, which `what` can't be applied to."""
+    if any(is_lazy(p) for _, p in module.own_parameters()):
+        raise ValueError(f"The module passed to `{what}` can't have uninitialized parameters. Make sure to run the dummy "
+                         f"forward before applying {doing}")
+
+
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..core.graph import RemovableHandle, shared_counter
 from ..core.tensor import Parameter, Tensor, result
+from .parameter import MSG_SHAPE, is_lazy
 
 EXTRA = "_extra_state"
 
@@ -49,11 +51,7 @@ class Stateful:
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call hook(module, state_dict, prefix, local_metadata) when the module's state is collected; it may change it."""
-        def checked(*args: Any) -> None:
-            if hook(*args) is not None:
-                raise RuntimeError("state_dict post-hook must return None")
-
-        return RemovableHandle(self._hook_dict("state"), checked)
+        return RemovableHandle(self._hook_dict("state"), functools.partial(_giving_nothing, hook))
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """The older form: what the hook returns replaces the state."""
@@ -67,7 +65,7 @@ class Stateful:
         """The older form: hook gets no module, unless with_module."""
         if with_module:
             return self.register_load_state_dict_pre_hook(hook)
-        return self.register_load_state_dict_pre_hook(lambda module, *args: hook(*args))
+        return self.register_load_state_dict_pre_hook(functools.partial(_without_module, hook))
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., None]) -> RemovableHandle:
         """Call hook(module, incompatible_keys) when the module is loaded; it may change the lists of keys."""
@@ -157,6 +155,10 @@ class Stateful:
                     missing_keys.append(key)
                 continue
             given = state_dict[key]
+            if is_lazy(given):
+                if is_lazy(value):
+                    continue
+                raise RuntimeError(MSG_SHAPE)
             array = given.array if isinstance(given, Tensor) else np.asarray(given)
             if value.array.ndim == 0 and array.shape == (1,):
                 array = array[0]
@@ -175,6 +177,17 @@ class Stateful:
                 missing_keys.append(prefix + EXTRA)
         if strict:
             unexpected_keys += _strangers(state_dict, prefix, own, {name for name, _ in self.held_modules()}, self)
+
+
+def _without_module(hook: Callable[..., None], module: Any, *args: Any) -> None:
+    """Call a loading hook of the older form. At module level, so that modules with hooks can be pickled."""
+    hook(*args)
+
+
+def _giving_nothing(hook: Callable[..., Any], *args: Any) -> None:
+    """Call a state_dict post-hook, which must not return a value."""
+    if hook(*args) is not None:
+        raise RuntimeError("state_dict post-hook must return None")
 
 
 def _load(module: Any, state_dict: dict[str, Any], prefix: str, metadata: dict[str, Any], versions: Mapping[str, Any],

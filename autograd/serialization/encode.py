@@ -37,10 +37,10 @@ class Encoder:
         if value is None or kind in (bool, str) or (kind is int and -2 ** 63 <= value < 2 ** 64) or (
                 kind is float and math.isfinite(value)):
             return value
-        if isinstance(value, Tensor) or kind is np.ndarray:
-            return self.tensor(value, path)
         if (atom := atom_of(value)) is not None:
             return {KIND: atom.kind, "value": atom.out(value)}
+        if isinstance(value, Tensor) or kind is np.ndarray:
+            return self.tensor(value, path)
         if kind is not list and kind not in SEQUENCES and kind not in MAPPINGS:
             refuse(value, path)
         if id(value) in self.open:

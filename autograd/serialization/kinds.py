@@ -13,6 +13,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.devices import device
 from ..base.size import Size
+from ..nn.parameter import UninitializedBuffer, UninitializedParameter
 from .safetensors import CODES, raw
 
 KIND = "$"
@@ -43,6 +44,12 @@ def _number(value: list[str]) -> Any:
     return (array if sys.byteorder == "little" else array.byteswap())[0]
 
 
+def _shapeless(cls: type) -> Atom:
+    """A parameter or buffer without shape: whether it requires a gradient, and its dtype."""
+    return Atom(cls.__name__, lambda v: [v.requires_grad, v.dtype.name],
+                lambda v: cls(requires_grad=bool(v[0]), dtype=named_dtype(v[1])))
+
+
 NUMBER = Atom("number", lambda v: [v.dtype.name, bytes(raw(np.asarray(v))).hex()], _number)
 DTYPE = Atom("dtype", lambda v: v.name, named_dtype)
 ATOMS = {
@@ -51,6 +58,8 @@ ATOMS = {
     complex: Atom("complex", lambda v: [repr(v.real), repr(v.imag)], lambda v: complex(float(v[0]), float(v[1]))),
     bytes: Atom("bytes", lambda v: base64.b64encode(v).decode(), lambda v: base64.b64decode(v, validate=True)),
     device: Atom("device", str, device),
+    UninitializedBuffer: _shapeless(UninitializedBuffer),
+    UninitializedParameter: _shapeless(UninitializedParameter),
 }
 BACK = {atom.kind: atom.back for atom in (*ATOMS.values(), NUMBER, DTYPE)}
 

@@ -14,7 +14,7 @@ from ..base.devices import device
 from ..base.size import Size
 from ..core.graph import shared_counter
 from ..core.tensor import Parameter, Tensor, restore
-from ..nn.registry import Buffer
+from ..nn.parameter import Buffer, UninitializedBuffer, UninitializedParameter
 from .kinds import NUMBERS, named_dtype
 from .memory import Memory, require_grad
 from .unpickle import Machine, Named, contents, shown
@@ -144,6 +144,8 @@ def _names() -> dict[str, Any]:
         "torch._utils._rebuild_parameter": _rebuild_parameter,
         "torch._utils._rebuild_parameter_with_state": _rebuild_parameter,
         "torch._tensor._rebuild_from_type_v2": _rebuild_from_type,
+        "torch.nn.parameter.UninitializedParameter": UninitializedParameter,
+        "torch.nn.parameter.UninitializedBuffer": UninitializedBuffer,
         "torch.Tensor": None, "torch.nn.parameter.Parameter": None, "torch.nn.parameter.Buffer": None}
     found: dict[str, Any] = {name: Named(name, call) for name, call in calls.items()}
     found |= {f"torch.{name}Storage": StorageType(kind) for name, kind in STORAGES.items()}

@@ -13,6 +13,7 @@ from .dropout import *
 from .flatten import *
 from .fold import *
 from .instancenorm import *
+from .lazy import *
 from .linear import *
 from .linear_cross_entropy import *
 from .loss import *

@@ -11,6 +11,7 @@ from ...ops.nn.normalization import normalize
 from ...ops.random.draw import randn
 from ...ops.shape import clone, permute, reshape, t
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from ..parameter import refuse_lazy
 from .weight_norm import remove_hook
 
 
@@ -77,6 +78,7 @@ class SpectralNorm:
         weight = module._parameters[name]
         if weight is None:
             raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+        refuse_lazy(module, "SpectralNorm", "spectral normalization")
         with no_grad():
             rows, columns = hook.reshape_weight_to_matrix(weight).shape
             u, v = unit(rows, weight, eps), unit(columns, weight, eps)

@@ -9,6 +9,7 @@ from ...core.modes import no_grad
 from ...core.tensor import Parameter
 from ...ops.pointwise.powers import sqrt
 from ...ops.reductions.reduce import sum
+from ..parameter import refuse_lazy
 
 
 def norm_except_dim(v: Any, dim: int) -> Any:
@@ -44,6 +45,7 @@ class WeightNorm:
         if any(isinstance(h.call, WeightNorm) and h.call.name == name for h in module._hooks_of("pre")):
             raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
         hook = WeightNorm(name, dim)
+        refuse_lazy(module, "WeightNorm", "weight normalization")
         weight = getattr(module, name)
         del module._parameters[name]
         with no_grad():
