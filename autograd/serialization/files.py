@@ -6,10 +6,10 @@ import json
 import pickle
 import struct
 import zlib
+from importlib import import_module
 from typing import Any
 
 from ..core.tensor import Tensor
-from . import torch_legacy, torch_zip
 from .atomic import write
 from .decode import Decoder, decode
 from .encode import encode
@@ -20,6 +20,8 @@ from .source import Source
 STRUCTURE, CHECKSUM = "autograd.structure", "autograd.structure.crc32"
 FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError, RuntimeError, MemoryError,
           EOFError, struct.error)
+# How PyTorch's files begin (a zip archive; before 1.6 a pickle of a number), and the module of torch_pickle that reads them.
+TORCH_READERS = {b"PK\x03\x04": "zip_archive", b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.": "before_zip"}
 
 
 def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
@@ -73,10 +75,9 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
 def _reader(source: Source) -> Any:
     """Who can read the file."""
     start = source.read(0, min(source.size, 16))
-    if start[:4] == torch_zip.MAGIC:
-        return torch_zip.load
-    if start.startswith(torch_legacy.MAGIC):
-        return torch_legacy.load
+    for magic, module in TORCH_READERS.items():
+        if start.startswith(magic):
+            return import_module(f".torch_pickle.{module}", __package__).load
     if start[8:9] == b"{":
         return _load_safetensors
     if start[:1] == b"\x80":

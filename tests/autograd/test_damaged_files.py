@@ -13,7 +13,8 @@ from both import needs_torch
 
 import autograd as ag
 from autograd import nn
-from autograd.serialization import safetensors, unpickle
+from autograd.serialization import safetensors
+from autograd.serialization.torch_pickle import unpickle
 
 try:
     import torch

@@ -68,6 +68,26 @@ before = set(sys.modules)
 print(*sorted(set(sys.modules) - before))"""
     assert run(code) == []
 
+RARE = ("autograd.distributions", "autograd.ops.special", "autograd.ops.signal", "autograd.ops.statistics",
+        "autograd.serialization.torch_pickle", "autograd.kernels.orthogonal", "autograd.kernels.bessel")
+
+
+def test_training_imports_no_rare_family():
+    code = f"""
+import io, sys
+import autograd as ag
+from autograd import nn, optim
+net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(8, 3))
+o = optim.Adam(net.parameters())
+nn.functional.cross_entropy(net(ag.randn(4, 1, 4, 4)), ag.tensor([0, 1, 2, 0])).backward()
+o.step()
+file = io.BytesIO()
+ag.save(net.state_dict(), file)
+file.seek(0)
+net.load_state_dict(ag.load(file))
+print(*[name for name in sys.modules if name.startswith({RARE})])"""
+    assert run(code) == []
+
 
 def test_a_replaced_method_stays():
     """Somebody replaces a method before its family is imported."""

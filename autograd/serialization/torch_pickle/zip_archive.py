@@ -7,12 +7,12 @@ import zipfile
 from pickle import UnpicklingError
 from typing import Any
 
-from .memory import Memory
-from .source import Source
-from .torch_names import Storage, StorageType, unpickle
+from ..memory import Memory
+from ..source import Source
+from .names import Storage, StorageType, unpickle
 from .unpickle import shown
 
-MAGIC = b"PK\x03\x04"
+RECORD = b"PK\x03\x04"              # how a record in the archive begins
 LOCAL = 30                                           # bytes of a record's own header, before its name
 SCRIPT = "it is a TorchScript archive, which holds code. In PyTorch: torch.save(torch.jit.load(f).state_dict(), g)"
 
@@ -50,7 +50,7 @@ class Archive:
         if record.compress_type != zipfile.ZIP_STORED or record.flag_bits & 1 or record.compress_size != record.file_size:
             raise ValueError(f"the record {name!r} is compressed or encrypted, which PyTorch's are not: it was packed anew")
         header = self.source.read(record.header_offset, LOCAL)
-        if header[:4] != MAGIC:
+        if header[:4] != RECORD:
             raise ValueError(f"the record {name!r} does not start where the archive says")
         start = (record.header_offset + LOCAL + int.from_bytes(header[26:28], "little")
                  + int.from_bytes(header[28:30], "little"))
@@ -85,4 +85,4 @@ def load(source: Source) -> Any:
     return unpickle(io.BytesIO(archive.read("data.pkl")), storage)
 
 
-__all__ = ["MAGIC", "load"]
+__all__ = ["load"]

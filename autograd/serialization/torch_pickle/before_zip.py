@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import Tensor, restore
-from .memory import Memory
-from .source import Array, Source
-from .torch_names import Storage, StorageType, unpickle
+from ...core.tensor import Tensor, restore
+from ..memory import Memory
+from ..source import Array, Source
+from .names import Storage, StorageType, unpickle
 from .unpickle import shown
 
-MAGIC = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."    # the first pickle: a number that says what the file is
+FIRST_PICKLE = 15                    # bytes: a number that says what the file is, see files.TORCH_READERS
 PROTOCOL = 1001
 
 
@@ -72,7 +72,7 @@ class Storages:
 def load(source: Source) -> Any:
     """The object that torch.save(_use_new_zipfile_serialization=False) wrote."""
     storages = Storages(source)
-    stream = source.stream(len(MAGIC))
+    stream = source.stream(FIRST_PICKLE)
     protocol, _system = unpickle(stream, storages), unpickle(stream, storages)
     if protocol != PROTOCOL:
         raise ValueError(f"its protocol is {shown(protocol)}, not {PROTOCOL}")
@@ -84,4 +84,4 @@ def load(source: Source) -> Any:
     return unpickle(io.BytesIO(source.read(start, end - start)), storages)
 
 
-__all__ = ["MAGIC", "load"]
+__all__ = ["load"]

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..base import dtypes
-from ..base.devices import device
-from ..base.size import Size
-from ..core.graph import shared_counter
-from ..core.tensor import Parameter, Tensor, restore
-from ..nn.parameter import Buffer, UninitializedBuffer, UninitializedParameter
-from .kinds import NUMBERS, named_dtype
-from .memory import Memory, require_grad
+from ...base import dtypes
+from ...base.devices import device
+from ...base.size import Size
+from ...core.graph import shared_counter
+from ...core.tensor import Parameter, Tensor, restore
+from ...nn.parameter import Buffer, UninitializedBuffer, UninitializedParameter
+from ..kinds import NUMBERS, named_dtype
+from ..memory import Memory, require_grad
 from .unpickle import Machine, Named, contents, shown
 
 STORAGES = {"Double": "float64", "Float": "float32", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64",
