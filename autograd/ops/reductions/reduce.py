@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import float16, float32, int64, uint8
-from ...core.operation import Operation, SumTo
+from ...core.operation import Expand, Operation, SumTo
 from ...core.out import into
 from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
@@ -16,7 +16,7 @@ from ...kernels.memory_format import in_rows
 from ...kernels.sums import total
 from .._kinds import demand_real
 from ..pointwise.cast import cast
-from ..shape import expand, reshape, sizes
+from ..shape import reshape, sizes
 from .dims import Dims, count, dims_of, kept, reduction
 
 every: Any = np.logical_and.reduce
@@ -43,7 +43,7 @@ class Sum(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Repeat."""
-        return expand(reshape(g, kept(ctx.shape, ctx.dims)), ctx.shape)
+        return Expand.apply(g.reshape(kept(ctx.shape, ctx.dims)), shape=ctx.shape)
 
 
 def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Dims = None,
@@ -87,7 +87,7 @@ class Mean(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """An equal share for each."""
-        return expand(reshape(g / float(ctx.count), kept(ctx.shape, ctx.dims)), ctx.shape)
+        return Expand.apply((g / float(ctx.count)).reshape(kept(ctx.shape, ctx.dims)), shape=ctx.shape)
 
 
 def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Dims = None,
