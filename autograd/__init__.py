@@ -102,7 +102,7 @@ LATER = {
     "debug.drawing": "draw",
     "transforms.gradcheck": "GradcheckError gradcheck gradgradcheck",
     "serialization": "load save",
-    "replay.trace_or_sum": "trace",
+    "replay.trace": "trace_step",
 }
 # these are names themselves
 MODULES = {"accelerator", "amp", "anomaly_mode", "autograd", "backends", "compiler", "config", "cpu", "cuda",
@@ -171,7 +171,7 @@ if TYPE_CHECKING:
     from .ops.statistics.differences import *
     from .ops.statistics.histograms import *
     from .ops.statistics.sets import *
-    from .replay.trace_or_sum import trace  # type: ignore[assignment]     # of a matrix it is that of ops.linalg.trace
+    from .replay.trace import trace_step
     from .serialization import load, save
     from .tensor_api.variable import Variable
     from .transforms.gradcheck import GradcheckError, gradcheck, gradgradcheck

@@ -1,5 +1,7 @@
 """Data-parallel training on NumPy and MPI. Importing it does not start MPI; world() does, under an MPI launcher."""
 
+from autograd.version import __version__ as __version__
+
 from . import distributed, hooks, metrics
 from .clipping import clip_grad_norm_
 from .comm import (
@@ -59,7 +61,6 @@ from .sharding import ZeroRedundancyOptimizer
 from .sync_batch_norm import SyncBatchNorm, convert_sync_batchnorm
 from .testing import check_adjoint
 
-__version__ = "0.1.0"
 __all__ = [
     "AllGather",
     "AllReduce",

@@ -114,7 +114,7 @@ class DataParallel(ShardedModel, Module, Joinable):
         self.shard, self.shard_units, self.verify_every, self._forwards = stage_of(shard), shard_units, verify_every, 0
         check_sharding(self, reproducible)
         self._inside_join: Join | None = None
-        self._recorded_alone = False                 # by trace(), on one place, without a reducer
+        self._recorded_alone = False                 # by trace_step(), on one place, without a reducer
         if self.batch == "own" and not self._trained():
             raise RuntimeError(f"{type(self).__name__} is not needed when a module doesn't have any parameter that requires "
                                "a gradient.")
@@ -247,7 +247,7 @@ class DataParallel(ShardedModel, Module, Joinable):
             return self._forward_scattered(args, kwargs)
 
     def before_recording(self) -> str:
-        """trace() begins to record a step with this model. Returns what of it can't be recorded; "" for nothing."""
+        """trace_step() begins to record a step with this model. Returns what of it can't be recorded; "" for nothing."""
         self._recorded_alone = self._reducer is None
         transport = None if self._reducer is None else self._reducer.transport
         if self._virtual is not None:
@@ -352,8 +352,8 @@ class DataParallel(ShardedModel, Module, Joinable):
             raise NotImplementedError("weighted(): with batch='root' (so on local devices) the root's loss is of all rows")
         side_effect("weighted()")
         if self._recorded_alone:
-            raise RuntimeError("weighted() after trace(), on one process: the recorded step does not tell what it counts; "
-                               "enter `with model.weighted(1): pass` once before trace()")
+            raise RuntimeError("weighted() after trace_step(), on one process: the recorded step does not tell what it "
+                               "counts; enter `with model.weighted(1): pass` once before trace_step()")
         weights = reducer.weights
         value, problem = checked_weight(weight)
         weights.problem = weights.problem or problem

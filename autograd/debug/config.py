@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..base.extensions import failure, in_use
-from ..base.version import __version__
+from ..base.version import __version__, torch_level
 from ..kernels.lapack import lapack
 from ..kernels.malloc import freed_memory_is_kept
 from ..kernels.numba import numba
@@ -31,6 +31,7 @@ def show_config() -> Config:
     """
     return Config({
         "autograd": __version__,
+        "interface": f"PyTorch {torch_level}",
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         "numpy": np.__version__,

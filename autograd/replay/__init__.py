@@ -1,9 +1,9 @@
-"""trace(): a training step recorded once, and replayed without a graph.
+"""trace_step(): a training step recorded once, and replayed without a graph.
 
 May import: core, kernels, ops. Read first: trace.py.
 """
 
 from .errors import TraceError
-from .trace import Traced, trace
+from .trace import Traced, trace_step
 
-__all__ = ["TraceError", "Traced", "trace"]
+__all__ = ["TraceError", "Traced", "trace_step"]

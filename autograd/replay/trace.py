@@ -1,4 +1,4 @@
-"""trace(step, example_inputs): what users call, and what they get."""
+"""trace_step(step, example_inputs): what users call, and what they get."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MSG_SHAPE = ("replay: tensor {number} of the arguments has shape {got} and dtype
              "{shape} and {wanted}: trace it again for others")
 
 
-def trace(step: Callable[..., Any], example_inputs: Any = (), *, check: bool = True) -> Traced:
+def trace_step(step: Callable[..., Any], example_inputs: Any = (), *, check: bool = True) -> Traced:
     """Record `step` (forward, backward, optimiser: any function of tensors) and return a function that replays it.
 
     A replay makes the very calls on arrays that the step made, in their order and into memory that is there already,
@@ -48,7 +48,7 @@ def trace(step: Callable[..., Any], example_inputs: Any = (), *, check: bool = T
     ...     loss.backward()
     ...     optimizer.step()
     ...     return loss
-    >>> fast = trace(step, (x, y))
+    >>> fast = trace_step(step, (x, y))
     >>> for x, y in loader:
     ...     loss = fast(x, y)
     """
@@ -149,4 +149,4 @@ def other(array: Any) -> Any:
     return np.asarray(turned * array.dtype.type(0.97)) if array.dtype.kind in "fcV" else turned
 
 
-__all__ = ["Traced", "trace"]
+__all__ = ["Traced", "trace_step"]

@@ -93,6 +93,7 @@ def test_switched_off_for_a_process():
 
 def test_what_is_in_use_is_shown():
     shown = ag.show_config()
+    assert (shown["autograd"], shown["interface"]) == (ag.__version__, f"PyTorch {ag.version.torch_level}")
     assert shown["numpy"] == np.__version__ and {"autograd", "python", "blas", "threads", "numba", "onednn"} <= set(shown)
     assert f"numpy: {np.__version__}" in str(shown).splitlines()
 

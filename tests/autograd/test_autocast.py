@@ -528,7 +528,7 @@ def test_a_traced_step(name):
     xs = [ag.tensor(b) for b in BASE]
     for around in (False, True):
         with ag.autocast("cpu", getattr(ag, name)) if around else contextlib.nullcontext():
-            plain, replay = steps(around), ag.trace(steps(around), xs[0])
+            plain, replay = steps(around), ag.trace_step(steps(around), xs[0])
             assert [plain(x).item() for x in xs] == [replay(x).item() for x in xs]
 
 
@@ -714,4 +714,4 @@ def test_a_trace_refuses_the_scaler():
         scaler.update()
 
     with pytest.raises(RuntimeError, match="GradScaler"):
-        ag.trace(step, ag.ones(3, 2))
+        ag.trace_step(step, ag.ones(3, 2))

@@ -129,3 +129,9 @@ def test_data_parallel_without_gpus():
     nets = [t.nn.DataParallel(t.nn.Linear(2, 2)) for t in (ag, torch)]
     assert list(nets[0].state_dict()) == list(nets[1].state_dict())
     assert nets[0](ag.ones(3, 2)).shape == (3, 2)
+
+
+def test_model_code_compares_the_level_of_pytorch():
+    """`torch.__version__ >= "2.0"` is written `torch.version.torch_level >= "2.0"`; __version__ is this package's."""
+    assert tuple(map(int, ag.version.torch_level.split("."))) >= (2, 0, 0)
+    assert torch.__version__.startswith(ag.version.torch_level) and ag.__version__ != ag.version.torch_level

@@ -1,4 +1,4 @@
-"""trace(): replays are bitwise the step, over many steps, for models of all kinds; what can't be recorded is refused."""
+"""trace_step(): replays are bitwise the step, over many steps, for models of all kinds; what can't be recorded is refused."""
 
 import gc
 import tracemalloc
@@ -104,7 +104,7 @@ def run(training, step):
 def compared(make, wrap=lambda training: training.step, **options):
     """The losses and all states of eager steps and of replays are bitwise the same."""
     plain, traced = make(), make()
-    step = ag.trace(wrap(traced), traced.batches[0], **options)
+    step = ag.trace_step(wrap(traced), traced.batches[0], **options)
     assert_same(make().state(), traced.state())          # tracing changed nothing
     assert not traced.optimizer.state
     np.testing.assert_array_equal(run(plain, wrap(plain)), run(traced, step), strict=True)
@@ -140,7 +140,7 @@ def test_scheduler_inside():
 
 def test_learning_rate_changed_between_calls():
     plain, traced = Training(), Training()
-    fast = ag.trace(traced.step, traced.batches[0])
+    fast = ag.trace_step(traced.step, traced.batches[0])
     for training, step in ((plain, plain.step), (traced, fast)):
         scheduler = optim.lr_scheduler.StepLR(training.optimizer, 2, 0.5)
         for x, y in training.batches:
@@ -179,7 +179,7 @@ def test_gradients_that_add_up_between_calls():
 
 def test_ignored_targets_are_asked_about():
     training = Training()
-    fast = ag.trace(training.step, training.batches[0])
+    fast = ag.trace_step(training.step, training.batches[0])
     x, y = training.batches[1]
     y[2] = -100
     with pytest.raises(TraceError, match="branch that depends on values"):
@@ -232,7 +232,7 @@ def test_chain(multiply, dtype):
         return [ag.linspace(0.9, 1.1, 8, dtype=dtype).requires_grad_() for _ in range(2)]
 
     plain, traced = leaves(), leaves()
-    slow, fast = chain(*plain, multiply), ag.trace(chain(*traced, multiply))
+    slow, fast = chain(*plain, multiply), ag.trace_step(chain(*traced, multiply))
     for _ in range(3):
         for w in (plain[1], traced[1]):
             with ag.no_grad():
@@ -243,7 +243,7 @@ def test_chain(multiply, dtype):
 
 def test_functions_in_numpy_are_called_again():
     x, w = (ag.ones(3).requires_grad_() for _ in range(2))
-    fast = ag.trace(chain(x, w, InNumPy.apply))
+    fast = ag.trace_step(chain(x, w, InNumPy.apply))
     before = InNumPy.calls
     fast()
     assert InNumPy.calls == before + 20
@@ -270,7 +270,7 @@ def test_functions_with_an_apply_of_their_own():
         Scaled.apply(x * w, 2.0).sum().backward()
         return w.grad.sum()
 
-    fast = ag.trace(step, ag.ones(4))
+    fast = ag.trace_step(step, ag.ones(4))
     for x in (ag.linspace(-1, 1, 4), ag.linspace(0, 2, 4)):
         np.testing.assert_array_equal(step(x).numpy(), fast(x).numpy(), strict=True)
 
@@ -279,7 +279,7 @@ def test_random_numbers_are_drawn_again():
     def step(x):
         return x + ag.randn(3), ag.rand_like(x) * ag.randint(0, 9, (3,))
 
-    fast = ag.trace(step, ag.zeros(3))
+    fast = ag.trace_step(step, ag.zeros(3))
     ag.manual_seed(1)
     expected = [step(ag.ones(3)) for _ in range(3)]
     ag.manual_seed(1)
@@ -296,7 +296,7 @@ def test_memory_made_in_the_step_begins_anew():
         total[0] = 5.0
         return total
 
-    fast = ag.trace(step, ag.ones(3))
+    fast = ag.trace_step(step, ag.ones(3))
     for _ in range(2):
         assert fast(ag.ones(3)).tolist() == [5.0, 1.0, 1.0]
 
@@ -311,7 +311,7 @@ def test_hooks_and_grad():
         (g,) = ag.grad(z, w)
         return g, z
 
-    fast = ag.trace(step, ag.ones(3))
+    fast = ag.trace_step(step, ag.ones(3))
     for x in (ag.arange(3.0), ag.ones(3)):
         for a, b in zip(step(x), fast(x), strict=True):
             assert a.tolist() == b.tolist()
@@ -321,7 +321,7 @@ def test_forms_of_arguments_and_results():
     def step(batch, scale):
         return {"out": [batch["x"] * scale, None], "n": 3}
 
-    fast = ag.trace(step, ({"x": ag.ones(2)}, 2.0))
+    fast = ag.trace_step(step, ({"x": ag.ones(2)}, 2.0))
     assert fast({"x": ag.full((2,), 3.0)}, 2.0)["out"][0].tolist() == [6.0, 6.0]
     with pytest.raises(TraceError, match="form"):
         fast({"x": ag.ones(2)}, 3.0)
@@ -342,7 +342,7 @@ def test_reading_a_value_names_the_line(read):
 
     before = training.state()
     with pytest.raises(TraceError, match=r"test_tracing\.py:\d+: .* reads a value"):
-        ag.trace(step, training.batches[0])
+        ag.trace_step(step, training.batches[0])
     assert_same(before, training.state())
 
 
@@ -367,14 +367,14 @@ def test_other_refusals():
     for step, match in ((counting, "second time|then"), (unseen, "outside of recorded calls"), (twice, "create_graph"),
                         (checkpointed, "checkpoint")):
         with pytest.raises(TraceError, match=match):
-            ag.trace(step, ag.ones(4))
+            ag.trace_step(step, ag.ones(4))
     with pytest.raises(TraceError, match="require gradients"):
-        ag.trace(lambda y: y, x)
+        ag.trace_step(lambda y: y, x)
 
 
 def test_what_changed_since_is_noticed():
     training = Training("convnet")
-    fast = ag.trace(training.step, training.batches[0])
+    fast = ag.trace_step(training.step, training.batches[0])
     x, y = training.batches[1]
     for bad in ((x[:3], y[:3]), (x.double(), y)):
         with pytest.raises(TraceError, match="was recorded with"):
@@ -404,20 +404,22 @@ def test_check_finds_what_was_not_recorded():
         return x * w
 
     with pytest.raises(TraceError, match="differs"):
-        ag.trace(step, ag.ones(3))
+        ag.trace_step(step, ag.ones(3))
 
 
 def test_program_text_and_the_matrix_trace():
     training = Training()
-    fast = ag.trace(training.step, training.batches[0])
+    fast = ag.trace_step(training.step, training.batches[0])
     text = fast.program()
     assert text.startswith("def replay():") and "Optimizer.zero_grad" in text and "test_tracing.py:" in text
     assert ag.trace(ag.eye(3)).item() == 3.0
+    with pytest.raises(TypeError, match="trace_step"):
+        ag.trace(training.step)
 
 
 def test_replays_keep_no_memory():
     training = Training()
-    fast = ag.trace(training.step, training.batches[0])
+    fast = ag.trace_step(training.step, training.batches[0])
     tracemalloc.start()
     try:
         for _ in range(20):
@@ -471,7 +473,7 @@ def test_losses_and_layers(name):
     rng = np.random.default_rng(0)
     data = [(ag.tensor(rng.standard_normal((5, 3)).astype(np.float32)),
              ag.tensor(rng.integers(0, 3, 5) if name == "nll_loss" else rng.random((5, 3)).astype(np.float32))) for _ in range(3)]
-    fast = ag.trace(step, data[0])
+    fast = ag.trace_step(step, data[0])
     for batch in data:
         expected = [np.array(t.detach().numpy()) for t in step(*batch)]
         for a, b in zip(expected, fast(*batch), strict=True):

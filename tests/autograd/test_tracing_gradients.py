@@ -83,7 +83,7 @@ def test_gradients_that_are_there(body, before):
     outs = []
     for traced in (False, True):
         net, step = stepping(body)
-        run = ag.trace(step, xs[0]) if traced else step
+        run = ag.trace_step(step, xs[0]) if traced else step
         out = []
         for number, x in enumerate(xs):
             if number in before:
@@ -102,7 +102,7 @@ def test_a_step_that_collects_and_one_that_ends():
         net, last = stepping(backward_first)
         more = lambda x, net=net: net(x).square().sum().backward()
         x = ag.ones(6, 4)
-        runs = [ag.trace(f, x) if traced else f for f in (more, last)]
+        runs = [ag.trace_step(f, x) if traced else f for f in (more, last)]
         for number in range(9):
             runs[number % 3 == 2](x * number)
         outs.append([p.detach().numpy() for p in net.parameters()])
@@ -116,6 +116,6 @@ def test_a_leaf_that_the_step_makes_begins_without():
         (leaf * x).sum().backward()
         return leaf.grad
 
-    fast = ag.trace(step, ag.ones(3))
+    fast = ag.trace_step(step, ag.ones(3))
     for number in range(3):
         np.testing.assert_array_equal(fast(ag.full((3,), float(number))).numpy(), [number] * 3)

@@ -50,7 +50,7 @@ def partial(net):
 def test_what_a_step_holds_is_found_and_put_back(make):
     net, runs = network(), []
     before = net.weight.detach().clone()
-    fast = ag.trace(make(net), (X, Y))
+    fast = ag.trace_step(make(net), (X, Y))
     assert ag.equal(net.weight, before)
     for run in (fast, make(network())):
         runs.append([run(X, Y).item() for _ in range(5)])
@@ -126,7 +126,7 @@ def test_what_replays_would_have_wrong_is_refused(make):
     net = network()
     before = net.weight.detach().clone()
     with pytest.raises(TraceError, match="differs"):
-        ag.trace(make(net), (X, Y))
+        ag.trace_step(make(net), (X, Y))
     assert ag.equal(net.weight, before)
 
 
@@ -141,7 +141,7 @@ def test_a_returned_number_that_changes_is_refused():
         return loss, scheduler.get_last_lr()[0]
 
     with pytest.raises(TraceError, match=r"returns a float of Python that changes"):
-        ag.trace(step, (X, Y))
+        ag.trace_step(step, (X, Y))
 
 
 def test_counters_are_put_back_and_named_in_a_warning():
@@ -157,11 +157,11 @@ def test_counters_are_put_back_and_named_in_a_warning():
         return loss
 
     with pytest.warns(UserWarning, match=r"the step changes count \(0, then 4\) in Python"):
-        ag.trace(step, (X, Y))
+        ag.trace_step(step, (X, Y))
     assert count == 0 and not last and not losses
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ag.trace(functools.partial(train, net, optimizer), (X, Y))
+        ag.trace_step(functools.partial(train, net, optimizer), (X, Y))
 
 
 def test_lists_of_a_scheduler_are_put_back():
@@ -176,7 +176,7 @@ def test_lists_of_a_scheduler_are_put_back():
         scheduler.step()
         return loss
 
-    ag.trace(step, (X, Y))
+    ag.trace_step(step, (X, Y))
     assert repr(scheduler.state_dict()) == before
 
 
@@ -206,7 +206,7 @@ def test_draws_with_parameters_are_made_anew(name):
             return loss
 
         ag.manual_seed(1)
-        run = ag.trace(step, X) if traced else step
+        run = ag.trace_step(step, X) if traced else step
         losses.append([run(X * (1 + i)).item() for i in range(4)])
     assert losses[0] == losses[1] and len(set(losses[0])) == 4
 
@@ -214,6 +214,6 @@ def test_draws_with_parameters_are_made_anew(name):
 def test_a_program_that_is_gone_leaves_no_text():
     before = len(linecache.cache)
     for _ in range(3):
-        ag.trace(lambda x: x * 2, X)(X)
+        ag.trace_step(lambda x: x * 2, X)(X)
     gc.collect()
     assert len(linecache.cache) <= before + 1

@@ -79,7 +79,7 @@ def test_gradients_written_to_in_the_step(change, zeros):
             optimizer.step()
             return found if found is not None else ()
 
-        run = ag.trace(step, batch(99)) if traced else step
+        run = ag.trace_step(step, batch(99)) if traced else step
         log = []
         for number in range(5):
             found = run(*batch(number))
@@ -120,7 +120,7 @@ def test_learning_rates_and_averages(name):
             average.update_parameters(net)
             return loss
 
-        run = ag.trace(step, batch(99)) if traced else step
+        run = ag.trace_step(step, batch(99)) if traced else step
         log = []
         for number in range(15):
             run(*batch(number))
@@ -148,7 +148,7 @@ def test_hooks_and_parts_changed_since(said, change):
         net.zero_grad()
         F.cross_entropy(net(x), y).backward()
 
-    fast = ag.trace(step, batch(0))
+    fast = ag.trace_step(step, batch(0))
     handle = change(net)
     with pytest.raises(TraceError, match=said):
         fast(*batch(1))
@@ -161,7 +161,7 @@ def test_a_buffer_that_was_replaced_is_noticed():
     """The replay would go on with the old one."""
     net = nn.BatchNorm1d(4)
     x, _ = batch(0)
-    step = ag.trace(lambda x: net(x).sum(), x)
+    step = ag.trace_step(lambda x: net(x).sum(), x)
     step(x)
     net.running_mean = ag.ones(4)
     with pytest.raises(TraceError, match="its running_mean was replaced"):
@@ -178,12 +178,12 @@ def test_check_compares_gradients():
             net[0].bias.grad.mul_(2)
 
     with pytest.raises(TraceError, match=r"the gradient of a tensor of shape \[6\] differs"):
-        ag.trace(step, batch(0))
+        ag.trace_step(step, batch(0))
 
 
 def test_a_variable_that_holds_another_tensor():
     scale = ag.tensor(2.0)
-    fast = ag.trace(lambda x: x * scale, ag.ones(3))
+    fast = ag.trace_step(lambda x: x * scale, ag.ones(3))
     scale.fill_(3.0)                                 # the same tensor
     np.testing.assert_array_equal(fast(ag.ones(3)).numpy(), [3.0] * 3)
     scale = ag.tensor(5.0)

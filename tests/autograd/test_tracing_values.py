@@ -98,7 +98,7 @@ def batch(seed, rows):
 @pytest.mark.parametrize("name", list(COMPUTED))
 def test_computed_anew(name, rows):
     (w, slow), (v, step) = stepping(COMPUTED[name]), stepping(COMPUTED[name])
-    fast = ag.trace(step, batch(0, rows))
+    fast = ag.trace_step(step, batch(0, rows))
     for seed in range(1, 8):
         outs = []
         for run in (slow, fast):
@@ -111,14 +111,14 @@ def test_computed_anew(name, rows):
 
 
 def test_a_number_alone_as_an_argument():
-    fast = ag.trace(lambda x, scale: x * scale, (ag.ones(3), ag.tensor(2.0)))
+    fast = ag.trace_step(lambda x, scale: x * scale, (ag.ones(3), ag.tensor(2.0)))
     np.testing.assert_array_equal(fast(ag.ones(3), ag.tensor(5.0)).numpy(), [5.0] * 3)
 
 
 @pytest.mark.parametrize("array", [np.float32([1, -2, 3]), np.array([4, 0, 1]), np.array([True, False])])
 def test_a_result_that_no_call_has_made(array):
     with pytest.raises(TraceError, match="tensor 1 of what the step returns is an array that has other values"):
-        ag.trace(lambda x: (x + 1, ag.tensor((x.array > 0).sum())), ag.tensor(array))
+        ag.trace_step(lambda x: (x + 1, ag.tensor((x.array > 0).sum())), ag.tensor(array))
 
 
 def test_padded_targets():
@@ -126,7 +126,7 @@ def test_padded_targets():
     (w, slow), (v, step) = [stepping(lambda w, x, y: F.cross_entropy(net(w, x), y)) for _ in range(2)]
     (x, y), none = batch(0, 5), ag.full((5,), -100)
     padded = ag.where(ag.arange(5) < 3, y, none)
-    fast = ag.trace(step, (x, padded))
+    fast = ag.trace_step(step, (x, padded))
     for targets in (padded, y, ag.where(ag.arange(5) > 0, y, none), none):
         before = w.array.copy()
         np.testing.assert_array_equal(slow(x, targets).array, fast(x, targets).array, strict=True)
@@ -142,5 +142,5 @@ def test_refused_by_name(name):
     w, step = stepping(loss_of)
     before = w.array.copy()
     with pytest.raises(TraceError, match=rf"test_tracing_values\.py:\d+: .*{text}"):
-        ag.trace(step, batch(0, 5))
+        ag.trace_step(step, batch(0, 5))
     np.testing.assert_array_equal(before, w.array)

@@ -33,5 +33,5 @@ def test_recorded(call):
 
     want = step(x * 2).item()
     gradient = w.grad.numpy().copy()
-    traced = ag.trace(step, (x,))
+    traced = ag.trace_step(step, (x,))
     assert traced(x * 2).item() == want and np.array_equal(w.grad.numpy(), gradient)

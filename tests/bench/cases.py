@@ -178,7 +178,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("case", choices=[*CHAINS, *MODELS, *LOCAL, "import"])
     parser.add_argument("library", choices=["autograd", "torch", "tuned", "replayed"],
-                        help="tuned: torch with a fused optimiser and channels last; replayed: autograd.trace(step)")
+                        help="tuned: torch with a fused optimiser and channels last; replayed: autograd.trace_step(step)")
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--devices", type=int, help="local devices")
     parser.add_argument("--alone", action="store_true", help="ranks that each train for themselves, and meet after each step")
@@ -203,7 +203,7 @@ def main():
     else:
         step = training(t, options.case, options.ranks, options.devices, options.library == "tuned")
     if options.library == "replayed":
-        step = t.trace(step)
+        step = t.trace_step(step)
     steps = options.steps if options.steps is not None or options.ranks == 1 else 200
     times, check = measure(step, options.seconds, steps, clock)
     if int(os.environ.get("BENCH_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", 0))) == 0:

@@ -157,7 +157,7 @@ def test_sums_go_on_between_nodes_and_in_replays(on_ranks):
         transport.progress = progress
         step()
         assert asked[:3] == [False, False, True] and len(asked) < 7
-        replayed = ag.trace(step)
+        replayed = ag.trace_step(step)
         replayed(), replayed()
         asked.clear()
         replayed()

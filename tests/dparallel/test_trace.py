@@ -1,4 +1,4 @@
-"""trace() under DataParallel: twenty replays are bitwise twenty steps, on every rank; buffers, buckets, collectives too."""
+"""trace_step() under DataParallel: twenty replays are bitwise twenty steps, on every rank; buffers, buckets, collectives too."""
 
 import threading
 
@@ -52,7 +52,7 @@ OPTIONS = [{}, {"bucket_cap_mb": 0.0002}, {"average": "ranks"}, {"convert": Sync
 def assert_alike(eager, recorded, data):
     """Steps and the replays of another one, from the same start, give bitwise the same."""
     (plain, slow), (traced, step) = eager, recorded
-    fast = ag.trace(step, data[0])
+    fast = ag.trace_step(step, data[0])
     for x, y in data:
         np.testing.assert_array_equal(slow(x, y).detach().numpy(), fast(x, y).numpy(), strict=True)
     for a, b in zip(state(plain), state(traced), strict=True):
@@ -90,7 +90,7 @@ def test_replays_inside_no_sync(on_ranks, options):
                 return loss
 
             data = batches(comm.rank, 12)
-            run = ag.trace(passed, data[0]) if traced else passed
+            run = ag.trace_step(passed, data[0]) if traced else passed
             for number, (x, y) in enumerate(data):
                 with model.no_sync(number % 3 < 2):
                     run(x, y)
@@ -121,7 +121,7 @@ def test_passes_that_collect_and_one_that_ends(on_ranks, average):
                 optimizer.zero_grad()
 
             data = batches(comm.rank, 9)
-            runs = [ag.trace(run, data[0]) if traced else run for run in (passed, last)]
+            runs = [ag.trace_step(run, data[0]) if traced else run for run in (passed, last)]
             for number, (x, y) in enumerate(data):
                 with model.no_sync(number % 3 < 2):
                     runs[number % 3 == 2](x, y)
@@ -137,7 +137,7 @@ def test_replays_inside_no_sync_are_refused_with_shards(on_ranks, shard):
     def program(comm):
         model, _ = training(comm, shard=shard)
         x, y = batches(comm.rank)[0]
-        fast = ag.trace(lambda *batch: F.cross_entropy(model(batch[0]), batch[1]).backward(), (x, y))
+        fast = ag.trace_step(lambda *batch: F.cross_entropy(model(batch[0]), batch[1]).backward(), (x, y))
         if comm.size > 1:
             with model.no_sync(), pytest.raises(NotImplementedError, match="with shard="):
                 fast(x, y)
@@ -165,7 +165,7 @@ def test_refused_inside(on_ranks):
 
         if comm.size > 1:
             with pytest.raises(TraceError, match="weighted"):
-                ag.trace(weighted, batches(comm.rank)[0])
+                ag.trace_step(weighted, batches(comm.rank)[0])
 
     on_ranks(program)
 
@@ -176,7 +176,7 @@ def test_refused_models(on_ranks, options):
         if comm.size == 2:
             _, step = training(comm, **options)
             with pytest.raises(TraceError, match=f"{next(iter(options))}=.* can't be recorded"):
-                ag.trace(step, batches(comm.rank)[0])
+                ag.trace_step(step, batches(comm.rank)[0])
 
     on_ranks(program)
 
@@ -187,7 +187,7 @@ def test_a_hook_with_a_state_is_refused(on_ranks):
             model, step = training(comm)
             model.register_comm_hook(hooks.PowerSGDState(comm), hooks.powerSGD_hook)
             with pytest.raises(TraceError, match="PowerSGDState"):
-                ag.trace(step, batches(comm.rank)[0])
+                ag.trace_step(step, batches(comm.rank)[0])
 
     on_ranks(program)
 
@@ -208,10 +208,10 @@ def test_messages_are_refused(on_ranks):
 
         if comm.size > 1:
             with pytest.raises(TraceError, match="start"):
-                ag.trace(started, ag.ones(3))
+                ag.trace_step(started, ag.ones(3))
             if comm.rank < 2:
                 with pytest.raises(TraceError, match="messages"):
-                    ag.trace(sending, ag.ones(3))
+                    ag.trace_step(sending, ag.ones(3))
 
     on_ranks(program)
 
@@ -234,14 +234,14 @@ def test_replays_that_add_up(on_ranks):
 
         data = batches(comm.rank, 3)
         (plain, slow), (traced, step) = made(), made()
-        fast = ag.trace(step, data[0])
+        fast = ag.trace_step(step, data[0])
         if comm.size == 1:                           # no reducer has been needed yet
             with pytest.raises(RuntimeError, match="once before trace"), traced.weighted(1):
                 pass
             traced, step = made()
             with traced.weighted(1):
                 pass
-            fast = ag.trace(step, data[0])
+            fast = ag.trace_step(step, data[0])
         for model, once in ((plain, slow), (traced, fast)):
             for _ in range(2):
                 model.zero_grad()
@@ -259,7 +259,7 @@ def test_a_replay_tells_the_reducer_that_the_pass_has_begun_and_no_more(on_ranks
     def check(comm):
         _, step = training(comm)
         data = batches(comm.rank, 1)[0]
-        text = ag.trace(step, data).program()
+        text = ag.trace_step(step, data).program()
         assert ("backward_begins" in text) == (comm.size > 1) and "BackwardSignal" not in text, text
 
     on_ranks(check)

@@ -17,6 +17,8 @@ def linalg_diagonal(A: Any, *, offset: int = 0, dim1: int = -2, dim2: int = -1) 
 @casts_float32
 def trace(input: Any) -> Any:
     """The sum of a matrix's diagonal."""
+    if callable(input):
+        raise TypeError("trace() takes a matrix; trace_step(step, examples) records a training step")
     if input.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     return sum(diagonal(input))
