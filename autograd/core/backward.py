@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import backward_arguments as given
-from .engine import run_backward
+from .passes import run_backward
 from .tensor import Tensor, result
 
 MSG_UNUSED = ("The differentiated Tensor at index {index} appears to not have been used in the graph. Set "

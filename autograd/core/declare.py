@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from ..base.errors import explain, unsupported
 from ..base.frames import framed
 from ..kernels.blocks import own
 from . import modes as thread_modes
-from .engine import measured
 from .graph import FREED, MSG_FREED, join_views, next_number, raise_changed
 from .interceptors import notify_recorded
 from .modes import modes
@@ -98,6 +96,7 @@ class UnaryNode(OperationNode):
 
     __slots__ = ()
 
+    keeps_attributes = False
     rule: Any = None
 
     def run(self, g: Any, create: bool) -> Any:
@@ -114,17 +113,25 @@ class UnaryNode(OperationNode):
 
 class ReusingNode(UnaryNode):
     """The node of an operation whose rule reads z, and may write its result to `out`: the gradient that it gets, if nobody
-    else holds that; else None. It saves a CNN 15 MB, and a third of ReLU's time in backward."""
+    but the pass holds that (see BackwardPass.unshared), else None. It saves a CNN 15 MB, and a third of ReLU's time in
+    backward."""
 
     __slots__ = ()
 
+    reuses = True
+
     def run(self, g: Any, create: bool) -> Any:
-        """The rule, on the output and, if it may be written to, the gradient itself."""
+        """The rule, with a result of its own."""
         if self.saved is FREED:
             raise RuntimeError(MSG_FREED)
-        free = (type(g) is ndarray and not create and getrefcount(g) <= unshared[0] and own(g) and self.hooks is None
-                and g.flags.writeable)
-        return (self.rule(g, checked(self, 0, create), g if free else None),)
+        return (self.rule(g, checked(self, 0, create), None),)
+
+    def run_in_place(self, g: Any) -> Any:
+        """The rule, whose result may be g itself."""
+        if self.saved is FREED:
+            raise RuntimeError(MSG_FREED)
+        free = type(g) is ndarray and own(g) and g.flags.writeable
+        return (self.rule(g, checked(self, 0, False), g if free else None),)
 
 
 def node_type(name: str, base: Any, joins: Any = None, **rules: Any) -> Any:
@@ -187,6 +194,7 @@ class BinaryNode(OperationNode):
 
     __slots__ = ()
 
+    keeps_attributes = False
     give_x: Any = None                               # rules of (g, output, x, y)
     give_y: Any = None
 
@@ -292,7 +300,7 @@ def conjugated(node_class: Any) -> Any:
         return [x if x is None or x.dtype.kind != "c" else Conj.apply(x)
                 for x in node_class.run(self, Conj.apply(g), create)]
 
-    return type(node_class.__name__, (node_class,), {"run": run})
+    return type(node_class.__name__, (node_class,), {"run": run, "reuses": False})
 
 
 class Number(TensorBase):
@@ -397,6 +405,7 @@ class LinearNode(OperationNode):
 
     __slots__ = ()
 
+    keeps_attributes = False
     adjoint: Any = None
 
     def run(self, g: Any, create: bool) -> Any:
@@ -482,35 +491,11 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
     return described(one if inputs == 1 else two, name, None)
 
 
-def _measure_unshared() -> int:
-    """What ReusingNode.run counts for a gradient that only the engine holds. 0, so that none is written over, where that is
-    not compiled: what Python's own frames hold may change from call to call."""
-    if __file__.endswith(".py"):
-        return 0
-    found = [False]
-
-    def rule(g: Any, z: Any, out: Any) -> Any:
-        found[0] = out is not None
-        return g
-
-    leaf = result(np.ones(1))
-    leaf.tracked = True
-    node = node_type("Probe", ReusingNode, rule=rule)()
-    node.seq, node.saved, node.hooks, node.lane, node.outputs = 0, (1.0,), None, None, 1
-    node.edges = (edge_of(leaf),)
-    return measured(unshared, (node, 0), lambda fresh: found[0])
-
-
-unshared = [0]                       # the count with which ReusingNode compares, see _measure_unshared
-
-
 def described(op: Any, name: str, node_class: Any) -> Any:
     """Give an operation its name, and a way to its node class."""
     op.__name__ = op.__qualname__ = name.lower()
     op.node = node_class
     return op
 
-
-unshared[0] = _measure_unshared()
 
 __all__ = ["Operation", "category", "constant", "elementwise", "linear"]

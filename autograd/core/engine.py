@@ -1,34 +1,46 @@
 # cython: annotation_typing=True
-"""The engine: one backward pass, under backward() and grad() (backward.py). Nodes run newest first.
+"""The reverse loop: the order of the nodes, and BackwardPass, which runs them, adds up gradients and hands them on.
 
 An operation is numbered when it is made, after its inputs, so decreasing numbers are a topological order: nothing is
 counted but the uses of each leaf, which is delivered as soon as its last use has reported. The order is the same on
 all ranks that run the same program, so that each collective's backward meets its partners; it depends on nothing
 else, in particular not on the order of arguments or of losses.
+
+Not here: what users hang on tensors and nodes (hooks.py), parallel sections (lane_pass.py), where gradients of leaves live
+(grad_buffers.py), how a pass starts and ends (passes.py), and who watches nodes run (interceptors.py).
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from .graph import AccumulateGrad, Edge, Node
-from .hooks import as_value
-from .interceptors import node_runner
-from .modes import DUAL, GRAD, modes
-from .parallel import on_fresh_stack
-from .primitive import observers, thread
-from .tensor import edge_of, result, unshared
-from .walk import Walk, running
+from ..kernels.blocks import own
+from .graph import FREED, AccumulateGrad, Edge, Node, OutputNumber
+from .hooks import before_node, deliver_observed, run_post_hooks
 
+ndarray, add = np.ndarray, np.add
 by_number = attrgetter("seq")
 
 
-# --- the passes -----------------------------------------------------------------------------------------------------
+class _Running(threading.local):
+    """The backward passes that this thread is inside, innermost last."""
+
+    def __init__(self) -> None:
+        self.passes: list[BackwardPass] = []
+        # (nodes in order, targets, keep, accumulate) -> further edges to begin with: messages that no path leads to
+        self.joining: Callable[[list[Node], Any, bool, bool], list[Any]] | None = None
+
+
+running = _Running()
+accumulating = threading.RLock()                     # threads may share leaves: one adds to .grad at a time
+
+
+# --- order ------------------------------------------------------------------------------------------------------------
 
 def survey(roots: list[Edge], since: int = 0) -> tuple[list[Node], dict[Node, int]]:
     """All nodes that the roots reach, newest first, without leaves, nor what is numbered below `since`; and how often
@@ -69,77 +81,8 @@ def on_the_way(order: list[Node], targets: set[Node], themselves: bool) -> list[
     return [node for node in order if node in needed]
 
 
-def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
-                 targets: list[Edge] | None, accumulate: bool, since: int = 0) -> list[Any]:
-    """Send `seeds` (Tensors) back from `roots`. With targets and not `accumulate`: the gradients at the targets.
-
-    Nodes numbered below `since` are left out: the targets are known not to be behind them.
-    """
-    if running.walks and _deep():
-        return _deeper(lambda: run_backward(roots, seeds, keep, create, targets, accumulate, since))
-    order, uses = survey(roots, since)
-    if running.joining is not None and not running.walks and not since:
-        joined = running.joining(order, targets, keep, accumulate)
-        if joined:
-            order, uses = survey([*roots, *joined])
-    tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
-    made: Any = Walk if not observers or thread.observer is None else thread.observer.walk
-    walk: Walk = made(tensors, keep, uses, node_runner())
-    walk.accumulate = accumulate
-    places: list[list[Any]] = []
-    if targets is not None:
-        walk.targets = {edge[0] for edge in targets}
-        order = on_the_way(order, walk.targets, accumulate)
-        for node, number in targets:
-            places.append([])
-            if not accumulate:
-                walk.watch.setdefault(node, {}).setdefault(number, []).append(places[-1])
-        walk.uses = _uses(order, roots)
-    walk.order = order
-    recording = modes.recording
-    walk.recording = modes.recording = create | (recording & ~GRAD)
-    running.walks.append(walk)
-    try:
-        for (node, number), seed in zip(roots, seeds, strict=True):
-            if node.is_leaf:                         # a copy: the leaf may adopt what it is handed
-                walk.arrive(node, seed if tensors else seed.array.copy())
-            else:
-                walk.add(node, number, as_value(seed, tensors))
-        walk.run(walk.order)
-        if targets is not None:
-            _capture_ends(walk)
-        while walk.callbacks:
-            walk.callbacks.pop(0)()
-    finally:
-        running.walks.pop()
-        modes.recording = recording
-    return [place[0] if place else None for place in places]
-
-
-def _deep() -> bool:
-    """Whether a pass inside a pass has used a third of Python's recursion limit."""
-    frame, left = sys._getframe(), sys.getrecursionlimit() // 3
-    while frame.f_back is not None:
-        frame = frame.f_back
-        left -= 1
-        if left == 0:
-            return True
-    return False
-
-
-def _deeper(pass_: Callable[[], Any]) -> Any:
-    """Run a pass on a stack of its own, as the inner one of the passes that this thread is inside."""
-    walks = list(running.walks)
-
-    def there() -> Any:
-        running.walks = walks
-        return pass_()
-
-    return on_fresh_stack(there)
-
-
-def _uses(order: list[Node], roots: list[Edge]) -> dict[Node, int]:
-    """How often each leaf is used by the nodes that will run."""
+def count_uses(order: list[Node], roots: list[Edge]) -> dict[Node, int]:
+    """How often each leaf is used by the roots and by the nodes that will run."""
     uses: dict[Node, int] = {}
     for used in [*roots, *(e for node in order for e in node.edges)]:
         if used is not None and used[0].is_leaf:
@@ -147,71 +90,208 @@ def _uses(order: list[Node], roots: list[Edge]) -> dict[Node, int]:
     return uses
 
 
-def _capture_ends(walk: Walk) -> None:
-    """Targets that did not run themselves: their gradient waits where they would have taken it."""
-    for node in list(walk.watch):
-        if node in walk.pending:
-            walk.meet(node, walk.pending.pop(node))
+# --- the loop ---------------------------------------------------------------------------------------------------------
+
+class BackwardPass:
+    """One backward pass: gradients that wait for their node, and the uses of leaves that have still to report."""
+
+    fills_buffers = True                             # rules may write gradients into the leaves' buffers
+    replayed = False                                 # of a recorded step: nodes have no graph, gradients their own memory
+
+    def __init__(self, create: bool, keep: bool, uses: dict[Node, int], runner: Any = None) -> None:
+        self.create, self.keep, self.uses = create, keep, uses
+        self.pending: dict[Node, Any] = {}           # node -> gradient of its output, or list of them
+        self.owned: set[Node] = set()                # whose pending gradient is an array that nobody else holds
+        self.captures: dict[Node, dict[int, list[Any]]] = {}     # grad(): node -> output number -> where to put it
+        self.runner = runner                         # called in place of node.run(), see interceptors.py
+        self.accumulate = True
+        self.callbacks: list[Callable[[], None]] = []
+        self.meanwhile: list[Callable[[], object]] = []      # called after each node: messages go on while nodes run
+        self.recording: int = create
+        self.order: Sequence[Node] = ()              # all nodes that run, but leaves
+        self.targets: set[Node] | None = None        # with inputs=: the nodes asked for
+        self._members: set[Node] | None = None
+
+    def run(self, order: Sequence[Node]) -> None:
+        """Run the nodes in order: each on the gradients that reached it; its saved values are freed, its results sent on."""
+        pending, owned, captures, create, runner = self.pending, self.owned, self.captures, self.create, self.runner
+        node: Node                                   # types of variables are those of C in a compiled core
+        for node in order:
+            g = pending.pop(node, None)
+            mine = False                             # whether nobody but this pass holds g
+            if owned and node in owned:
+                owned.discard(node)
+                mine = True
+            if node.hooks is not None or (captures and node in captures):
+                g, mine = before_node(self, node, g), False
+            if g is None and not node.always_runs:
+                grads: Any = (None,) * len(node.edges)
+            else:
+                if g is None and node.outputs > 1:
+                    g = [None] * node.outputs
+                if runner is not None:
+                    grads, mine = runner(node, g, create), False
+                elif mine and node.reuses:
+                    grads = node.run_in_place(g)
+                else:
+                    grads = node.run(g, create)
+                if create and node.joins is not None:
+                    grads = node.joined(grads)
+            if node.hooks is not None and node.hooks.post:
+                grads = run_post_hooks(node, self.asked_for(node, grads), g, create)
+            unshared = self.unshared(node, g, grads, mine)
+            if not self.keep and node.saved is not None:
+                node.saved = FREED
+            g = None
+            self.send(node, grads, unshared)
+            if self.meanwhile:
+                self.tend()
+
+    def send(self, node: Node, grads: Any, unshared: Any) -> None:
+        """Add the gradients of a node's inputs to those that wait; deliver the leaves whose last use this was. unshared: the
+        places of gradients that nobody else holds, or None."""
+        target: Node
+        for place, edge in enumerate(node.edges):
+            if edge is None:
+                continue
+            target, number = edge
+            value = grads[place]
+            if value is not None:
+                if unshared is not None and place in unshared and target not in self.pending:
+                    self.owned.add(target)
+                self.add(target, number, value)
+            if type(target) is AccumulateGrad:
+                self.count_use(target)
+
+    def add(self, target: Node, number: OutputNumber, value: Any) -> None:
+        """Add a gradient of output `number` of target to what waits for it: in place, where that is `owned`."""
+        pending = self.pending
+        if target.outputs != 1:
+            slots = pending.get(target)
+            if slots is None:
+                slots = pending[target] = [None] * target.outputs
+            slots[number] = value if slots[number] is None else slots[number] + value
+        elif target not in pending:
+            pending[target] = value
+        elif target in self.owned:
+            held = pending[target]
+            add(held, value, held)
+        else:
+            held = pending[target] = pending[target] + value
+            if type(held) is ndarray:
+                self.owned.add(target)
+
+    def count_use(self, leaf: Node) -> None:
+        """A use of a leaf has reported; after the last one the leaf is delivered."""
+        left = self.uses[leaf] = self.uses.get(leaf, 0) - 1
+        if left == 0:
+            self.deliver(leaf)
+
+    def deliver(self, leaf: Any) -> None:
+        """A leaf's gradient is complete: add it to .grad, if this pass does that."""
+        owned = leaf in self.owned
+        if owned:
+            self.owned.discard(leaf)
+        if leaf.variable.hooks is not None or leaf.hooks is not None or self.targets is not None:
+            deliver_observed(self, leaf, owned)
+        elif leaf in self.pending and self.accumulate:
+            self.give(leaf, self.pending.pop(leaf), owned)
+
+    def give(self, leaf: Any, g: Any, owned: bool) -> None:
+        """Add g to the .grad of a leaf, which may keep the very array if it is `owned`."""
+        with accumulating:
+            leaf.variable.accumulate_grad(g, self.create, owned)
+
+    def unshared(self, node: Node, g: Any, grads: Any, mine: bool) -> Any:
+        """The places of gradients that nobody but this pass holds, for leaves, which may keep them as their .grad, and for
+        nodes that may write over them; None if there are none. It is asked before the saved values are freed.
+
+        That is an array that a built-in rule has made, whose memory is its own, and that no user has seen: not g, unless it
+        is `mine`, no saved value, nothing that the node keeps, no other gradient and not what another one is a view of.
+        """
+        found: Any = None
+        target: Node
+        for place, edge in enumerate(node.edges):
+            if edge is None:
+                continue
+            target = edge[0]
+            if type(target) is not AccumulateGrad and not target.reuses:
+                continue
+            value = grads[place]
+            if type(value) is ndarray and node.hooks is None and node.makes_gradients and (
+                    mine if value is g else own(value) and not is_held(value, node, g)) and (
+                    len(grads) == 1 or is_alone(value, place, grads)):
+                found = (place,) if found is None else (*found, place)
+        return found
+
+    def tend(self) -> None:
+        """Call those that want to be called between nodes; one that wants it no more takes itself off the list."""
+        for function in tuple(self.meanwhile):
+            function()
+
+    def count(self, variable: Any) -> None:
+        """Tell a leaf's counter that its gradient is there."""
+        variable.hooks.counter.count(self, variable)
+
+    # --- what others ask of a pass ----------------------------------------------------------------------------------
+
+    def reaches(self, node: Node) -> bool:
+        """Whether a gradient for `node` is computed in this pass."""
+        if self._members is None:
+            self._members = {*self.order, *(self.uses if self.targets is None else self.targets)}
+        return node in self._members
+
+    def asked_for(self, node: Node, grads: Sequence[Any]) -> Sequence[Any]:
+        """What a node's hooks see of the gradients of its inputs: None for those that lead to nothing this pass asks for."""
+        if self.targets is None:
+            return grads
+        return [None if edge is None or not self.reaches(edge[0]) else g
+                for g, edge in zip(grads, node.edges, strict=True)]
+
+    def marked(self) -> list[Node]:
+        """The nodes that always run, or whose backward runs a pass of its own: few, and those that reducers ask for."""
+        return [node for node in self.order if node.always_runs or node.reenters]
 
 
-def current_pass() -> Walk | None:
+def is_held(value: Any, node: Node, g: Any) -> bool:
+    """Whether an array that `node` has made of g is one of its saved values or attributes, or one of the gradients g."""
+    if type(node.saved) is tuple:
+        for saved in node.saved:
+            if saved is value or getattr(saved, "array", None) is value:
+                return True
+    if node.keeps_attributes:
+        for kept in vars(node).values():
+            if kept is value:
+                return True
+    if type(g) is list:
+        for other in g:
+            if other is value:
+                return True
+    return False
+
+
+def is_alone(value: Any, place: OutputNumber, grads: Any) -> bool:
+    """Whether no other gradient is the same array or a view of it."""
+    for number, other in enumerate(grads):
+        if number != place and type(other) is ndarray and (other is value or other.base is value):
+            return False
+    return True
+
+
+# --- asked from inside a pass -----------------------------------------------------------------------------------------
+
+def current_pass() -> BackwardPass | None:
     """The backward pass that this thread is inside (the innermost), None outside; `.accumulate` is False in grad()."""
-    return running.walks[-1] if running.walks else None
+    return running.passes[-1] if running.passes else None
 
 
 def queue_callback(callback: Callable[[], None]) -> None:
     """Call `callback` once when the current (innermost) backward pass has ended."""
-    if not running.walks:
+    if not running.passes:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
-    running.walks[-1].callbacks.append(callback)
+    running.passes[-1].callbacks.append(callback)
 
 
 def is_checkpoint_valid() -> bool:
     """Whether no pass that this thread is inside asks for certain inputs only: then all leaves get their gradient."""
-    return all(walk.targets is None for walk in running.walks)
-
-
-# --- when a leaf may adopt a gradient ---------------------------------------------------------------------------------
-
-class _Fresh(Node):
-    """A node that makes a gradient which nobody else holds."""
-
-    __slots__ = ()
-
-    def run(self, g: Any, create: bool) -> Any:
-        """A new array, known by its id."""
-        array = np.ones(1)
-        made[0] = id(array)
-        return (array,)
-
-
-made = [0]
-
-
-def measured(limit: list[int], edge: Edge | None, taken: Callable[[int], bool]) -> int:
-    """The reference count, where it is compared with limit[0], of a gradient that only the engine holds, by trying; it
-    depends on the interpreter. That is the first limit with which a gradient sent along `edge` is taken, as its id is asked
-    for; 0 if there is none."""
-    node = _Fresh()
-    node.seq, node.saved, node.hooks, node.lane, node.outputs = 1, None, None, None, 1
-    node.edges = (edge,)
-    for count in range(1, 20):
-        limit[0] = count
-        run_backward([(node, 0)], [result(np.ones(1))], True, False, None, True)
-        if taken(made[0]):
-            return count
-    return 0
-
-
-def _measure_adopted() -> int:
-    leaf = result(np.ones(1))
-    leaf.tracked = GRAD
-
-    def taken(fresh: int) -> bool:
-        grad, leaf._grad = leaf._grad, None
-        return id(grad.array) == fresh
-
-    return measured(unshared, edge_of(leaf), taken)
-
-
-unshared[0] = _measure_adopted()
+    return all(each.targets is None for each in running.passes)

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .engine import run_backward
 from .graph import AccumulateGrad, Node, next_number
 from .interceptors import Interceptor
 from .modes import DUAL, GRAD, modes
+from .passes import run_backward
 from .tensor import Tensor, edge_of, result
 
 

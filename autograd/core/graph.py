@@ -11,16 +11,20 @@ import itertools
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .modes import GRAD, modes
 from .versions import Counter, InferenceCounter
+
+if TYPE_CHECKING:
+    from .grad_buffers import LeafCounter
 
 next_number = itertools.count().__next__            # one count for all threads; taking a number is atomic
 _hook_number = itertools.count().__next__
 once = threading.RLock()                           # two threads must not give one leaf two accumulators, or counters
 
 Edge = tuple["Node", int]
+OutputNumber = int
 
 FREED = ("freed",)                                  # stands for a node's saved values once backward has used them
 
@@ -63,46 +67,15 @@ class RemovableHandle:
 class NodeHooks:
     """What a node's user asked to be told of: gradients of its outputs, its start, its end."""
 
-    __slots__ = ("home", "post", "pre", "retain", "tally", "tensor")
+    __slots__ = ("counter", "grad_buffer", "post", "pre", "retain", "tensor")
 
     def __init__(self) -> None:
         self.tensor: dict[int, dict[int, Callable[..., Any]]] = {}      # output number -> Tensor.register_hook's
         self.retain: dict[int, weakref.ref[Any]] = {}                   # output number -> tensor whose .grad is kept
         self.pre: dict[int, Callable[..., Any]] = {}
         self.post: dict[int, Callable[..., Any]] = {}
-        self.home: Any = None                        # of a leaf: the array where its gradient shall live, if set
-        self.tally: Tally | None = None              # of a leaf: who counts the gradients that have come
-
-
-class Tally:
-    """Counts leaves that get their gradients in one backward pass, `walk`: calls full() when the last of `left` has its own.
-    A leaf that gets one in another pass, or elsewhere than in its home, goes to stray() instead; in another pass, also to
-    meet(), before its .grad changes."""
-
-    def __init__(self) -> None:
-        self.walk: Any = None
-        self.left = 0
-        self.came: list[Any] = []
-
-    def full(self) -> None:
-        """All have come."""
-
-    def meet(self) -> None:
-        """A leaf is about to get a gradient in a pass that is not `walk`."""
-
-    def stray(self, leaf: Any) -> None:
-        """A gradient that was not counted."""
-
-    def count(self, walk: Any, leaf: Any) -> None:
-        """A leaf has got its gradient."""
-        grad = leaf._grad
-        if self.walk is not walk or grad is None or grad.array is not leaf.hooks.home:
-            self.stray(leaf)
-            return
-        self.came.append(leaf)
-        self.left -= 1
-        if self.left == 0:
-            self.full()
+        self.grad_buffer: Any = None                 # of a leaf: the array where its gradient is to live, if any
+        self.counter: LeafCounter | None = None      # of a leaf: who is told that its gradient is complete
 
 
 class Shown:
@@ -138,6 +111,9 @@ class Node:
 
     is_leaf = False                                  # AccumulateGrad says True
     always_runs = False                              # runs even when no gradient came, or nobody asked for its result
+    makes_gradients = False                          # of built-in operations: what run() returns is in no user's hands
+    keeps_attributes = False                         # arrays may be kept as attributes of the node
+    reuses = False                                   # has run_in_place(g), which may write its result over g
     reenters = False                                 # backward runs a pass of its own, which may reach further leaves
     joins: Any = None                                # of built-in operations: see Operation.joins
     agreed: int | None = None                        # of a collective: for what all ranks record it, GRAD and DUAL bits
@@ -152,6 +128,10 @@ class Node:
     def run(self, g: Any, create: bool) -> Any:
         """Gradients of the outputs -> gradients for the edges."""
         raise NotImplementedError(f"{self.name()} has no run()")
+
+    def run_in_place(self, g: Any) -> Any:
+        """run(g, False) where nobody needs the array g any longer: a node that `reuses` may write its result there."""
+        return self.run(g, False)
 
     def joined(self, grads: Any) -> Any:
         """The gradients of the inputs as functions of what `joins` names."""

@@ -1,4 +1,6 @@
-"""Runs the hooks that users put on tensors and nodes, and checks what they return."""
+"""What users and upper layers hang on tensors and nodes, while a backward pass runs: hooks, captures for grad(), retained
+gradients, counters of leaves. The loop (engine.py) comes here only where there is one of them.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,72 @@ def as_value(tensor: Tensor, create: bool) -> Any:
     return tensor if create else tensor.array
 
 
+# --- where a pass calls ------------------------------------------------------------------------------------------------
+
+def before_node(current: Any, node: Node, g: Any) -> Any:
+    """The gradient of a node's outputs is complete: show it as observe() does, then to the node's prehooks."""
+    g = observe(current, node, g)
+    slots = list(g) if node.outputs > 1 else [g]
+    if node.hooks is not None and node.hooks.pre:
+        slots = run_pre_hooks(node, slots, current.create)
+    if node.outputs == 1:
+        return slots[0]
+    for value in slots:
+        if value is not None:
+            return slots
+    return None
+
+
+def observe(current: Any, node: Node, g: Any) -> Any:
+    """Show the gradient of a node's outputs to tensor hooks, which may replace it, to retained .grad, and to grad()."""
+    slots = list(g) if isinstance(g, list) else [g]
+    if g is None and node.outputs > 1:
+        slots = [None] * node.outputs
+    hooks = node.hooks
+    for number, value in enumerate(slots):
+        if hooks is not None and number in hooks.tensor:
+            slots[number] = value = run_tensor_hooks(hooks.tensor[number], value, current.create)
+        if value is None:
+            continue
+        if hooks is not None and number in hooks.retain:
+            tensor = hooks.retain[number]()
+            if tensor is not None:
+                tensor.accumulate_grad(value, current.create)
+        for place in current.captures.get(node, {}).get(number, ()):
+            place.append(as_tensor(value, current.create))
+    return slots if node.outputs > 1 else slots[0]
+
+
+def deliver_observed(current: Any, leaf: Any, owned: bool) -> None:
+    """Deliver the gradient of a leaf with hooks, a counter or a capture, or in a pass that asks for some leaves only: hooks,
+    .grad, then the post-accumulate hooks. owned: see BackwardPass.give."""
+    hooks = leaf.variable.hooks
+    g = current.pending.pop(leaf, None)
+    if current.targets is not None and leaf not in current.targets:
+        return
+    if hooks is not None and hooks.tensor:           # hooks are called without a gradient too, with None
+        g, owned = run_tensor_hooks(hooks.tensor[0], g, current.create), False
+    if leaf in current.captures:
+        g = observe(current, leaf, g)
+    if not current.accumulate:
+        return
+    if leaf.hooks is not None and leaf.hooks.pre:
+        (g,), owned = run_pre_hooks(leaf, [g], current.create), False
+    if g is not None:
+        if hooks is not None and hooks.counter is not None and hooks.counter.walk is not current:
+            hooks.counter.before_uncounted()
+        current.give(leaf, g, owned)
+    if hooks is not None:
+        if hooks.post:
+            run_leaf_hooks(hooks.post, leaf.variable)
+        if hooks.counter is not None and g is not None:
+            current.count(leaf.variable)
+    if leaf.hooks is not None and leaf.hooks.post:
+        run_post_hooks(leaf, (), g, current.create)
+
+
+# --- hooks: run, and what they return checked --------------------------------------------------------------------------
+
 def run_tensor_hooks(hooks: dict[int, Any], value: Any, create: bool) -> Any:
     """Tensor.register_hook's functions in order, each seeing what the one before returned; None where no gradient came."""
     tensor = None if value is None else as_tensor(value, create)
@@ -34,7 +102,7 @@ def run_tensor_hooks(hooks: dict[int, Any], value: Any, create: bool) -> Any:
 def run_pre_hooks(node: Node, slots: list[Any], create: bool) -> list[Any]:
     """Node.register_prehook's functions: each may replace the gradients of the outputs."""
     assert node.hooks is not None
-    tensors = tuple(None if v is None else as_tensor(v, create) for v in slots)
+    tensors = tuple([None if v is None else as_tensor(v, create) for v in slots])
     for hook in list(node.hooks.pre.values()):
         tensors = _replaced(hook, hook(tensors), tensors)
     return [None if t is None else as_value(t, create) for t in tensors]
@@ -44,8 +112,8 @@ def run_post_hooks(node: Node, grads: Any, g: Any, create: bool) -> list[Any]:
     """Node.register_hook's functions: each may replace the gradients of the inputs."""
     assert node.hooks is not None
     gs = (g,) if node.outputs == 1 else (None,) * node.outputs if g is None else g
-    outputs = tuple(None if v is None else as_tensor(v, create) for v in gs)
-    tensors = tuple(None if v is None else as_tensor(v, create) for v in grads)
+    outputs = tuple([None if v is None else as_tensor(v, create) for v in gs])
+    tensors = tuple([None if v is None else as_tensor(v, create) for v in grads])
     for hook in list(node.hooks.post.values()):
         tensors = _replaced(hook, hook(tensors, outputs), tensors)
     return [None if t is None else as_value(t, create) for t in tensors]

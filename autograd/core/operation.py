@@ -28,6 +28,8 @@ class OperationNode(Node):
 
     __slots__ = ("given",)
 
+    makes_gradients = True
+    keeps_attributes = True
     operation: Any = None                            # the Operation, in its node class
     given: tuple[Any, ...]                           # what a declared operation was called with
     values: Any = None                               # what was saved, while backward runs

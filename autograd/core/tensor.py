@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -159,21 +158,25 @@ class TensorBase:
         """`del x.grad` is `x.grad = None`."""
         self.grad = None
 
-    def accumulate_grad(self, g: Any, create: bool) -> None:
-        """Add g (an array; a Tensor when `create`) to .grad: in place, or as a new Tensor when it must keep a graph."""
+    def accumulate_grad(self, g: Any, create: bool, owned: bool = False) -> None:
+        """Add g (an array; a Tensor when `create`) to .grad: in place, or as a new Tensor when it must keep a graph.
+
+        owned: nobody else holds the array g, so that .grad may be this very array.
+        """
         held = self._grad
         if create:
             self._grad = g if held is None else held + g
-        elif held is None and self.hooks is not None and self.hooks.home is not None:
-            if g is not self.hooks.home:             # a rule may have written there, see walk.home_for
-                if g.dtype is self.hooks.home.dtype:
-                    self.hooks.home[...] = g         # which costs less than copyto
+        elif held is None and self.hooks is not None and self.hooks.grad_buffer is not None:
+            buffer = self.hooks.grad_buffer
+            if g is not buffer:                      # a rule may have written there, see grad_buffers.buffer_for
+                if g.dtype is buffer.dtype:
+                    buffer[...] = g                  # which costs less than copyto
                 else:
-                    np.copyto(self.hooks.home, g, casting="same_kind")
-            self._grad = result(self.hooks.home)
+                    np.copyto(buffer, g, casting="same_kind")
+            self._grad = result(buffer)
         elif held is None:
-            self._grad = result(g if type(g) is ndarray and g.base is None and sys.getrefcount(g) <= unshared[0]
-                                and g.dtype is self.array.dtype else np.array(g, self.array.dtype))
+            self._grad = result(g if owned and type(g) is ndarray and g.base is None and g.dtype is self.array.dtype
+                                else np.array(g, self.array.dtype))
         else:
             np.add(held.array, g, out=held.array)
             if held.counter is not None or held.edge is not None:
@@ -431,8 +434,4 @@ def ensure_hooks(leaf: TensorBase) -> NodeHooks:
     return leaf.hooks
 
 
-# How many references an array has in accumulate_grad() when nobody but the running backward holds it. It depends on
-# the interpreter, so the engine measures it when it is imported; 0 (never adopt, always copy) until then.
-unshared = [0]
-
-__all__ = ["Parameter", "Tensor", "TensorBase", "edge_of", "restore", "result", "start", "unshared"]
+__all__ = ["Parameter", "Tensor", "TensorBase", "edge_of", "restore", "result", "start"]

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.engine import running
 from ..core.function import FunctionNode
 from ..core.graph import Node
 from ..core.primitive import unobserved
 from ..core.tensor import Tensor
-from ..core.walk import running
 from .attempt import Attempt, alike
 from .calls import Array, Call, Held, place
 from .errors import TraceError
@@ -18,7 +18,7 @@ from .forward import Forward
 from .gradients import Gradients
 from .inline import Watched, arrays_in, plain, watching
 from .nodes import OperationAgain, run_again, watched_twin
-from .traced_walk import TracedWalk, count
+from .traced_walk import TracedPass, count
 
 
 class Backward(Forward):
@@ -26,11 +26,11 @@ class Backward(Forward):
 
     gradients: Gradients
 
-    def walk(self, create: bool, *given: Any) -> Any:
-        """The Walk of a backward pass that begins."""
+    def backward_pass(self, create: bool, *given: Any) -> Any:
+        """The object of a backward pass that begins."""
         if create:
             self.refuse("backward with create_graph=True can't be recorded")
-        return TracedWalk(self, create, *given)
+        return TracedPass(self, create, *given)
 
     def run_node(self, node: Node, g: Any) -> Any:
         """node.run(g), written down."""
@@ -125,7 +125,7 @@ class Backward(Forward):
 
 def end_of_pass() -> None:
     """In a replay: call what the pass's tallies have queued."""
-    walk = running.walks[-1]
+    walk = running.passes[-1]
     while walk.callbacks:
         walk.callbacks.pop(0)()
-    running.walks.pop()
+    running.passes.pop()

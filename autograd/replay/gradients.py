@@ -33,7 +33,7 @@ class Gradients:
         """The gradient of a leaf is known: into .grad, now and in replays."""
         tracer = self.tracer
         value = tracer.operand(g)
-        own = leaf.hooks is None or leaf.hooks.home is None
+        own = leaf.hooks is None or leaf.hooks.grad_buffer is None
         if leaf in self.bound:
             self.settle(leaf)
         known = leaf in self.outside
@@ -117,7 +117,7 @@ def forget(leaf: Tensor) -> None:
 
 def accumulate(leaf: Tensor, g: Any) -> None:
     """Add to .grad, which never is g itself: replays write there."""
-    if leaf._grad is None and (leaf.hooks is None or leaf.hooks.home is None):
+    if leaf._grad is None and (leaf.hooks is None or leaf.hooks.grad_buffer is None):
         leaf._grad = result(np.array(g, leaf.array.dtype))
     else:
         leaf.accumulate_grad(g, False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.walk import running
+from ..core.engine import running
 from ..kernels.products import affine, bound, product
 from .calls import Call, Held, Value
 from .gradients import TAKING
@@ -52,11 +52,11 @@ class Program:
         """Make the calls; the arrays that the step returns."""
         if not self.passes:
             return self.function()
-        depth = len(running.walks)
+        depth = len(running.passes)
         try:
             return self.function()
         finally:
-            del running.walks[depth:]
+            del running.passes[depth:]
 
     # --- text ---------------------------------------------------------------------------------------------------------
 

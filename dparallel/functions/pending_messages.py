@@ -51,9 +51,8 @@ from typing import Any
 import numpy as np
 
 from autograd import Tensor, as_tensor
-from autograd.core.engine import survey
+from autograd.core.engine import running, survey
 from autograd.core.tensor import edge_of
-from autograd.core.walk import running
 
 from ..comm import Communicator, Handle
 from ..comm.handle import obligations
@@ -105,7 +104,7 @@ class Open:
 
     def run(self) -> bool:
         """The message's gradient goes its way in this pass; whether it is the last, for the pass does not keep the graph."""
-        keep = bool(running.walks and running.walks[-1].keep)
+        keep = bool(running.passes and running.passes[-1].keep)
         self.again = self.again or keep
         self.done = not keep and not self.local
         return not keep

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from autograd import Tensor, as_tensor
-from autograd.core.graph import Tally, shared_counter
-from autograd.core.tensor import ensure_hooks
+from autograd.core.grad_buffers import LeafCounter, set_counter, set_grad_buffer
+from autograd.core.graph import shared_counter
 
 from ..comm import Communicator
 from ..nests.vectors import filled, views
@@ -41,7 +41,7 @@ class BucketListener(Protocol):
         """A gradient is there that the bucket could not simply count."""
 
 
-class GradientBucket(Tally):
+class GradientBucket(LeafCounter):
     """Parameters whose gradients are summed together; counts those that are there. Bucket and the sharded Unit are two."""
 
     nbytes: int
@@ -80,21 +80,19 @@ class GradientBucket(Tally):
 
     # --- counting, called by the backward pass --------------------------------------------------------------------------
 
-    def count_for(self, p: Tensor) -> Tally | None:
+    def count_for(self, p: Tensor) -> LeafCounter | None:
         """From now on this bucket counts p's gradients; what did before."""
-        hooks = ensure_hooks(p)
-        before, hooks.tally = hooks.tally, self
-        return before
+        return set_counter(p, self)
 
-    def meet(self) -> None:
+    def before_uncounted(self) -> None:
         """See BucketListener.begin. A pass may begin with a leaf, as one that only the loss uses does."""
         self.listener.begin()
 
-    def full(self) -> None:
+    def complete(self) -> None:
         """All gradients of the bucket have arrived: see BucketListener.bucket_full."""
         self.listener.bucket_full()
 
-    def stray(self, leaf: Any) -> None:
+    def uncounted(self, leaf: Any) -> None:
         """A gradient arrived that the bucket can not simply count: see BucketListener.gradient_arrived."""
         self.listener.gradient_arrived(leaf)
 
@@ -103,18 +101,18 @@ class GradientBucket(Tally):
     def start_pass(self, walk: Any) -> None:
         """Count from 0. walk: the pass whose gradients are counted; None: the reducer looks at each of them."""
         self.walk, self.left = walk, len(self.params)
-        self.came.clear()
+        self.counted.clear()
         self.used[...] = 0
         self.forget()
 
     def stop_counting(self) -> None:
         """The bucket leaves: flag the parameters that got gradients."""
-        if self.left == 0 and self.came:
+        if self.left == 0 and self.counted:
             self.used[...] = 1
-        elif self.came:
-            for p in self.came:
+        elif self.counted:
+            for p in self.counted:
                 self.used[self.number_of[p]] = 1
-        self.came.clear()
+        self.counted.clear()
         self.walk = None
 
     def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:
@@ -172,10 +170,10 @@ class Bucket(GradientBucket):
         """Whether p.grad is the view."""
         return p._grad is not None and p._grad.array is self.views[self.number_of[p]]
 
-    def count_for(self, p: Tensor) -> Tally | None:
+    def count_for(self, p: Tensor) -> LeafCounter | None:
         """Also let p's gradient be computed in the bucket."""
         before = super().count_for(p)
-        ensure_hooks(p).home = self.views[self.number_of[p]]
+        set_grad_buffer(p, self.views[self.number_of[p]])
         return before
 
     def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:

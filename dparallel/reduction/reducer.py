@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from autograd import Tensor
-from autograd.core.walk import running
+from autograd.core.engine import running
 
 from ..comm import Communicator
 from ..comm.persistent import divide
@@ -111,7 +111,7 @@ class Reducer:
 
     def begin(self, call: ForwardCall | None = None, arrived: Tensor | None = None) -> PassKind:
         """Called as soon as a backward pass concerns the module, by an output or an arrived gradient: what becomes of it."""
-        walks = running.walks
+        walks = running.passes
         if not walks:
             return PassKind.LOCAL
         walk, state = walks[-1], self.state
@@ -433,7 +433,7 @@ class Reducer:
     def counts(self, call: ForwardCall) -> float:
         """What this rank's loss counts in the running pass, for gradients that cross ranks inside the module on their way to
         parameters; 1 in a pass whose gradients are not averaged."""
-        walk = running.walks[-1]
+        walk = running.passes[-1]
         weight = self.weights.of({call})[0] if walk.accumulate or self.second_order.averages(walk) else 1.0
         return weight if math.isfinite(weight) else 0.0
 

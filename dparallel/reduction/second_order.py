@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from autograd import Function, Tensor, as_tensor
+from autograd.core.engine import running
 from autograd.core.modes import GRAD
-from autograd.core.walk import running
 
 from ..comm import Communicator
 from ..nests.vectors import views
@@ -71,7 +71,7 @@ class SecondOrder:
 
     def start_grad(self, walk: Any, params: list[Tensor]) -> None:
         """Average the gradients of these parameters when the pass ends."""
-        alive = [*running.walks, walk]               # others ended in exceptions
+        alive = [*running.passes, walk]               # others ended in exceptions
         self._grad_passes = {w: entry for w, entry in self._grad_passes.items() if w in alive}
         self._grad_passes[walk] = GradPass(params)
 
@@ -82,7 +82,7 @@ class SecondOrder:
     def finish_grad(self, walk: Any) -> None:
         """The end of a grad() pass: put the averages where it will find them."""
         entry = self._grad_passes.pop(walk)
-        captured = [walk.watch.get(p.accumulator(), {}).get(0, []) for p in entry.params]
+        captured = [walk.captures.get(p.accumulator(), {}).get(0, []) for p in entry.params]
         grads = [next((results[0] for results in lists if results), None) for lists in captured]
         for g, lists in zip(self._averaged(grads, entry.params, entry.calls), captured, strict=True):
             for results in lists:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from autograd import Tensor
-from autograd.core.walk import running
+from autograd.core.engine import running
+from autograd.core.grad_buffers import counter_of
 
 from .accumulation import Accumulation
 from .backward_signal import PassListener, calls_in
@@ -52,8 +53,8 @@ class SharedParameters:
         others: dict[SharedParameters, tuple[bool, str]] = {}    # whether they take part, and the first parameter
         for p in self._params:
             bucket: Any = self.bucket_of[p]
-            hooks: Any = p.hooks
-            other = hooks.tally.listener.shared
+            counter: Any = counter_of(p)
+            other = counter.listener.shared
             if other is not self:
                 if other not in others:
                     others[other] = other._takes_part(walk), bucket.names[bucket.number_of[p]]
@@ -84,7 +85,7 @@ class SharedParameters:
 
     def _compare_passes(self, other: SharedParameters, takes_part: bool, name: str) -> None:
         """A mistake if gradients wait, from passes inside no_sync(), that the reducer which sums now would not count."""
-        if other.state.walk is not running.walks[-1]:
+        if other.state.walk is not running.passes[-1]:
             other.accumulation.forget_cleared()      # while it can be seen: this pass may bring gradients
         one, two = (shared._waiting() for shared in (self, other))
         if takes_part:

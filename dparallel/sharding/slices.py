@@ -113,7 +113,7 @@ class Whole(Parameter):
     unit: Any
     number: int
 
-    def accumulate_grad(self, g: Any, create: bool) -> None:
+    def accumulate_grad(self, g: Any, create: bool, owned: bool = False) -> None:
         """Add g to .grad, which lies in the unit's buffer."""
         if self._grad is not None or create:
             super().accumulate_grad(g, create)

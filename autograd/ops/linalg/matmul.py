@@ -10,10 +10,10 @@ import numpy as np
 from ...base.dtypes import promote
 from ...base.errors import check_broadcast, unsupported
 from ...core.casting import casting, lower
+from ...core.grad_buffers import buffer_for
 from ...core.operation import Operation, fit
 from ...core.out import detached, into, takes_out
 from ...core.tensor import Tensor
-from ...core.walk import home_for
 from ...kernels.choose import PRODUCT
 from ...kernels.products import affine, column_sums, product
 from ...kernels.threads import alone
@@ -255,12 +255,12 @@ def outer(input: Any, vec2: Any) -> Any:
 ger = outer
 
 
-def product_at_home(ctx: Any, place: int, x: Any, y: Any) -> Any:
-    """x @ y, arrays of one dtype, as the gradient of input `place`: at once where it shall live, if that is known."""
-    home = home_for(ctx, place)
-    quick = (home is not None and x.dtype == y.dtype == home.dtype and home.dtype.char in "fd"
-             and not np.may_share_memory(home, x) and not np.may_share_memory(home, y))
-    return product(x, y, home if quick else None)
+def product_in_buffer(ctx: Any, place: int, x: Any, y: Any) -> Any:
+    """x @ y, arrays of one dtype, as the gradient of input `place`: computed in that leaf's gradient buffer, if any."""
+    buffer = buffer_for(ctx, place)
+    fits = (buffer is not None and x.dtype == y.dtype == buffer.dtype and buffer.dtype.char in "fd"
+            and not np.may_share_memory(buffer, x) and not np.may_share_memory(buffer, y))
+    return product(x, y, buffer if fits else None)
 
 
 class Linear(Operation, name="Addmm"):
@@ -295,7 +295,7 @@ class Linear(Operation, name="Addmm"):
             gx = product(g, weight) if plain else matrices(g, conj(weight))
             gx = gx if len(shape) == 2 else reshape(gx, shape)
         if ctx.needs(1):
-            gw = product_at_home(ctx, 1, g.T, x) if plain else matrices(mT(g), conj(x))
+            gw = product_in_buffer(ctx, 1, g.T, x) if plain else matrices(mT(g), conj(x))
         if not ctx.needs(2):
             return gx, gw, None
         return gx, gw, sum(g, 0) if isinstance(g, Tensor) or g.shape[1] == 1 else column_sums(g)

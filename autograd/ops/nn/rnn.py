@@ -19,7 +19,7 @@ from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...kernels import recurrent as kernels
 from ...kernels.products import affine, column_sums, product
-from ..linalg.matmul import linear, matrices, product_at_home
+from ..linalg.matmul import linear, matrices, product_in_buffer
 from ..pointwise.exponential import sigmoid
 from ..pointwise.trigonometric import tanh
 from ..pointwise.where import where
@@ -91,7 +91,7 @@ def _of_weight(ctx: Any, place: int, g: Any, x: Any) -> Any:
     """The gradient g^T x of the weight that is input `place`; None where it is not needed."""
     if not ctx.needs(place):
         return None
-    return matrices(mT(g), x) if isinstance(g, Tensor) else product_at_home(ctx, place, g.T, x)
+    return matrices(mT(g), x) if isinstance(g, Tensor) else product_in_buffer(ctx, place, g.T, x)
 
 
 def _filled(values: Any, shapes: Any, dtype: Any, copy: bool = False) -> tuple[Any, ...]:

@@ -1,0 +1,8 @@
+from .graph cimport Node
+
+cdef class LeafCounter:
+    cdef object __weakref__
+    cdef public object walk
+    cdef public Py_ssize_t left
+    cdef public list counted
+    cpdef count(self, walk, leaf)

@@ -1,0 +1,92 @@
+"""Backward passes through parallel sections: what lanes (parallel.py) recorded is run by one thread per lane again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .engine import BackwardPass, running
+from .graph import Node
+from .modes import modes
+from .parallel import run_lanes
+
+
+class LanePass(BackwardPass):
+    """The part of a pass that one lane runs in its own thread; what leaves the lane waits for the merge."""
+
+    def __init__(self, parent: BackwardPass, nodes: list[Node]) -> None:
+        super().__init__(parent.create, parent.keep, {}, parent.runner)
+        self.captures, self.accumulate, self.targets = parent.captures, parent.accumulate, parent.targets
+        self.nodes, self.parent, self.passes = nodes, parent, list(running.passes)
+        for node in nodes:
+            if node in parent.pending:
+                self.pending[node] = parent.pending.pop(node)
+                parent.owned.discard(node)
+
+    def run_lane(self) -> None:
+        """Run the lane's nodes, in a thread of its own."""
+        before, running.passes = running.passes, self.passes     # also those that the parent is inside
+        recording, modes.recording = modes.recording, self.parent.recording
+        try:
+            self.run(self.nodes)
+        finally:
+            modes.recording = recording
+            running.passes = before
+
+    def count_use(self, leaf: Node) -> None:
+        """Count down from 0: the leaf is delivered by the pass that this lane belongs to."""
+        self.uses[leaf] = self.uses.get(leaf, 0) - 1
+
+
+def run_by_sections(whole: BackwardPass, order: Sequence[Node]) -> None:
+    """Run the nodes of a pass in order; sections that lanes recorded run in parallel."""
+    start = 0
+    while start < len(order):
+        lane = order[start].lane is not None
+        end = start
+        while end < len(order) and (order[end].lane is not None) == lane:
+            end += 1
+        if lane:
+            _run_section(whole, order[start:end])
+        else:
+            whole.run(order[start:end])
+        start = end
+
+
+def _run_section(whole: BackwardPass, nodes: Sequence[Node]) -> None:
+    """Run nodes that lanes recorded, one thread per lane; one by one if there is one lane, or an edge between lanes."""
+    by_lane: dict[int, list[Node]] = {}
+    for node in nodes:
+        by_lane.setdefault(node.lane, []).append(node)  # type: ignore[arg-type]
+    if len(by_lane) == 1 or _lanes_touch(by_lane):
+        modes.lane = -1                              # as if in a lane: passes inside run one by one, too
+        try:
+            whole.run(nodes)
+        finally:
+            modes.lane = None
+        return
+    lanes = sorted(by_lane, reverse=True)            # as if one had recorded after the other, whichever was first: nodes and
+    parts = [LanePass(whole, by_lane[lane]) for lane in lanes]       # merges come in one order, so sums are reproducible
+    run_lanes([part.run_lane for part in parts], lanes)
+    for part in parts:
+        _merge(whole, part)
+
+
+def _merge(whole: BackwardPass, part: LanePass) -> None:
+    """Take over what a lane sent out of its section."""
+    for target, value in part.pending.items():
+        if target.outputs == 1:
+            whole.add(target, 0, value)
+            continue
+        for number, g in enumerate(value):
+            if g is not None:
+                whole.add(target, number, g)
+    for leaf, count in part.uses.items():
+        for _ in range(-count):
+            whole.count_use(leaf)
+
+
+def _lanes_touch(by_lane: dict[int, list[Node]]) -> bool:
+    """Whether an edge leads from one lane of a section into another: then it can't run in parallel."""
+    lane_of = {node: lane for lane, nodes in by_lane.items() for node in nodes}
+    return any(edge is not None and lane_of.get(edge[0], lane) != lane
+               for node, lane in lane_of.items() for edge in node.edges)

@@ -1,0 +1,2 @@
+from .engine cimport BackwardPass
+from .graph cimport Node
