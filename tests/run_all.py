@@ -28,7 +28,7 @@ QUICK = [f"tests/autograd/test_{name}.py" for name in (
 QUICK_TOO = [f"tests/dparallel/test_{name}.py" for name in (
     "buckets", "checkers", "comm_errors", "comm_handles", "comm_threads", "comm_values", "data_parallel", "evaluation", "functions",
     "graph_passes", "groups", "join", "messages", "sync_batch_norm", "verification", "weights")] + [
-    f"tests/autograd/test_{name}.py" for name in ("forward_ad", "nn", "views")]                  # so that both halves take as long
+    f"tests/autograd/test_{name}.py" for name in ("nn", "views")]                                # so that both halves take as long
 TWO_PLACES = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 
@@ -76,7 +76,7 @@ def on_one_core():
 def quick() -> int:
     """The quick suite; the exit code."""
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    beside = [Part("dparallel on two places, views, forward mode", [*PYTEST, *QUICK_TOO, "-k", TWO_PLACES], threads=True),
+    beside = [Part("dparallel on two places, nn, views", [*PYTEST, *QUICK_TOO, "-k", TWO_PLACES], threads=True),
               Part("autograd", [*PYTEST, *QUICK])]
     codes = [part.done(counts) for part in beside]
     print(", ".join(f"{count} {word}" for word, count in counts.items()))

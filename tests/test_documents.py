@@ -42,6 +42,9 @@ def test_paths_exist(name):
     for path in PATH.findall(text):
         if path not in MADE | ELSEWHERE:
             assert (ROOT / path).exists() or (ROOT / path).with_suffix("").is_dir(), f"{name} names {path}, which is not there"
+    for picture in re.findall(r"^```text\n(.*?)^```", text, re.S | re.M):
+        for path in re.findall(r"(?<![\w/])\w+(?:/\w+)+\.py", picture):
+            assert any((ROOT / package / path).exists() for package in ("", "autograd", "dparallel")), f"{name}'s picture names {path}"
     for span in code_spans(text):
         for file in re.findall(r"(?<![\w/.])(\w+\.py)\b", span):
             assert file in file_names() | {"setup.py"} | USERS_FILES | {Path(made).name for made in MADE}, f"{name} names {file}"
