@@ -49,11 +49,11 @@ from .functions.replicated import CopyToPlaces, ReduceFromPlaces
 from .hooks.bucket_hook import GradBucket
 from .hooks.model_averaging import PeriodicModelAverager, PostLocalSGDOptimizer
 from .lr_scaling import linear_scaling
+from .model.join import Join, Joinable, JoinHook
+from .model.skipping import Step
 from .nests.coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
 from .nests.objects import all_gather_object, broadcast_object_list, gather_object, scatter_object_list
 from .nests.scatter_gather import broadcast, gather, scatter, scatter_kwargs
-from .reduction.join import Join, Joinable, JoinHook
-from .reduction.skipping import Step
 from .replicas.local import data_parallel
 from .replicas.parallel_apply import parallel_apply
 from .replicas.replicate import replicate

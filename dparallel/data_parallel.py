@@ -4,42 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 from autograd import Tensor, is_grad_enabled
-from autograd.core.primitive import primitive, side_effect
-from autograd.nn import Module, SyncBatchNorm
+from autograd.core.primitive import side_effect
+from autograd.nn import Module
 
-from .comm import Communicator, Devices, communicator, is_communicator, root_of
+from .comm import Communicator, Devices
 from .consistency.verification import verify
 from .hooks.bucket_hook import CommHook, GradBucket
 from .hooks.wire import wire_hook
-from .nests.scatter_gather import gather, scatter
-from .nests.tree import rebuilt, tensors
+from .model.config import Config, compare_over_ranks, raised_on_all_ranks
+from .model.forward import Compute, FromRoot, OnThisRank, SummedForward
+from .model.join import JoinableModel
+from .model.model_state import ModelWatch, broadcast_state, broadcast_tensors
+from .model.skipping import Skipping
 from .reduction import stats
-from .reduction.backward_signal import BackwardSignal
-from .reduction.config import compared, settle, told_to_all, wire_dtype
-from .reduction.join import Join, Joinable, JoinedModel, JoinHook, ModelHook
-from .reduction.model_state import ModelWatch, broadcast_state, broadcast_tensors
 from .reduction.reducer import Reducer
-from .reduction.skipping import Skipping
 from .reduction.transport import Hooked
 from .reduction.unused import Unused
 from .reduction.weights import ForwardCall, checked_weight
-from .replicas.local import on_devices
-from .replicas.parallel_apply import parallel_apply
-from .replicas.replicate import ModuleTree, replicate
 from .replicas.virtual_shards import VirtualShards
-from .sharding import ShardedModel, ShardedReducer, check_sharding, stage_of
+from .sharding import ShardedModel, ShardedReducer
 from .sync_context import inside
 
-BATCHES = ("own", "root")
-AVERAGES = ("rows", "ranks", "sum")
 
-
-class DataParallel(ShardedModel, Module, Joinable):
+class DataParallel(ShardedModel, JoinableModel, Module):
     """`module` over all places of `comm` (default: the ranks of this job).
 
     batch="own" (the default over ranks): each rank calls it with its own rows and makes its own loss; backward() leaves
@@ -78,7 +69,7 @@ class DataParallel(ShardedModel, Module, Joinable):
     >>> loss.backward()                              # gradients of the whole batch, on every rank
     """
 
-    @told_to_all
+    @raised_on_all_ranks
     def __init__(self, module: Module, device_ids: Sequence[int] | Communicator | None = None,
                  output_device: int | None = None, dim: int = 0, *, comm: Communicator | None = None,
                  devices: int | Sequence[int] | None = None,
@@ -92,104 +83,108 @@ class DataParallel(ShardedModel, Module, Joinable):
                  skip_all_reduce_unused_params: bool = False, bucket_cap_mb_list: Any = None,
                  batched_grad_copy: bool = False, reproducible: int | None = None, shard: str | int | None = None,
                  shard_units: Any = None, verify_every: int = 0) -> None:
-        if is_communicator(device_ids):              # comm, where it comes first in one's mind
-            if comm is not None:
-                raise TypeError("DataParallel(module, comm, comm=...): two communicators; device_ids is a list of "
-                                "numbers of local devices")
-            comm, device_ids = cast(Communicator, device_ids), None
-        settled = settle(module, locals())
-        comm, self.devices = self._places(comm, process_group, cast(Any, device_ids), devices)
-        self.output_place = root_of(comm if self.devices is None else self.devices, output_device)
-        self.module, self.comm = module, comm
-        local = isinstance(comm, Devices)
-        self.batch = batch or ("root" if local else "own")
-        if self.batch not in BATCHES or average not in AVERAGES:
-            raise ValueError(f"batch={batch!r} is one of {BATCHES}, average={average!r} one of {AVERAGES}")
-        if self.batch == "own" and len(comm.held) > 1:
-            raise ValueError("batch='own' needs one place per process; on local devices the batch is scattered")
-        self.dim, self.average, self.forward_sync_buffers = dim, average, settled.sync_buffers_in_forward
-        self.bucket_cap_mb, self.ignored = settled.bucket_cap_mb, settled.ignored
-        self._delayed, self._unused = settled.delayed, Unused(find_unused_parameters, static_graph)
-        self.skipped_steps = 0                       # by skipping()
-        self.shard, self.shard_units, self.verify_every, self._forwards = stage_of(shard), shard_units, verify_every, 0
-        check_sharding(self, reproducible)
-        self._inside_join: Join | None = None
-        self._recorded_alone = False                 # by trace_step(), on one place, without a reducer
-        if self.batch == "own" and not self._trained():
+        config = Config(
+            module=module, device_ids=device_ids, output_device=output_device, dim=dim, comm=comm, devices=devices,
+            batch=batch, average=average, bucket_cap_mb=bucket_cap_mb, broadcast_buffers=broadcast_buffers,
+            init_sync=init_sync, process_group=process_group, find_unused_parameters=find_unused_parameters,
+            check_reduction=check_reduction, gradient_as_bucket_view=gradient_as_bucket_view, static_graph=static_graph,
+            delay_all_reduce_named_params=delay_all_reduce_named_params, param_to_hook_all_reduce=param_to_hook_all_reduce,
+            mixed_precision=mixed_precision, forward_sync_buffers=forward_sync_buffers,
+            parameters_to_ignore=parameters_to_ignore, device_mesh=device_mesh,
+            skip_all_reduce_unused_params=skip_all_reduce_unused_params, bucket_cap_mb_list=bucket_cap_mb_list,
+            batched_grad_copy=batched_grad_copy, reproducible=reproducible, shard=shard, shard_units=shard_units,
+            verify_every=verify_every)
+        if config.per_rank and not config.trained():
             raise RuntimeError(f"{type(self).__name__} is not needed when a module doesn't have any parameter that requires "
                                "a gradient.")
+        self.module, self.comm, self.devices = module, config.places, config.local
+        self.batch, self.average, self.dim = "own" if config.per_rank else "root", average, dim
+        self.bucket_cap_mb, self.forward_sync_buffers = config.cap_mb, config.sync_buffers
+        self.ignored, self.output_place = config.ignored, config.output_place
+        self.shard, self.shard_units, self.verify_every = config.stage, shard_units, verify_every
+        self.skipped_steps = 0                       # by skipping()
+        self._forwards = 0
+        self._recorded_alone = False                 # by trace_step(), on one place, without a reducer
         self._reducer: Reducer | None = None
-        self._unmade = False                         # a copy makes its reducer when it is first trained
-        self._tree: ModuleTree | None = None         # of the last call on local devices
+        self._summed_forward: SummedForward | None = None
+        self._config, self._unused = config, Unused(find_unused_parameters, static_graph)
         self._watch = ModelWatch(module, self.ignored)
-        self._wire = wire = wire_dtype(mixed_precision)
-        if comm.size > 1 and not local:
-            compared(self, comm, {"batch": self.batch, "average": average, "bucket_cap_mb": self.bucket_cap_mb,
-                                  "find_unused_parameters": find_unused_parameters, "static_graph": static_graph,
-                                  "broadcast_buffers, forward_sync_buffers": self.forward_sync_buffers,
-                                  "init_sync": init_sync,
-                                  "delay_all_reduce_named_params": sorted(self._delayed), "mixed_precision": wire,
-                                  "reproducible": reproducible, "shard": self.shard, "verify_every": verify_every})
-            verify(module, comm, what="DataParallel", ignored=self.ignored)
+        if self.comm.size > 1 and not config.local_only:
+            compare_over_ranks(self, self.comm, config.same_on_all_ranks())
+            verify(module, self.comm, what="DataParallel", ignored=self.ignored)
             if init_sync:
-                broadcast_state(module, comm, 0, self.ignored, settled.init_buffers)
+                broadcast_state(module, self.comm, 0, self.ignored, config.init_buffers)
         self._virtual: VirtualShards | None = None
         if reproducible is not None:
-            self._virtual = VirtualShards(module, comm, reproducible, self.devices, average, dim, self._broadcast_buffers)
-        elif self.batch == "own" and comm.size > 1:
-            self._unmade = True
-        elif (static_graph or find_unused_parameters == "error") and self._trained():
-            if comm.size > 1:
-                raise NotImplementedError("find_unused_parameters='error' and static_graph=True look at buckets; "
-                                          "local devices and batch='root' have none: they need batch='own'")
-            self._unmade = True                      # one process is to find what many would
+            self._virtual = VirtualShards(module, self.comm, reproducible, self.devices, average, dim,
+                                          self._broadcast_buffers)
+        self._compute = self._strategy()
+        self._without_reducer = self._virtual is None and self._needs_reducer()      # yet: see _complete()
         self._complete()
 
-    @staticmethod
-    def _places(comm: Communicator | None, group: Communicator | None, device_ids: Sequence[int] | None,
-                devices: int | Sequence[int] | None) -> tuple[Communicator, Devices | None]:
-        """What the arguments that name places come to."""
-        if group is not None:
-            if comm is not None and comm is not group:
-                raise ValueError("process_group and comm are two names of one thing: pass one")
-            comm = group
-        if device_ids is not None and len(device_ids):
-            if devices is not None:
-                raise ValueError("pass devices= or device_ids=, not both")
-            devices = device_ids
-        return places(comm, devices)
+    def _strategy(self) -> Compute:
+        """How the module is computed in this process."""
+        if self.batch == "root" and self.comm.size > 1 and not isinstance(self.comm, Devices):
+            return FromRoot(self.module, self.comm, self.dim)
+        return OnThisRank(self.module, self.devices, self.output_place, self.dim)
 
-    def _trained(self) -> list[tuple[str, Any]]:
-        return [(name, p) for name, p in self.module.named_parameters() if p.requires_grad and name not in self.ignored]
-
-    def _make_reducer(self) -> Reducer:
-        if self.shard and self.comm.size > 1:
-            return ShardedReducer(self.module, self.comm, self.bucket_cap_mb, self.average, self.shard, self.shard_units,
-                                  ignored=self.ignored, unused=self._unused, wire=self._wire)
-        return Reducer(self._trained(), self.comm, self.bucket_cap_mb, self.average, delayed=self._delayed,
-                       unused=self._unused)
+    def _needs_reducer(self) -> bool:
+        """Whether gradients are summed by a reducer, or, on one place, buckets are asked for what they find out."""
+        if self.batch == "own" and self.comm.size > 1:
+            return True
+        config = self._config
+        if not (config.static_graph or config.find_unused_parameters == "error") or not config.trained():
+            return False
+        if self.comm.size > 1:
+            raise NotImplementedError("find_unused_parameters='error' and static_graph=True look at buckets; "
+                                      "local devices and batch='root' have none: they need batch='own'")
+        return True
 
     def _complete(self) -> None:
-        """Make the reducer, if there is to be one: all ranks together."""
-        if self._unmade:
-            self._unmade = False
-            self._reducer = self._make_reducer()
-            if self._wire and self.comm.size > 1 and not self.shard:
-                self.register_comm_hook(self._wire, wire_hook)
+        """Create the reducer, if there is to be one: all ranks together. A copy has none until it is first trained."""
+        if self._without_reducer:
+            self._without_reducer = False
+            self._use_reducer(self._make_reducer())
+            if self._config.wire and self.comm.size > 1 and not self.shard:
+                self.register_comm_hook(self._config.wire, wire_hook)
+
+    def _make_reducer(self) -> Reducer:
+        config = self._config
+        if self.shard and self.comm.size > 1:
+            return ShardedReducer(self.module, self.comm, config.cap_mb, self.average, self.shard, self.shard_units,
+                                  ignored=self.ignored, unused=self._unused, wire=config.wire)
+        return Reducer(config.trained(), self.comm, config.cap_mb, self.average, delayed=config.delayed, unused=self._unused)
+
+    def _use_reducer(self, reducer: Reducer) -> None:
+        """From now on this reducer sums the gradients."""
+        self._reducer = reducer
+        if isinstance(reducer, ShardedReducer) and isinstance(self._compute, OnThisRank):
+            self._compute.sharded = reducer
+        self._summed_forward = SummedForward(self._compute, reducer, self._watch, self.dim, self.forward_sync_buffers)
+
+    def _needed_reducer(self) -> Reducer | None:
+        """The reducer; on one place it is created when it is first needed. None where gradients are summed in the graph."""
+        if self._virtual is not None:
+            raise NotImplementedError("no_sync, weighted and comm hooks: with reproducible=V gradients do not add up over "
+                                      "calls, and are summed in a tree; pass all rows at once")
+        self._complete()
+        if self._reducer is None and self.comm.size == 1 and self._config.trained():
+            self._use_reducer(self._make_reducer())
+        return self._reducer
 
     def __deepcopy__(self, memo: dict[int, Any]) -> DataParallel:
         """A DataParallel of a copy of the module, as averages of weights are; without the comm hook that was registered.
-        Not collective: its buckets are made when it is trained, if it ever is."""
+        Not collective: its buckets are created when it is trained, if it ever is."""
         if self._sharded is not None:
             raise NotImplementedError(f"a copy of a DataParallel with shard={self.shard}: wrap a copy of the module before "
                                       "it is sharded, and load_state_dict(model.state_dict())")
         new = self.__class__.__new__(self.__class__)
         memo[id(self)] = new
-        fresh = {"_reducer": None, "_tree": None, "_inside_join": None, "_watch": None,
+        fresh = {"_reducer": None, "_summed_forward": None, "_compute": None, "_join_block": None, "_watch": None,
                  "_unused": Unused(self._unused.find, self._unused.static_graph),
-                 "_unmade": self._unmade or self._reducer is not None}
+                 "_without_reducer": self._without_reducer or self._reducer is not None}
         vars(new).update({key: copy.deepcopy(value, memo) for key, value in vars(self).items() if key not in fresh}, **fresh)
-        vars(new)["_watch"] = ModelWatch(new.module, new.ignored)
+        vars(new).update(_watch=ModelWatch(new.module, new.ignored), _compute=new._strategy())
         return new
 
     def __getstate__(self) -> Any:
@@ -212,16 +207,6 @@ class DataParallel(ShardedModel, Module, Joinable):
             raise RuntimeError("shards() needs DataParallel(..., reproducible=V): this one has no virtual shards")
         return self._virtual.each(batch)
 
-    def _needed_reducer(self) -> Reducer | None:
-        """The reducer; on one place it is made when it is first needed. None where gradients are summed in the graph."""
-        if self._virtual is not None:
-            raise NotImplementedError("no_sync, weighted and comm hooks: with reproducible=V gradients do not add up over "
-                                      "calls, and are summed in a tree; pass all rows at once")
-        self._complete()
-        if self._reducer is None and self.comm.size == 1 and self._trained():
-            self._reducer = self._make_reducer()
-        return self._reducer
-
     @property
     def broadcast_buffers(self) -> bool:
         """PyTorch's older name for forward_sync_buffers."""
@@ -233,18 +218,16 @@ class DataParallel(ShardedModel, Module, Joinable):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The module's output for this rank's rows; with batch="root", for all rows, on the root."""
-        if self._unmade and is_grad_enabled():
+        recording = is_grad_enabled()
+        if recording:
             self._complete()
-        if self.verify_every and is_grad_enabled():
+        if self.verify_every and recording:
             self._verify_weights()
-        if self._reducer is not None and is_grad_enabled():
-            return self._forward_own(self._reducer, args, kwargs)
+        if self._summed_forward is not None and recording:
+            return self._summed_forward(args, kwargs, self.training)
+        compute = self._virtual if self._virtual is not None and recording else self._compute
         with inside(comm=self.comm, meet=None if self._reducer is None else self._reducer.before_collective):
-            if self._virtual is not None and is_grad_enabled():
-                return self._virtual(args, kwargs)
-            if self.batch == "own" or self.comm.size == 1 or isinstance(self.comm, Devices):
-                return self._here(args, kwargs)
-            return self._forward_scattered(args, kwargs)
+            return compute(args, kwargs)
 
     def before_recording(self) -> str:
         """trace_step() begins to record a step with this model. Returns what of it can't be recorded; "" for nothing."""
@@ -258,66 +241,9 @@ class DataParallel(ShardedModel, Module, Joinable):
             return "DataParallel with local devices"
         if self._reducer is None and self.comm.size > 1:
             return "DataParallel with batch='root'"
-        if isinstance(transport, Hooked) and transport.hook is not None and hasattr(transport.hook.state, "__dict__"):
+        if isinstance(transport, Hooked) and hasattr(transport.hook.state, "__dict__"):
             return f"DataParallel with a comm hook that keeps a state ({type(transport.hook.state).__name__})"
         return ""
-
-    def _here(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The module's output for what this process was given, computed on its local devices if it has several."""
-        if self.shard and self._sharded is not None:
-            with self._sharded.forward():
-                return self.module(*args, **kwargs)
-        if self.devices is None or self.devices.size == 1:
-            return self.module(*args, **kwargs)
-        if self._tree is None or not self._tree.fits():
-            self._tree = ModuleTree(self.module)
-        return on_devices(self.module, args, kwargs, self.devices, self.output_place, self.dim, self._tree)
-
-    def _forward_own(self, reducer: Reducer, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        rows = self._rows((args, kwargs)) if reducer.weights.inside is None else 0.0
-        call = self._before_forward(reducer, rows)
-        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call), meet=reducer.before_collective):
-            output = self._here(args, kwargs)
-        reducer.stats.forward_ends()
-        if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
-            return output
-        return rebuilt(output, lambda y: BackwardSignal.apply(y, reducer, call)
-                       if isinstance(y, Tensor) and y.requires_grad else y)
-
-    @primitive
-    def _before_forward(self, reducer: Reducer, rows: float) -> ForwardCall:
-        """What this rank does, and says to the others, before its module runs; what the call counts."""
-        weights, root = reducer.weights, 0
-        if reducer.skipping is not None:
-            reducer.skipping.announce()
-        if reducer.joined is not None:
-            root = reducer.joined.forward_begins()
-        weights.problem = weights.problem or self._watch.look()
-        call = weights.inside if weights.inside is not None else ForwardCall(rows)
-        buffers = self.synchronised_buffers() if self.forward_sync_buffers else []
-        if buffers and self.training:
-            broadcast_tensors(buffers, self.comm, root)
-        call.evaluated = (not self.training and bool(buffers)) or self._watch.evaluates()
-        reducer.stats.forward_begins()                 # its clock: this rank has waited for the others up to here
-        return call
-
-    def _rows(self, arguments: Any) -> float:
-        """How many rows this call works on; not asked for where ranks do not count by rows."""
-        if self.average != "rows":
-            return 1.0
-        first = arguments[0][0] if arguments[0] else None
-        found = [first] if isinstance(first, Tensor) else tensors(arguments)
-        if not found or not found[0].ndim:
-            raise ValueError(f"average={self.average!r} counts rows, but forward() got no tensor with a dimension; "
-                             "pass average='ranks', or call it inside `with model.weighted(rows):`")
-        return float(found[0].array.shape[self.dim])
-
-    def _forward_scattered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Scatter, replicate, run in parallel, gather."""
-        inputs = scatter((args, kwargs), self.comm, dim=self.dim)
-        replicas = replicate(self.module, self.comm)
-        outputs = parallel_apply(replicas, [i[0] for i in inputs], [i[1] for i in inputs], self.comm)
-        return gather(outputs, self.comm, dim=self.dim)
 
     @contextlib.contextmanager
     def no_sync(self, when: bool = True) -> Iterator[None]:
@@ -382,56 +308,6 @@ class DataParallel(ShardedModel, Module, Joinable):
         self._complete()
         return Skipping(self, on if isinstance(on, tuple) else (on,), nonfinite)
 
-    # --- uneven numbers of batches --------------------------------------------------------------------------------------
-
-    def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
-             throw_on_early_termination: bool = False) -> Join:
-        """A block around training in which ranks may have different numbers of batches: those that have run out take part
-        in the others' sums with weight 0, and at the end have the final weights. With throw_on_early_termination all
-        ranks raise RuntimeError when the first one runs out.
-
-        divide_by_initial_world_size is for average="ranks": whether ranks that have run out still count in the mean.
-        Where ranks count by rows they have none. Optimiser state is not brought along.
-
-        >>> with model.join():
-        ...     for x, y in loader:
-        ...         loss_of(model(x), y).backward()
-        ...         optimizer.step()
-        """
-        if enable and self.comm.size > 1 and (self.shard or self.verify_every):
-            raise NotImplementedError(f"join() with {'shard=' if self.shard else 'verify_every='}: a rank that has run out "
-                                      "of batches does not take part in the others' steps")
-        if enable and not throw_on_early_termination and self.comm.size > 1 and any(
-                isinstance(m, SyncBatchNorm) for m in self.module.modules()):
-            raise NotImplementedError("join(): SyncBatchNorm needs the forward passes of all ranks, and one that has run "
-                                      "out of batches makes none; pass throw_on_early_termination=True")
-        return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
-
-    def join_hook(self, **kwargs: Any) -> JoinHook:
-        """What a rank without batches does; called by Join."""
-        return ModelHook(self, kwargs.get("divide_by_initial_world_size", True))
-
-    @property
-    def join_device(self) -> str:
-        """The CPU."""
-        return "cpu"
-
-    @property
-    def join_process_group(self) -> Communicator:
-        """The model's communicator."""
-        return self.comm
-
-    @property
-    def _join(self) -> Join | None:
-        return self._inside_join
-
-    @_join.setter
-    def _join(self, join: Join | None) -> None:
-        self._inside_join = join
-        self._complete()
-        if self._reducer is not None and self.comm.size > 1:
-            self._reducer.joined = None if join is None else JoinedModel(self, join)
-
     # --- what it did ----------------------------------------------------------------------------------------------------
 
     def unused_parameters(self) -> list[str]:
@@ -483,17 +359,6 @@ class DataParallel(ShardedModel, Module, Joinable):
         if reducer is None:
             raise NotImplementedError("register_comm_hook: gradients of local devices and of batch='root' are summed in the "
                                       "graph, not in buckets; hooks need batch='own'")
-        if getattr(reducer.transport, "hook", None) is not None:
+        if isinstance(reducer.transport, Hooked):
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         reducer.use_hook(comm_hook)
-
-
-def places(comm: Any, devices: int | Sequence[int] | None) -> tuple[Communicator, Devices | None]:
-    """The places that ranks or devices are, and the local devices under each rank, if any."""
-    comm = communicator(comm)
-    if isinstance(comm, Devices) and comm.size > 1 and devices is not None:
-        raise ValueError("pass devices=n or comm=Devices(n), not both")
-    local = comm if isinstance(comm, Devices) else None
-    if devices is not None:
-        local = Devices(devices)
-    return (local if isinstance(comm, Devices) and local is not None else comm), local

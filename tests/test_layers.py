@@ -28,6 +28,7 @@ ORDER = {
         hooks replicas
         reduction
         sharding testing
+        model
         data_parallel
         evaluation distributed""",
 }

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -40,12 +40,28 @@ from .transport import Hooked, ScaledSum, Summed, Transport
 from .unused import Unused
 from .weights import ForwardCall, Weights
 
-if TYPE_CHECKING:
-    from .join import JoinedModel
-    from .skipping import Skipping
-
 MSG_TWICE = ("{name} got a second gradient, from a backward pass inside the pass, after its sum over ranks had begun; say "
              "`reenters = True` in the Function whose backward runs that pass, and sums wait for it")
+
+
+class StepGuard(Protocol):
+    """What a reducer tells a block of model.skipping()."""
+
+    def announce(self) -> None:
+        """A summed pass begins or ends: StepSkipped if a rank has failed."""
+
+    def check(self, gradients: list[Any], same: bool) -> None:
+        """StepSkipped, on all ranks, if summed gradients are not finite. same: they are the same on all ranks."""
+
+
+class JoinedStep(Protocol):
+    """What a reducer, and a forward pass, tell a block of model.join()."""
+
+    def forward_begins(self) -> int:
+        """A step begins; the rank whose buffers count."""
+
+    def backward_begins(self, given: bool) -> None:
+        """A summed backward pass begins; given: with a weight that the user gave."""
 
 
 class StepSkipped(RuntimeError):
@@ -64,8 +80,8 @@ class Reducer:
         self.named, self.delayed, self.cap = named, delayed, cap_mb * 2**20
         self.enabled = True                          # False inside no_sync(); read when backward begins
         self.grad_in_bucket = True                   # whether .grad is a view of its bucket, or memory of its own
-        self.skipping: Skipping | None = None        # the block of model.skipping() that this step is in
-        self.joined: JoinedModel | None = None       # the same of model.join()
+        self.skipping: StepGuard | None = None        # the block of model.skipping() that this step is in
+        self.joined: JoinedStep | None = None       # the same of model.join()
         self.state = PassState()
         self.weights = Weights(average, comm.size == 1)
         self.unused = unused or Unused()

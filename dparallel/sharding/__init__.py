@@ -5,9 +5,9 @@ May import: clipping, comm, consistency, hooks, nests, reduction. Read first: un
 
 from __future__ import annotations
 
-from .model import ShardedModel, check_sharding
+from .model import ShardedModel
+from .parameters import ParameterSlice, Shard
 from .reducer import ShardedReducer, stage_of
-from .slices import Shard, Slice
 from .zero import ZeroRedundancyOptimizer
 
-__all__ = ["Shard", "ShardedModel", "ShardedReducer", "Slice", "ZeroRedundancyOptimizer", "check_sharding", "stage_of"]
+__all__ = ["ParameterSlice", "Shard", "ShardedModel", "ShardedReducer", "ZeroRedundancyOptimizer", "stage_of"]

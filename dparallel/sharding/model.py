@@ -81,26 +81,4 @@ class ShardedModel(Module):
                                   f"{difference}")
 
 
-def check_sharding(model: Any, reproducible: Any) -> None:
-    """ValueError or NotImplementedError, naming both, for what DataParallel can't do together with shard= or
-    verify_every=."""
-    every = model.verify_every
-    if not isinstance(every, int) or every < 0:
-        raise ValueError(f"verify_every={every!r} is a number of forward passes, or 0 for never")
-    if every and model.batch != "own" and not isinstance(model.comm, Devices):
-        raise NotImplementedError(f"verify_every={every} with batch='root': only the root's weights count there")
-    if not model.shard:
-        if model.shard_units is not None:
-            raise ValueError("shard_units= says what is gathered together, with shard='parameters' only")
-        return
-    if model.batch != "own" or (model.devices is not None and model.devices.size > 1):
-        raise NotImplementedError("shard= with devices= or batch='root': slices lie on ranks, not on local devices; use "
-                                  "batch='own' and one device for each rank")
-    if reproducible is not None:
-        raise NotImplementedError(f"shard= with reproducible={reproducible!r} is not implemented: gradients leave by "
-                                  "reduce-scatter")
-    if model._delayed:
-        raise NotImplementedError("shard= with delay_all_reduce_named_params is not implemented")
-
-
-__all__ = ["ShardedModel", "check_sharding"]
+__all__ = ["ShardedModel"]

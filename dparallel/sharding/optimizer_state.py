@@ -14,7 +14,7 @@ from autograd.core.tensor import result
 from autograd.optim import LAMB, LARS, Adafactor, Muon
 from autograd.optim.elementwise import Elementwise
 
-from .slices import Shard
+from .parameters import Shard
 
 
 def check_elementwise(optimizer: Any, *others: type) -> None:

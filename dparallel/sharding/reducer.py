@@ -56,7 +56,7 @@ class ShardedReducer(Reducer):
         self._left = {id(p) for name, p in module.named_parameters() if name in ignored}
         self._sharded = [(name, p) for name, p in module.named_parameters() if name not in ignored]
         for name, p in self._sharded:
-            if type(p) is not Parameter:
+            if type(p) is not Parameter or hasattr(p, "joins"):          # which a Unit has given it
                 raise NotImplementedError(f"shard: {name!r} is a {type(p).__name__}; only plain Parameters are sharded, and "
                                           "each by one DataParallel only")
             if p.dtype.char == "e":
@@ -159,6 +159,13 @@ class ShardedReducer(Reducer):
         if walk is not None and self.gathering is not None:
             self.gathering.enter_backward(walk)
         return kind
+
+    def gradient_arrived(self, p: Tensor) -> None:
+        """Also inside no_sync() gradients lie in the unit's memory."""
+        super().gradient_arrived(p)
+        unit = self.shared.bucket_of[p]
+        if p._grad is not None and p._grad.edge is None and not unit.holds(p):
+            unit.copy_in(p)
 
     def _look_for_slices(self, targets: Any) -> None:
         """Refuse autograd.grad() or backward(inputs=) with respect to slices, which nothing was computed with."""

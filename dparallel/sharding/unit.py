@@ -1,14 +1,15 @@
 """Unit: parameters of one dtype that are gathered together, and whose gradients leave together.
 
 Read end to end they are one vector, cut evenly over the ranks; each rank has one stretch of it, and so some elements of a
-few neighbouring parameters. Wholes read and write views of the vector, Slices views of the stretch.
+few neighbouring parameters. Parameters are views of the vector, ParameterSlices views of the stretch.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,16 +20,31 @@ from autograd.core.tensor import result
 from ..comm import CollectiveError, Communicator, even_split
 from ..nests import vectors
 from ..reduction.buckets import GradientBucket
-from .slices import Gathered, Shard, Slice, Whole, slot
+from .parameters import (
+    LazyParameter,
+    ParameterSlice,
+    Shard,
+    StepListener,
+    make_lazy,
+    refuse_optimizer,
+    set_values,
+)
 
 Array = np.ndarray[Any, Any]
+
+
+class Gatherer(Protocol):
+    """What brings the values of units together: Gathering."""
+
+    def need(self, unit: Unit) -> None:
+        """Bring the values of a unit to this rank."""
 
 
 class Unit(GradientBucket):
     """The parameters `named` over the ranks of comm. `mine`: where this rank's elements live when the values of all do not
     stay (a vector to be filled); without it they stay in `flat`, and this rank's elements are a part of that."""
 
-    def __init__(self, number: int, named: Sequence[tuple[str, Any]], comm: Communicator, owner: Any,
+    def __init__(self, number: int, named: Sequence[tuple[str, Any]], comm: Communicator, owner: StepListener,
                  mine: Array | None = None) -> None:
         super().__init__(named)
         self.number, self.comm = number, comm
@@ -43,7 +59,7 @@ class Unit(GradientBucket):
         self.last = self.first + self.sizes[comm.rank]
         self.flat: Array | None = np.concatenate([p.array.reshape(-1) for p in self.params])
         self.views: list[Array] = []
-        self.gatherer: Any = None                    # has need(unit); None: the values stay
+        self.gatherer: Gatherer | None = None        # None: the values stay on this rank
         self.gathering: Any = None                   # the handle of an allgather under way
         if mine is None:
             self.mine = self.flat[self.first:self.last]
@@ -60,13 +76,13 @@ class Unit(GradientBucket):
         self.handle: Any = None
         self.piece: Any = None                       # this rank's elements of the summed gradients
 
-    def _slice(self, i: int, owner: Any) -> Slice:
+    def _slice(self, i: int, owner: StepListener) -> ParameterSlice:
         start, stop = (min(max(n, self.first), self.last) for n in (self.parts[i].start, self.parts[i].stop))
         offset = self.parts[i].start
         shard = Shard(self.names[i], self.shapes[i], start - offset, stop - offset, self.comm)
         if start == stop:                            # none of it: somewhere in it, no matter where
             shard = shard._replace(start=0, stop=0)
-        return Slice(self.mine[start - self.first:stop - self.first], shard, self.params[i], owner)
+        return ParameterSlice(self.mine[start - self.first:stop - self.first], shard, self.params[i], owner)
 
     def own(self, i: int) -> slice:
         """Where parameter i's elements are in this rank's stretch."""
@@ -79,8 +95,8 @@ class Unit(GradientBucket):
         self.views = [] if flat is None else [flat[part].reshape(shape)
                                               for part, shape in zip(self.parts, self.shapes, strict=True)]
         for p, values in zip(self.params, self.views or itertools.repeat(None)):  # noqa: B905
-            if isinstance(p, Gathered):
-                slot.__set__(p, values)              # a compiled core reads it, and asks the property where it is None
+            if isinstance(p, LazyParameter):
+                set_values(p, values)
 
     def rehome(self) -> None:
         """Let the parameters' memory be the unit's."""
@@ -88,14 +104,13 @@ class Unit(GradientBucket):
             p.array = view
             shared_counter(p).value += 1
 
-    def adopt(self, gatherer: Any = None) -> None:
-        """Make the parameters Wholes, whose values are here; with a gatherer Gathereds, whose values are not."""
+    def adopt(self, gatherer: Gatherer | None = None) -> None:
+        """Let the values of the parameters be the unit's; with a gatherer they do not stay on this rank."""
         self.rehome()
         for number, p in enumerate(self.params):
-            p.unit, p.number = self, number
-            p.__class__ = Whole if gatherer is None else Gathered
+            p.joins = functools.partial(refuse_optimizer, self.names[number])
             if gatherer is not None:
-                slot.__set__(p, None)
+                make_lazy(p, self, number)
         self.gatherer = gatherer
         if gatherer is not None:
             self.view(None)
@@ -103,6 +118,7 @@ class Unit(GradientBucket):
     def value(self, number: int) -> Array:
         """The values of one parameter, gathered if they are not here."""
         if self.flat is None:
+            assert self.gatherer is not None
             self.gatherer.need(self)
         return self.views[number]
 
@@ -217,9 +233,10 @@ def grouped(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[list[tup
                            lambda item: item[1].array.nbytes, cap_bytes)
 
 
-def lay_out(groups: Sequence[Sequence[tuple[str, Any]]], comm: Communicator, owner: Any, gatherer: Any = None) -> list[Unit]:
-    """A unit for each group, whose parameters become Wholes. With a gatherer their values do not stay: Gathereds, and this
-    rank's elements of all units lie end to end in one buffer per dtype."""
+def lay_out(groups: Sequence[Sequence[tuple[str, Any]]], comm: Communicator, owner: StepListener,
+            gatherer: Gatherer | None = None) -> list[Unit]:
+    """A unit for each group, which has the values of its parameters. With a gatherer they do not stay, and this rank's
+    elements of all units lie end to end in one buffer per dtype."""
     sizes = [even_split(sum(p.array.size for _, p in group), comm.size)[comm.rank] for group in groups]
     totals: dict[Any, int] = {}
     for group, size in zip(groups, sizes, strict=True):

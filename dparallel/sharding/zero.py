@@ -11,7 +11,7 @@ from autograd.optim.optimizer import evaluate
 
 from ..comm import Communicator, communicator
 from .optimizer_state import check_elementwise, cut_state, full_state
-from .slices import Slice
+from .parameters import ParameterSlice
 from .unit import Unit, grouped, refresh
 
 UNIT_BYTES = 25 * 2**20
@@ -42,7 +42,7 @@ class ZeroRedundancyOptimizer(Optimizer):
             raise TypeError(f"process_group is a Communicator over ranks, not {comm!r}")
         self.comm = comm.duplicate()
         self.units: list[Unit] = []
-        self.slices: dict[int, Slice] = {}
+        self.slices: dict[int, ParameterSlice] = {}
         self.optim: Any = None                       # PyTorch's name for the optimiser over slices
         self._full: dict[str, Any] | None = None
         super().__init__(params, defaults)
@@ -58,7 +58,7 @@ class ZeroRedundancyOptimizer(Optimizer):
         """The group with slices for parameters."""
         names = group.get("param_names") or [f"parameter {len(self.slices) + i}" for i in range(len(group["params"]))]
         for p in group["params"]:
-            if isinstance(p, Slice):
+            if isinstance(p, ParameterSlice):
                 raise ValueError("ZeroRedundancyOptimizer takes whole parameters; those of a sharded DataParallel are "
                                  "slices already: give them to an ordinary optimizer")
         for named in grouped(list(zip(names, group["params"], strict=True)), UNIT_BYTES):
@@ -90,13 +90,13 @@ class ZeroRedundancyOptimizer(Optimizer):
                     raise RuntimeError(f"the memory of {name!r} was replaced (by .data = or a cast) after "
                                        "ZeroRedundancyOptimizer had taken it; change it in place, or before")
                 g = p._grad
-                s.held = None if g is None else result(
+                s.gradient = None if g is None else result(
                     g.array.reshape(-1)[s.shard.start:s.shard.stop].reshape(s.array.shape))
         try:
             self.optim.step()
         finally:
             for s in self.slices.values():
-                s.held = None
+                s.gradient = None
         refresh(self.units)
         self._full = None
         return loss

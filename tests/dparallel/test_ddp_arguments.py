@@ -1,6 +1,5 @@
 """DistributedDataParallel's arguments: each does what PyTorch says, or names itself in an error."""
 
-import sys
 import threading
 import warnings
 from types import SimpleNamespace
@@ -11,9 +10,10 @@ import pytest
 import autograd as ag
 from autograd import nn, optim
 from dparallel import CollectiveError, DataParallel, Devices
+from dparallel.model import forward
+from dparallel.model.config import MixedPrecision
+from dparallel.model.skipping import Skipping
 from dparallel.reduction import stats, unused
-from dparallel.reduction.config import MixedPrecision
-from dparallel.reduction.skipping import Skipping
 
 FEATURES = 4
 
@@ -363,7 +363,7 @@ def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monk
             return result
         monkeypatch.setattr(owner, name, waits)
 
-    meeting(sys.modules[DataParallel.__module__], "broadcast_tensors")
+    meeting(forward, "broadcast_tensors")
     meeting(Skipping, "announce")
     monkeypatch.setattr(stats, "perf_counter_ns", lambda: getattr(here, "now", 0))
 

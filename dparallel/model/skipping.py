@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..comm import CollectiveError
-from .reducer import StepSkipped
-from .weights import SKIPPED
+from ..reduction.reducer import StepSkipped
+from ..reduction.weights import SKIPPED
 
 MARK = "this rank skips its step"
 

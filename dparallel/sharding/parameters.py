@@ -1,13 +1,23 @@
-"""What a sharded model's parameters are: Slice, which optimisers get; Whole and Gathered, which the module computes with.
+"""The parameters of a sharded model: ParameterSlice, which optimisers get, and LazyParameter, which stage 3 computes with.
 
-A Slice is this rank's elements of one parameter. A Whole is the module's own parameter; its gradient goes into a buffer of
-its unit. A Gathered is a Whole whose values are here only while they are needed.
+A ParameterSlice is this rank's elements of one parameter. In stages 1 and 2 the module computes with the user's Parameters,
+whose memory is that of their Unit. In stage 3 their values are on this rank only while they are needed, and the first read
+of a value gathers them. A read of a value has three places where it can be noticed: the class of the Parameter (a property),
+the class of its array, and the code that reads. So the Parameter becomes a LazyParameter, in place, as an uninitialised one
+changes its class in PyTorch. What was weighed against it:
+
+- gathering before the forward of the module that holds the parameter, as FSDP does: another module may read it, as attention
+  reads out_proj.weight and a tied output layer the embedding's, and would find no values;
+- another object in the module's place, as FSDP's: references from before wrapping (a list of the user's, a closure, tied
+  weights that are no attributes) would keep stale values, without an error;
+- an array of another class in the Parameter: kernels choose by type(array) and read its address, so the first product of
+  each pass would take another kernel, with other last bits, or read memory that is not there.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,11 +31,34 @@ from autograd.nn import Parameter
 from ..clipping import norm_over_ranks
 from ..comm import Communicator
 
-slot: Any = TensorBase.__dict__["array"]             # what lies under a Gathered's `array`, which is a property
+array_slot: Any = TensorBase.__dict__["array"]       # where a Tensor holds its array; in a LazyParameter under a property
+
+
+class StepListener(Protocol):
+    """What a slice tells of the optimisers that take it."""
+
+    def stepped_by(self, optimizer: Any) -> None:
+        """An optimiser has taken the slice."""
+
+
+class LazyValues(Protocol):
+    """What a LazyParameter asks its unit."""
+
+    names: list[str]
+    shapes: list[tuple[int, ...]]
+    dtype: np.dtype[Any]
+    comm: Communicator
+    flat: np.ndarray[Any, Any] | None
+
+    def value(self, number: int) -> np.ndarray[Any, Any]:
+        """The values of one parameter, gathered if they are not on this rank."""
+
+    def gradient(self, number: int) -> np.ndarray[Any, Any]:
+        """The memory of one parameter's gradient."""
 
 
 class Shard(NamedTuple):
-    """Which part of which parameter a Slice is: elements start to stop of the flattened parameter `name` of `shape`.
+    """What a ParameterSlice is: elements start to stop of the flattened parameter `name`, whose shape is `shape`.
 
     Whatever is computed over a whole parameter or model (a norm, say) must be summed over the ranks of `comm`.
     """
@@ -37,7 +70,7 @@ class Shard(NamedTuple):
     comm: Communicator
 
 
-class Slice(Parameter):
+class ParameterSlice(Parameter):
     """This rank's elements of a parameter, maybe none, of shape (elements, 1, ...): as many dimensions as the parameter.
 
     `shard` says which; clearing .grad clears what the whole parameter has collected on this rank, too.
@@ -46,21 +79,21 @@ class Slice(Parameter):
     __slots__ = ()
 
     shard: Shard
-    whole: Any
-    owner: Any                                       # has stepped_by(optimizer); None: nobody wants to know
-    held: Any = None
+    whole: Parameter
+    owner: StepListener
+    gradient: Tensor | None = None
 
-    def __init__(self, array: Any, shard: Shard, whole: Any, owner: Any) -> None:
+    def __init__(self, array: Any, shard: Shard, whole: Parameter, owner: StepListener) -> None:
         super().__init__(array.reshape(len(array), *(1,) * (len(shard.shape) - 1)), whole.requires_grad)
         self.shard, self.whole, self.owner = shard, whole, owner
 
     @property
     def _grad(self) -> Any:
-        return self.held
+        return self.gradient
 
     @_grad.setter
     def _grad(self, value: Any) -> None:
-        self.held = value
+        self.gradient = value
         if value is None:
             self.whole._grad = None
 
@@ -79,7 +112,7 @@ class Slice(Parameter):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether the parameter is trained: settled when it was sharded."""
+        """Whether the parameter is trained: fixed when it was sharded."""
         return bool(self.tracked & GRAD)
 
     @requires_grad.setter
@@ -95,8 +128,7 @@ class Slice(Parameter):
 
     def joins(self, optimizer: Any) -> None:
         """An optimiser takes this slice."""
-        if self.owner is not None:
-            self.owner.stepped_by(optimizer)
+        self.owner.stepped_by(optimizer)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         return memo.setdefault(id(self), Parameter(self.array.copy(), self.requires_grad))
@@ -105,14 +137,26 @@ class Slice(Parameter):
         return Parameter, (self.array, self.requires_grad)
 
 
-class Whole(Parameter):
-    """A parameter of a sharded module: `unit` holds its values and gradient, at place `number`."""
+def _gathering(method: Any) -> Any:
+    """The method of a LazyParameter, after its values have been gathered."""
+    @functools.wraps(method)
+    def gathered(self: LazyParameter, *args: Any, **kwargs: Any) -> Any:
+        assert self.array is not None                # gathers, or raises
+        return method(self, *args, **kwargs)
+
+    return gathered
+
+
+class LazyParameter(Parameter):
+    """A parameter of a module in stage 3: reading its values in forward or backward brings them together from all ranks. Its
+    `unit` has them, at position `number`."""
 
     __slots__ = ()
 
-    unit: Any
+    unit: LazyValues
     number: int
 
+<<<<<<< HEAD:dparallel/sharding/slices.py
     def accumulate_grad(self, g: Any, create: bool, owned: bool = False) -> None:
         """Add g to .grad, which lies in the unit's buffer."""
         if self._grad is not None or create:
@@ -139,6 +183,8 @@ class Gathered(Whole):
 
     __slots__ = ()
 
+=======
+>>>>>>> 64ccac1 (weighted()'s message as before):dparallel/sharding/parameters.py
     @property
     def array(self) -> Any:                          # type: ignore[override]
         """The values. RuntimeError outside of forward, backward and summon_full_params()."""
@@ -148,6 +194,15 @@ class Gathered(Whole):
     def array(self, value: Any) -> None:
         raise RuntimeError(f"the memory of {self.unit.names[self.number]!r} can't be replaced: it lies in slices over "
                            "ranks. Change it in place, inside summon_full_params()")
+
+    def accumulate_grad(self, g: Any, create: bool) -> None:
+        """Add g to .grad, which begins in the unit's memory: values, which are not on this rank, are not asked for."""
+        if self._grad is not None or create:
+            super().accumulate_grad(g, create)
+            return
+        memory = self.unit.gradient(self.number)
+        np.copyto(memory, g, casting="same_kind")
+        self._grad = result(memory)
 
     @property
     def shape(self) -> Any:
@@ -164,7 +219,9 @@ class Gathered(Whole):
         """The number of dimensions."""
         return len(self.shape)
 
-    dim = ndim.fget                                  # type: ignore[attr-defined, assignment]
+    def dim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
 
     def size(self, dim: int | None = None) -> Any:
         """The shape, or one dimension of it."""
@@ -186,25 +243,40 @@ class Gathered(Whole):
     def data(self, value: Tensor) -> None:
         self.array = value.array
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        return memo.setdefault(id(self), Parameter(self.array.copy(), self.requires_grad))
+
+    def __reduce__(self) -> Any:
+        return Parameter, (self.array, self.requires_grad)
+
     def __repr__(self) -> str:
         if self.unit.flat is not None:
             return super().__repr__()
         return f"Parameter in slices over {self.unit.comm.size} ranks, of shape {list(self.shape)} and dtype {self.dtype}"
 
-
-def _reading(name: str) -> Any:
-    """A method of Whole that looks at the values: of a compiled core it would not ask the property."""
-    inherited = getattr(Whole, name)
-
-    @functools.wraps(inherited)
-    def method(self: Gathered, *args: Any, **kwargs: Any) -> Any:
-        assert self.array is not None                # brings them, or raises
-        return inherited(self, *args, **kwargs)
-
-    return method
+    # a compiled Tensor's methods read the slot, not the property
+    numpy, tolist, item = map(_gathering, (Parameter.numpy, Parameter.tolist, Parameter.item))
+    detach, __array__ = map(_gathering, (Parameter.detach, Parameter.__array__))
+    __float__, __int__, __bool__ = map(_gathering, (Parameter.__float__, Parameter.__int__, Parameter.__bool__))
 
 
-for _name in ("numpy", "tolist", "item", "detach", "__array__", "__float__", "__int__", "__bool__"):
-    setattr(Gathered, _name, _reading(_name))
+def make_lazy(p: Parameter, unit: LazyValues, number: int) -> None:
+    """Let the unit have the values of a plain Parameter."""
+    lazy: Any = p
+    lazy.unit, lazy.number = unit, number
+    lazy.__class__ = LazyParameter
+    set_values(lazy, None)
 
-__all__ = ["Gathered", "Shard", "Slice", "Whole", "slot"]
+
+def set_values(p: LazyParameter, values: Any) -> None:
+    """Let compiled code, which reads the slot, find these values (None: it asks the property)."""
+    array_slot.__set__(p, values)
+
+
+def refuse_optimizer(name: str, optimizer: Any) -> None:
+    """RuntimeError: an optimiser was given a parameter of the module, whose gradients are in the slices."""
+    raise RuntimeError(f"{type(optimizer).__name__} was given {name!r} of the module inside a sharded DataParallel; give it "
+                       "model.parameters() of the DataParallel, this rank's slices")
+
+
+__all__ = ["LazyParameter", "ParameterSlice", "Shard", "StepListener", "make_lazy", "refuse_optimizer", "set_values"]

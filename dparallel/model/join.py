@@ -16,7 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from autograd.nn import Module, SyncBatchNorm
+
 from ..comm import CollectiveError, Communicator, communicator
+from ..reduction.reducer import Reducer
 from .model_state import broadcast_state, broadcast_tensors
 
 OUT, STEP = 0, 1                     # what a rank tells: it has run out; its step begins. Larger numbers: see JoinHook.event
@@ -138,7 +141,6 @@ class Join:
             hook.post_hook(self.comm.rank in self.active)
 
 
-
 class JoinedModel:
     """What the model's reducer and forward tell while it is inside a Join."""
 
@@ -178,4 +180,67 @@ class ModelHook(JoinHook):
             broadcast_state(self.model.module, self.model.comm, active[0], self.model.ignored)
 
 
-__all__ = ["Join", "JoinHook", "Joinable", "JoinedModel", "ModelHook"]
+class JoinableModel(Joinable):
+    """The part of DataParallel that concerns join()."""
+
+    module: Module
+    comm: Communicator
+    shard: int
+    verify_every: int
+    _reducer: Reducer | None
+    _join_block: Join | None = None                  # the join() that this model is inside
+
+    def _complete(self) -> None:
+        """Create the reducer, if there is to be one."""
+        raise NotImplementedError
+
+    def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
+             throw_on_early_termination: bool = False) -> Join:
+        """A block around training in which ranks may have different numbers of batches: those that have run out take part
+        in the others' sums with weight 0, and at the end have the final weights. With throw_on_early_termination all
+        ranks raise RuntimeError when the first one runs out.
+
+        divide_by_initial_world_size is for average="ranks": whether ranks that have run out still count in the mean.
+        Where ranks count by rows they have none. Optimiser state is not brought along.
+
+        >>> with model.join():
+        ...     for x, y in loader:
+        ...         loss_of(model(x), y).backward()
+        ...         optimizer.step()
+        """
+        if enable and self.comm.size > 1 and (self.shard or self.verify_every):
+            raise NotImplementedError(f"join() with {'shard=' if self.shard else 'verify_every='}: a rank that has run out "
+                                      "of batches does not take part in the others' steps")
+        if enable and not throw_on_early_termination and self.comm.size > 1 and any(
+                isinstance(m, SyncBatchNorm) for m in self.module.modules()):
+            raise NotImplementedError("join(): SyncBatchNorm needs the forward passes of all ranks, and one that has run "
+                                      "out of batches makes none; pass throw_on_early_termination=True")
+        return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """What a rank without batches does; called by Join."""
+        return ModelHook(self, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self) -> str:
+        """The CPU."""
+        return "cpu"
+
+    @property
+    def join_process_group(self) -> Communicator:
+        """The model's communicator."""
+        return self.comm
+
+    @property
+    def _join(self) -> Join | None:
+        return self._join_block
+
+    @_join.setter
+    def _join(self, join: Join | None) -> None:
+        self._join_block = join
+        self._complete()
+        if self._reducer is not None and self.comm.size > 1:
+            self._reducer.joined = None if join is None else JoinedModel(self, join)
+
+
+__all__ = ["Join", "JoinHook", "Joinable", "JoinableModel"]

@@ -1,0 +1,307 @@
+"""Config: the arguments of DataParallel, checked in one place, and what follows from them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+
+from autograd.nn import Module
+
+from ..comm import CollectiveError, Communicator, Devices, communicator, is_communicator, root_of
+from ..reduction.buckets import default_capacity
+from ..sharding import stage_of
+
+BATCHES = ("own", "root")
+AVERAGES = ("rows", "ranks", "sum")
+FINDS = (False, True, "error")
+SHORT = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
+FLAGS = ("broadcast_buffers", "init_sync", "check_reduction", "gradient_as_bucket_view", "static_graph",
+         "forward_sync_buffers", "skip_all_reduce_unused_params", "batched_grad_copy")
+
+
+@dataclass
+class MixedPrecision:
+    """What gradients are on the wire: reduce_dtype is "float16", "bfloat16" (or "fp16", "bf16"), "float32" or "float64".
+    PyTorch's param_dtype and buffer_dtype are refused: casting in forward is autograd.amp's."""
+
+    param_dtype: Any = None
+    reduce_dtype: Any = None
+    buffer_dtype: Any = None
+
+
+@dataclass(eq=False)
+class Config:
+    """The arguments of DataParallel, under their names, then what follows from them. TypeError, ValueError,
+    NotImplementedError, RuntimeError or a FutureWarning for what can't be."""
+
+    module: Module
+    device_ids: Sequence[int] | Communicator | None
+    output_device: int | None
+    dim: int
+    comm: Communicator | None
+    devices: int | Sequence[int] | None
+    batch: str | None
+    average: str
+    bucket_cap_mb: float | None
+    broadcast_buffers: bool | None
+    init_sync: bool
+    process_group: Communicator | None
+    find_unused_parameters: Any
+    check_reduction: bool
+    gradient_as_bucket_view: bool | None
+    static_graph: bool
+    delay_all_reduce_named_params: Any
+    param_to_hook_all_reduce: Any
+    mixed_precision: Any
+    forward_sync_buffers: bool | None
+    parameters_to_ignore: Sequence[str]
+    device_mesh: Any
+    skip_all_reduce_unused_params: bool
+    bucket_cap_mb_list: Any
+    batched_grad_copy: bool
+    reproducible: int | None
+    shard: str | int | None
+    shard_units: Any
+    verify_every: int
+
+    ignored: frozenset[str] = field(init=False)      # names that are left out of everything
+    delayed: frozenset[str] = field(init=False)      # names of parameters that are summed last, together
+    cap_mb: float = field(init=False)
+    sync_buffers: bool = field(init=False)           # rank 0's buffers for all: before each forward,
+    init_buffers: bool = field(init=False)           # and at the beginning
+    places: Communicator = field(init=False)         # the ranks, or the local devices
+    local: Devices | None = field(init=False)        # the local devices under each rank, if any
+    output_place: int = field(init=False)
+    per_rank: bool = field(init=False)               # batch="own"
+    stage: int = field(init=False)                   # of sharding; 0: not sharded
+    wire: str = field(init=False)                    # the dtype of gradients in messages; "": their own
+
+    def __post_init__(self) -> None:
+        """Check all arguments."""
+        if is_communicator(self.device_ids):         # the second argument may be one
+            if self.comm is not None:
+                raise TypeError("DataParallel(module, comm, comm=...): two communicators; device_ids is a list of "
+                                "numbers of local devices")
+            self.comm, self.device_ids = cast(Communicator, self.device_ids), None
+        self._check_types()
+        self._check_supported()
+        self.cap_mb = self._capacity()
+        self.sync_buffers = _first(self.forward_sync_buffers, self.broadcast_buffers)
+        self.init_buffers = self.forward_sync_buffers is not None or _first(self.broadcast_buffers, None)
+        self.ignored, self.delayed = self._ignored(), self._delayed()
+        self.places, self.local = self._places()
+        self.output_place = root_of(self.places if self.local is None else self.local, self.output_device)
+        self._check_batch()
+        self.stage = stage_of(self.shard)
+        self._check_sharding()
+        self.wire = wire_dtype(self.mixed_precision)
+
+    @property
+    def local_only(self) -> bool:
+        """Whether the places are local devices, without other ranks."""
+        return isinstance(self.places, Devices)
+
+    def trained(self) -> list[tuple[str, Any]]:
+        """The parameters whose gradients are averaged, with their names."""
+        return [(name, p) for name, p in self.module.named_parameters() if p.requires_grad and name not in self.ignored]
+
+    def same_on_all_ranks(self) -> dict[str, Any]:
+        """The settings that all ranks must have alike."""
+        return {"batch": "own" if self.per_rank else "root", "average": self.average, "bucket_cap_mb": self.cap_mb,
+                "find_unused_parameters": self.find_unused_parameters, "static_graph": self.static_graph,
+                "broadcast_buffers, forward_sync_buffers": self.sync_buffers, "init_sync": self.init_sync,
+                "delay_all_reduce_named_params": sorted(self.delayed), "mixed_precision": self.wire,
+                "reproducible": self.reproducible, "shard": self.stage, "verify_every": self.verify_every}
+
+    # --- the checks -----------------------------------------------------------------------------------------------------
+
+    def _check_types(self) -> None:
+        """TypeError, naming the argument, what it is and what it got, for arguments of another type."""
+        def refuse(name: str, what: str) -> None:
+            value = getattr(self, name)
+            shown = repr(value)
+            raise TypeError(f"DataParallel: {name} is {what}, not {shown if len(shown) < 80 else type(value).__name__}")
+
+        if not isinstance(self.module, Module):
+            refuse("module", "an autograd.nn.Module")
+        ids = self.device_ids
+        if ids is not None and not (isinstance(ids, (list, tuple, range)) and all(_whole(i) for i in ids)):
+            refuse("device_ids", "a list of numbers of local devices, or a communicator (comm=), or None; devices=n stands "
+                                 "for n local devices")
+        if self.output_device is not None and not _whole(self.output_device):
+            refuse("output_device", "a whole number")
+        if not _whole(self.dim):
+            refuse("dim", "a whole number")
+        cap = self.bucket_cap_mb
+        if cap is not None and (isinstance(cap, bool) or not isinstance(cap, (int, float, np.integer, np.floating))):
+            refuse("bucket_cap_mb", "a number of MiB")
+        for name in FLAGS:
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, (bool, np.bool_)) and not (_whole(value) and value in (0, 1)):
+                refuse(name, "True or False")
+        if self.batch is not None and not isinstance(self.batch, str):
+            refuse("batch", "a text")
+        if not isinstance(self.average, str):
+            refuse("average", "a text")
+        names = self.parameters_to_ignore
+        if isinstance(names, str) or not (names is None or (hasattr(names, "__iter__") and not hasattr(names, "array")
+                                                            and all(isinstance(name, str) for name in names))):
+            refuse("parameters_to_ignore", "a list of names")
+
+    def _check_supported(self) -> None:
+        """NotImplementedError for PyTorch's arguments that are taken for their names only."""
+        for name in ("device_mesh", "skip_all_reduce_unused_params", "bucket_cap_mb_list", "batched_grad_copy"):
+            if getattr(self, name):
+                raise NotImplementedError(f"{name}={getattr(self, name)!r}: not implemented here")
+        if self.gradient_as_bucket_view is False:
+            raise NotImplementedError("gradient_as_bucket_view=False: gradients always are views of their bucket here")
+        if self.check_reduction:
+            warnings.warn("The `check_reduction` argument is deprecated and has no effect: sums always end with backward().",
+                          FutureWarning, stacklevel=6)
+        if self.find_unused_parameters not in FINDS:
+            raise ValueError(f"find_unused_parameters={self.find_unused_parameters!r} is one of {FINDS}")
+
+    def _capacity(self) -> float:
+        """The size of a bucket, in MiB."""
+        cap = self.bucket_cap_mb
+        if cap is None:                              # units of shard= have their own reasons
+            trained = sum(p.array.nbytes for p in self.module.parameters() if p.requires_grad)
+            cap = default_capacity(math.inf if self.shard else trained) / 2**20
+        if not cap > 0:
+            raise ValueError(f"bucket_cap_mb={cap} must be positive")
+        return cap
+
+    def _ignored(self) -> frozenset[str]:
+        """The names given, and those that the module was marked with."""
+        module, names = self.module, self.parameters_to_ignore
+        found = frozenset(names or ()) | frozenset(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        known = {name for name, _ in [*module.named_parameters(), *module.named_buffers()]}
+        if names and not set(names) <= known:
+            raise ValueError(f"parameters_to_ignore: {sorted(set(names) - known)} are no parameters or buffers of the "
+                             "module")
+        return found
+
+    def _delayed(self) -> frozenset[str]:
+        """The names in delay_all_reduce_named_params."""
+        named, trigger = self.delay_all_reduce_named_params, self.param_to_hook_all_reduce
+        if (named is None) != (trigger is None):
+            raise ValueError("delay_all_reduce_named_params and param_to_hook_all_reduce need to be set at the same time.")
+        if named is None:
+            return frozenset()
+        params = dict(self.module.named_parameters())
+        wrong = [name for name, p in named if params.get(name) is not p]
+        if wrong or not any(p is trigger for p in params.values()):
+            raise ValueError(f"delay_all_reduce_named_params: {wrong or 'param_to_hook_all_reduce'} not in the module: pass "
+                             "pairs of a name and its parameter, as from module.named_parameters()")
+        return frozenset(name for name, _ in named)
+
+    def _places(self) -> tuple[Communicator, Devices | None]:
+        """The places that ranks or devices are, and the local devices under each rank, if any."""
+        comm, devices = self.comm, self.devices
+        ids = cast("Sequence[int] | None", self.device_ids)
+        if self.process_group is not None:
+            if comm is not None and comm is not self.process_group:
+                raise ValueError("process_group and comm are two names of one thing: pass one")
+            comm = self.process_group
+        if ids is not None and len(ids):
+            if devices is not None:
+                raise ValueError("pass devices= or device_ids=, not both")
+            devices = ids
+        comm = communicator(comm)
+        if isinstance(comm, Devices) and comm.size > 1 and devices is not None:
+            raise ValueError("pass devices=n or comm=Devices(n), not both")
+        local = comm if isinstance(comm, Devices) else None
+        if devices is not None:
+            local = Devices(devices)
+        return (local if isinstance(comm, Devices) and local is not None else comm), local
+
+    def _check_batch(self) -> None:
+        """ValueError for a batch that the places can't have."""
+        batch = self.batch or ("root" if self.local_only else "own")
+        if batch not in BATCHES or self.average not in AVERAGES:
+            raise ValueError(f"batch={self.batch!r} is one of {BATCHES}, average={self.average!r} one of {AVERAGES}")
+        self.per_rank = batch == "own"
+        if self.per_rank and len(self.places.held) > 1:
+            raise ValueError("batch='own' needs one place per process; on local devices the batch is scattered")
+
+    def _check_sharding(self) -> None:
+        """ValueError or NotImplementedError, naming both, for what does not go together with shard= or verify_every=."""
+        every = self.verify_every
+        if not isinstance(every, int) or every < 0:
+            raise ValueError(f"verify_every={every!r} is a number of forward passes, or 0 for never")
+        if every and not self.per_rank and not self.local_only:
+            raise NotImplementedError(f"verify_every={every} with batch='root': only the root's weights count there")
+        if not self.stage:
+            if self.shard_units is not None:
+                raise ValueError("shard_units= says what is gathered together, with shard='parameters' only")
+            return
+        if not self.per_rank or (self.local is not None and self.local.size > 1):
+            raise NotImplementedError("shard= with devices= or batch='root': slices lie on ranks, not on local devices; use "
+                                      "batch='own' and one device for each rank")
+        if self.reproducible is not None:
+            raise NotImplementedError(f"shard= with reproducible={self.reproducible!r} is not implemented: gradients leave "
+                                      "by reduce-scatter")
+        if self.delayed:
+            raise NotImplementedError("shard= with delay_all_reduce_named_params is not implemented")
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _first(a: bool | None, b: bool | None) -> bool:
+    """The first of two settings that was given; True if none was."""
+    return bool(True if a is None and b is None else b if a is None else a)
+
+
+def wire_dtype(mixed_precision: Any) -> str:
+    """The name of the dtype that gradients have on the wire; empty for their own."""
+    if mixed_precision is None:
+        return ""
+    dtype = mixed_precision
+    if hasattr(mixed_precision, "reduce_dtype"):
+        for name in ("param_dtype", "buffer_dtype"):
+            if getattr(mixed_precision, name, None) is not None:
+                raise NotImplementedError(f"mixed_precision: {name} is not implemented; autograd.amp casts in forward")
+        dtype = mixed_precision.reduce_dtype
+    name = str(np.dtype(dtype) if isinstance(dtype, type) else getattr(dtype, "name", dtype)).rsplit(".", 1)[-1]
+    name = SHORT.get(name, name)
+    if name not in ("float16", "bfloat16", "float32", "float64"):
+        raise ValueError(f"mixed_precision={mixed_precision!r}: gradients travel as float16, bfloat16, float32 or float64")
+    return name
+
+
+def raised_on_all_ranks(init: Callable[..., None]) -> Callable[..., None]:
+    """A constructor whose errors, up to where it calls compare_over_ranks(), are a CollectiveError on the other ranks."""
+    @functools.wraps(init)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            init(self, *args, **kwargs)
+        except Exception as error:
+            second = kwargs.get("device_ids", args[1] if args[1:] else None)
+            named = (kwargs.get("comm"), kwargs.get("process_group"), second)
+            given = next((c for c in named if is_communicator(c)), None)
+            if "_settings" not in vars(self) and (given is not None or all(c is None for c in named[:2])):
+                comm = communicator(given)
+                with contextlib.suppress(CollectiveError):       # here the error itself is raised
+                    comm.refuse(f"{type(self).__name__}: {type(error).__name__}: {error}")
+            raise
+    return checked
+
+
+def compare_over_ranks(model: Any, comm: Communicator, settings: dict[str, Any]) -> None:
+    """Raise, on every rank, unless all ranks passed the same settings. Collective."""
+    model._settings = settings
+    first, *others = comm.allgather_object([settings])
+    for rank, theirs in enumerate(others, 1):
+        for name, value in first.items():
+            if theirs[name] != value:
+                raise CollectiveError(f"{type(model).__name__} needs the same arguments on all ranks, but {name} is "
+                                      f"{value!r} on rank 0, {theirs[name]!r} on rank {rank}")

@@ -1,0 +1,123 @@
+"""The forward passes of DataParallel.
+
+Two questions have separate answers. Where is the module computed? `OnThisRank`: the module itself, or replicas of it on the
+local devices of this rank, or of units that ranks gather; `FromRoot`: replicas on all places, of a batch that the root cuts
+up; VirtualShards: replicas for shards whose number does not depend on the number of ranks. They differ in who has the rows
+and who makes the loss, so they share only their signature, Compute. And are gradients to be summed by a reducer?
+`SummedForward` is put around OnThisRank then.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from autograd import Tensor
+from autograd.core.primitive import primitive
+from autograd.nn import Module
+
+from ..comm import Communicator, Devices
+from ..nests.scatter_gather import gather, scatter
+from ..nests.tree import rebuilt, tensors
+from ..reduction.backward_signal import BackwardSignal
+from ..reduction.reducer import Reducer
+from ..reduction.weights import ForwardCall
+from ..replicas.local import on_devices
+from ..replicas.parallel_apply import parallel_apply
+from ..replicas.replicate import ModuleTree, replicate
+from ..sharding import ShardedReducer
+from ..sync_context import inside
+from .model_state import ModelWatch, broadcast_tensors
+
+Args = tuple[Any, ...]
+Kwargs = dict[str, Any]
+Compute = Callable[[Args, Kwargs], Any]              # the module's output for the rows that this process was given
+
+
+class OnThisRank:
+    """The module's output for the rows of this rank, computed on its local devices if it has several."""
+
+    def __init__(self, module: Module, devices: Devices | None, output_place: int, dim: int) -> None:
+        self.module, self.devices, self.output_place, self.dim = module, devices, output_place, dim
+        self.sharded: ShardedReducer | None = None   # has the values of the module's parameters
+        self._tree: ModuleTree | None = None         # of the last call on several devices
+
+    def __call__(self, args: Args, kwargs: Kwargs) -> Any:
+        """Call the module, or replicas of it."""
+        if self.sharded is not None:
+            with self.sharded.forward():
+                return self.module(*args, **kwargs)
+        if self.devices is None or self.devices.size == 1:
+            return self.module(*args, **kwargs)
+        if self._tree is None or not self._tree.fits():
+            self._tree = ModuleTree(self.module)
+        return on_devices(self.module, args, kwargs, self.devices, self.output_place, self.dim, self._tree)
+
+
+class FromRoot:
+    """The output for all rows, on the root: the batch is scattered, replicas run in parallel, outputs are gathered."""
+
+    def __init__(self, module: Module, comm: Communicator, dim: int) -> None:
+        self.module, self.comm, self.dim = module, comm, dim
+
+    def __call__(self, args: Args, kwargs: Kwargs) -> Any:
+        """Scatter, replicate, run in parallel, gather."""
+        inputs = scatter((args, kwargs), self.comm, dim=self.dim)
+        replicas = replicate(self.module, self.comm)
+        outputs = parallel_apply(replicas, [i[0] for i in inputs], [i[1] for i in inputs], self.comm)
+        return gather(outputs, self.comm, dim=self.dim)
+
+
+class SummedForward:
+    """A forward pass whose gradients `reducer` sums: what it counts is noted, rank 0's buffers are broadcast, and its
+    outputs will tell the reducer when backward comes from them. sync_buffers: whether buffers follow rank 0's."""
+
+    def __init__(self, compute: Compute, reducer: Reducer, watch: ModelWatch, dim: int, sync_buffers: bool) -> None:
+        self.compute, self.reducer, self.watch, self.dim, self.sync_buffers = compute, reducer, watch, dim, sync_buffers
+        self.comm = reducer.users_comm
+
+    def __call__(self, args: Args, kwargs: Kwargs, training: bool) -> Any:
+        """The output. training: the mode of the DataParallel."""
+        reducer = self.reducer
+        rows = self._rows((args, kwargs)) if reducer.weights.inside is None else 0.0
+        call = self.before_forward(rows, training)
+        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call), meet=reducer.before_collective):
+            output = self.compute(args, kwargs)
+        reducer.stats.forward_ends()
+        if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
+            return output
+        return rebuilt(output, lambda y: BackwardSignal.apply(y, reducer, call)
+                       if isinstance(y, Tensor) and y.requires_grad else y)
+
+    @primitive
+    def before_forward(self, rows: float, training: bool) -> ForwardCall:
+        """What this rank does, and tells the others, before its module runs; what the call counts."""
+        reducer, weights, root = self.reducer, self.reducer.weights, 0
+        if reducer.skipping is not None:
+            reducer.skipping.announce()
+        if reducer.joined is not None:
+            root = reducer.joined.forward_begins()
+        weights.problem = weights.problem or self.watch.look()
+        call = weights.inside if weights.inside is not None else ForwardCall(rows)
+        buffers = self.watch.buffers() if self.sync_buffers else []
+        if buffers and training:
+            broadcast_tensors(buffers, self.comm, root)
+        call.evaluated = (not training and bool(buffers)) or self.watch.evaluates()
+        reducer.stats.forward_begins()               # its clock: this rank has waited for the others up to here
+        return call
+
+    def _rows(self, arguments: Any) -> float:
+        """How many rows this call works on; not asked for where ranks do not count by rows."""
+        average = self.reducer.weights.average
+        if average != "rows":
+            return 1.0
+        first = arguments[0][0] if arguments[0] else None
+        found = [first] if isinstance(first, Tensor) else tensors(arguments)
+        if not found or not found[0].ndim:
+            raise ValueError(f"average={average!r} counts rows, but forward() got no tensor with a dimension; "
+                             "pass average='ranks', or call it inside `with model.weighted(rows):`")
+        return float(found[0].array.shape[self.dim])
+
+
+__all__ = ["Compute", "FromRoot", "OnThisRank", "SummedForward"]
