@@ -156,35 +156,6 @@ class LazyParameter(Parameter):
     unit: LazyValues
     number: int
 
-<<<<<<< HEAD:dparallel/sharding/slices.py
-    def accumulate_grad(self, g: Any, create: bool, owned: bool = False) -> None:
-        """Add g to .grad, which lies in the unit's buffer."""
-        if self._grad is not None or create:
-            super().accumulate_grad(g, create)
-            return
-        view = self.unit.gradient(self.number)
-        np.copyto(view, g, casting="same_kind")
-        self._grad = result(view)
-
-    def joins(self, optimizer: Any) -> None:
-        """Refuse: gradients do not stay here."""
-        raise RuntimeError(f"{type(optimizer).__name__} was given {self.unit.names[self.number]!r} of the module inside a "
-                           "sharded DataParallel; give it model.parameters() of the DataParallel, this rank's slices")
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
-        return memo.setdefault(id(self), Parameter(self.array.copy(), self.requires_grad))
-
-    def __reduce__(self) -> Any:
-        return Parameter, (self.array, self.requires_grad)
-
-
-class Gathered(Whole):
-    """A Whole whose values are brought together from all ranks when they are read in forward or backward."""
-
-    __slots__ = ()
-
-=======
->>>>>>> 64ccac1 (weighted()'s message as before):dparallel/sharding/parameters.py
     @property
     def array(self) -> Any:                          # type: ignore[override]
         """The values. RuntimeError outside of forward, backward and summon_full_params()."""
@@ -195,10 +166,10 @@ class Gathered(Whole):
         raise RuntimeError(f"the memory of {self.unit.names[self.number]!r} can't be replaced: it lies in slices over "
                            "ranks. Change it in place, inside summon_full_params()")
 
-    def accumulate_grad(self, g: Any, create: bool) -> None:
+    def accumulate_grad(self, g: Any, create: bool, owned: bool = False) -> None:
         """Add g to .grad, which begins in the unit's memory: values, which are not on this rank, are not asked for."""
         if self._grad is not None or create:
-            super().accumulate_grad(g, create)
+            super().accumulate_grad(g, create, owned)
             return
         memory = self.unit.gradient(self.number)
         np.copyto(memory, g, casting="same_kind")
