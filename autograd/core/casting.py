@@ -3,8 +3,8 @@
 `modes.autocast` is the dtype to cast to, None while it is off; amp/autocast_mode.py has the blocks that set it. A function
 takes part in one of two ways. `casts_lower` and `casts_float32` decorate: they cast the operands and run the function with
 autocast off. Functions that are called most (linear, matmul, cat, stack), or that cast in some cases only, ask
-`if casting:` themselves, and then lower(), raised() or widest(). Arrays, which derivative rules hand over, are never cast.
-Casts are recorded operations, so derivatives of any order lead back to the operand's own dtype.
+`if casting.used:` themselves, and then lower(), raised() or widest(). Arrays, which derivative rules hand over, are never
+cast. Casts are recorded operations, so derivatives of any order lead back to the operand's own dtype.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ from .tensor import Parameter, Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-casting: list[bool] = []             # not empty once autocast was on in any thread: hot functions ask `if casting:` first
+
+class Casting:
+    """Whether this process has ever used autocast: hot functions ask `if casting.used:` before they ask their thread."""
+
+    used = False
+
+
+casting = Casting()
 DEFAULTS = {"cpu": None, "cuda": float16, "mtia": float16, "maia": None, "xpu": float16, "ipu": float16, "hpu": None,
             "xla": None, "privateuseone": float16, "mps": float16}   # the dtype of each type of device; None: bfloat16
 
@@ -45,8 +52,7 @@ def set_device(device_type: str, enabled: bool, dtype: Any) -> None:
     modes.autocast_settings = {**modes.autocast_settings, name: (enabled, dtype)}
     if name == "cpu":
         modes.autocast = known(dtype) if enabled else None       # without ml_dtypes: the error that names it
-        if enabled and not casting:
-            casting.append(True)
+        casting.used = casting.used or enabled
 
 
 def change_depth(change: int) -> int:

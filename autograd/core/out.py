@@ -60,7 +60,7 @@ def takes_out(operation: F) -> F:
     def wrapped(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         if out is None:
             return operation(*args, **kwargs)
-        with suspended() if casting else nullcontext():      # what goes to `out` is not cast, as in PyTorch
+        with suspended() if casting.used else nullcontext():      # what goes to `out` is not cast, as in PyTorch
             value = operation(*(detached(a) for a in args), **{k: detached(v) for k, v in kwargs.items()})
         inputs = (*args, *kwargs.values())
         if not isinstance(value, tuple):

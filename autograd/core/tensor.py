@@ -195,6 +195,9 @@ class TensorBase:
         """The same memory as a leaf, whose writes are not counted. Assigning replaces the memory."""
         alias = result(self.array)
         alias.counter = self.counter if isinstance(self.counter, InferenceCounter) else None
+        if self.array.ndim > 2:                     # neither may move in view(), see ops/shape/views.py
+            shared_counter(self)
+            shared_counter(alias)
         return alias
 
     @data.setter
@@ -214,6 +217,8 @@ class TensorBase:
             value_read("numpy()")
         if not force and self.tracked & modes.recording & GRAD:
             raise RuntimeError(MSG_NUMPY)
+        if self.array.ndim > 2:
+            shared_counter(self)                    # it may not move in view() any more, see ops/shape/views.py
         return self.array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:

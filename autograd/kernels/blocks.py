@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import threading
 from math import prod
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
 
+from ..base.references import holders
+
 LARGE = 1 << 22                      # bytes from which an array is worth a block
 IDLE = 1 << 26                       # bytes in blocks that nobody uses beyond which the oldest are given up
-
-_lock = threading.Lock()
 
 
 class Block(np.ndarray[Any, Any]):
@@ -26,15 +25,16 @@ class Block(np.ndarray[Any, Any]):
     __slots__ = ()
 
 
-_blocks: dict[int, list[Block]] = {}     # by size; in use as long as an array holds one, which its reference count says
+class Pool:
+    """The blocks of this process, by size: those that arrays lie in, and those that nobody uses. A block is in use as long
+    as an array holds it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.blocks: dict[int, list[Block]] = {}
 
 
-def _holders(blocks: list[Block]) -> list[int]:
-    """How many references there are to each block."""
-    return [getrefcount(block) for block in blocks]
-
-
-(_unused,) = _holders([Block(1, np.uint8)])          # if `blocks` is the only holder; it depends on the interpreter
+pool = Pool()
 
 
 def own(array: Any) -> bool:
@@ -47,12 +47,12 @@ def empty(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = 
     size = prod(shape) * dtype.itemsize
     # Who finds the lock taken does without: it may be taken by this very thread, in whose midst the collector runs a
     # finaliser, or by one that did not survive a fork.
-    if size < LARGE or not _lock.acquire(blocking=False):
+    if size < LARGE or not pool.lock.acquire(blocking=False):
         return np.ndarray(shape, dtype, strides=strides)
     try:
-        kept = _blocks.setdefault(size, [])
-        for number, count in enumerate(_holders(kept)):
-            if count == _unused:
+        kept = pool.blocks.setdefault(size, [])
+        for number, count in enumerate(holders(kept)):
+            if not count:
                 block = kept.pop(number)
                 break
         else:
@@ -61,17 +61,17 @@ def empty(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = 
         kept.append(block)                           # the last ones used stay longest
         return np.ndarray(shape, dtype, block, 0, strides)
     finally:
-        _lock.release()
+        pool.lock.release()
 
 
 def _give_up() -> None:
     """Let go of blocks that nobody uses, of the sizes that were asked for first, until few enough are left."""
-    idle = sum(size for size, kept in _blocks.items() for count in _holders(kept) if count == _unused)
-    for size, kept in _blocks.items():
-        for number, count in reversed(list(enumerate(_holders(kept)))):
+    idle = sum(size for size, kept in pool.blocks.items() for count in holders(kept) if not count)
+    for size, kept in pool.blocks.items():
+        for number, count in reversed(list(enumerate(holders(kept)))):
             if idle <= IDLE:
                 return
-            if count == _unused:
+            if not count:
                 del kept[number]
                 idle -= size
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,14 @@ from .windows import Array
 FEW = 1 << 12                                        # elements from which a call of a kernel is won back
 BLOCK = 1 << 13
 WORTH = 4 * BLOCK                                    # elements from which a view in blocks is won back
-_zeros: dict[Any, Array] = {}                        # a block of them for each dtype
+
+
+@lru_cache(maxsize=4)
+def _zeros(dtype: Any) -> Array:
+    """A block of zeros, a constant."""
+    zeros = np.zeros(BLOCK, dtype)
+    zeros.flags.writeable = False
+    return zeros
 
 
 def relu(x: Array) -> Array:
@@ -36,12 +44,9 @@ def relu(x: Array) -> Array:
     flat, out = x.ravel(order="K"), empty_like(x)
     if out.strides != x.strides or not np.may_share_memory(flat, x):             # with gaps
         return np.maximum(x, 0)
-    zeros = _zeros.get(x.dtype)
-    if zeros is None:
-        zeros = _zeros[x.dtype] = np.zeros(BLOCK, x.dtype)
     flat_out = out.ravel(order="K")
     whole = x.size - x.size % BLOCK
-    np.maximum(flat[:whole].reshape(-1, BLOCK), zeros, out=flat_out[:whole].reshape(-1, BLOCK))
+    np.maximum(flat[:whole].reshape(-1, BLOCK), _zeros(x.dtype), out=flat_out[:whole].reshape(-1, BLOCK))
     np.maximum(flat[whole:], 0, out=flat_out[whole:])
     return out
 

@@ -7,9 +7,16 @@ from typing import Any
 
 from . import threads
 
-_interop: list[int] = []
-_precision = ["highest"]
-_deterministic = [False]
+
+class Settings:
+    """What the process was told. The number of threads of one operation is threads.py's."""
+
+    interop: int | None = None                       # the number that set_num_interop_threads() was given
+    precision = "highest"                            # of set_float32_matmul_precision()
+    deterministic = False                            # of use_deterministic_algorithms()
+
+
+settings = Settings()
 
 
 def get_num_threads() -> int:
@@ -46,38 +53,38 @@ def _positive(name: str, number: Any) -> int:
 def get_num_interop_threads() -> int:
     """How many operations run at a time where the library itself starts several: what was set, else 1. Operations of one
     thread run one after another; local devices, data loaders' workers and the user's threads are not counted."""
-    return _interop[0] if _interop else 1
+    return settings.interop or 1
 
 
 def set_num_interop_threads(int: int, /) -> None:
     """Accepted once, as in PyTorch, where it sizes the pool of torch.jit's fork(), which does not exist here: nothing else
     depends on it. RuntimeError unless it is positive, and when it is set again."""
     number = _positive("set_num_interop_threads", int)
-    if _interop:
-        raise RuntimeError(f"set_num_interop_threads: it was set already, to {_interop[0]}, and can be set only once")
-    _interop.append(number)
+    if settings.interop is not None:
+        raise RuntimeError(f"set_num_interop_threads: it was set already, to {settings.interop}, and can be set only once")
+    settings.interop = number
 
 
 def set_float32_matmul_precision(precision: str) -> None:
     """Remembered only: products of float32 are always computed in float32, which is "highest"."""
     if precision not in ("highest", "high", "medium"):
         raise ValueError(f"{precision} is not one of 'highest', 'high', and 'medium'")
-    _precision[0] = precision
+    settings.precision = precision
 
 
 def get_float32_matmul_precision() -> str:
     """What was set."""
-    return _precision[0]
+    return settings.precision
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Remembered only: every operation is deterministic."""
-    _deterministic[0] = bool(mode)
+    settings.deterministic = bool(mode)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
     """What was set."""
-    return _deterministic[0]
+    return settings.deterministic
 
 
 def set_flush_denormal(mode: bool, /) -> bool:

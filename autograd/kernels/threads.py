@@ -35,38 +35,40 @@ NARROW = 1 << 13                     # elements of a matrix below which OpenBLAS
 WHOLE, PART = 1 << 26, 1 << 24       # multiplications of a product in OpenBLAS that is cut, and of its pieces
 
 
-# of the affinity mask, as autograd is imported: later a lane may have bound the thread that asks to a part of them
-_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+class Process:
+    """What this process knows of its threads."""
+
+    def __init__(self) -> None:
+        # of the affinity mask, as autograd is imported: later a lane may have bound the thread that asks to a part of them
+        self.cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.number = 0                              # of threads; 0: not asked for yet
+        self.given = False                           # by set_num_threads()
+        self.changed: list[Callable[[], Any]] = []   # what is called when another number is set
+        self.finding = threading.Lock()              # around making the two below
+        self.blas: OpenBlas | None = None
+        self.blas_sought = False
+        self.workers: _Workers | None = None
 
 
-class _Number:
-    """The number of threads; 0: not asked for yet."""
-
-    value = 0
-    given = False                                    # by set_num_threads()
-
-
-_number = _Number()
-changed: list[Callable[[], Any]] = []                # what is called when another number is set
 
 
 def number() -> int:
     """At most so many threads work at a time for one thread of the user's."""
-    return _number.value or _first()
+    return process.number or _first()
 
 
 def _first() -> int:
-    _number.value = environment.threads or max(1, available() // environment.ranks_here)
-    return _number.value
+    process.number = environment.threads or max(1, available() // environment.ranks_here)
+    return process.number
 
 
 def set_number(count: int) -> None:
     """From now on, in the whole process: oneDNN's products and convolutions, and NumPy's products."""
     number()
-    _number.given = True
-    if count != _number.value:
-        _number.value = count
-        for call in changed:
+    process.given = True
+    if count != process.number:
+        process.number = count
+        for call in process.changed:
             call()
     blas = openblas()
     if blas is not None:
@@ -75,7 +77,7 @@ def set_number(count: int) -> None:
 
 def available() -> int:
     """The cores that this process may use at a time."""
-    return max(1, math.ceil(min(_cores, quota())))
+    return max(1, math.ceil(min(process.cores, quota())))
 
 
 def quota(root: str = "/sys/fs/cgroup", membership: str = "/proc/self/cgroup") -> float:
@@ -183,17 +185,16 @@ class OpenBlas:
 
 NAMES = (("scipy_openblas_{}_num_threads", "64_"), ("scipy_openblas_{}_num_threads", ""),
          ("openblas_{}_num_threads", "64_"), ("openblas_{}_num_threads", ""))
-_blas: list[OpenBlas | None] = []
-_finding = threading.Lock()
 
 
 def openblas() -> OpenBlas | None:
     """The OpenBLAS that this process has loaded; None if there is none, or its functions are not known."""
-    if not _blas:
-        with _finding:
-            if not _blas:
-                _blas.append(_find())
-    return _blas[0]
+    if not process.blas_sought:
+        with process.finding:
+            if not process.blas_sought:
+                process.blas = _find()
+                process.blas_sought = True
+    return process.blas
 
 
 def _find() -> OpenBlas | None:
@@ -209,7 +210,7 @@ def _find() -> OpenBlas | None:
                 found = OpenBlas(ctypes.CDLL(path), name)
             except (OSError, AttributeError):
                 continue
-            if not _number.given and found.get() > number() and not environment.sets_openblas_threads:
+            if not process.given and found.get() > number() and not environment.sets_openblas_threads:
                 found.set(number())                  # it asks for cores, not for quotas and other ranks
             return found
     return None
@@ -228,7 +229,7 @@ _nothing = _Nothing()
 
 def alone() -> Any:
     """A context in which OpenBLAS works with one thread."""
-    return (openblas() or _nothing) if (_number.value or _first()) > 1 else _nothing
+    return (openblas() or _nothing) if (process.number or _first()) > 1 else _nothing
 
 
 def few(work: int) -> Any:
@@ -238,7 +239,7 @@ def few(work: int) -> Any:
 
 def matmul(x: Array, y: Array, out: Array | None = None) -> Array:
     """np.matmul(x, y, out), the result in C order: with one thread of OpenBLAS, large ones in pieces on several threads."""
-    if (_number.value or _first()) == 1 or x.size + y.size < NARROW:
+    if (process.number or _first()) == 1 or x.size + y.size < NARROW:
         return np.matmul(x, y, order="C") if out is None else np.matmul(x, y, out=out)
     if not type(x) is type(y) is np.ndarray:
         watched = next((z for z in (x, y) if hasattr(z, "kernel")), None)    # of a rule that is being recorded
@@ -336,17 +337,17 @@ class _Workers:
             del job
 
 
-_workers: list[_Workers] = []
+process = Process()
 
 
 def shared(pieces: list[Callable[[], Any]]) -> None:
     """Run all pieces, on this thread and on up to number() - 1 others. An error of one of them is raised."""
-    if not _workers:
-        with _finding:
-            if not _workers:
-                _workers.append(_Workers())
+    workers = process.workers
+    if workers is None:
+        with process.finding:
+            workers = process.workers = process.workers or _Workers()
     job = _Job(pieces)
-    _workers[0].call(job, min(number(), len(pieces)) - 1)
+    workers.call(job, min(number(), len(pieces)) - 1)
     job.help()
     job.done.acquire()
     if job.error is not None:
@@ -355,11 +356,9 @@ def shared(pieces: list[Callable[[], Any]]) -> None:
 
 def _after_fork() -> None:
     """Neither our threads nor libgomp's survive a fork: the child works with one."""
-    global _finding
-    _workers.clear()
-    _finding = threading.Lock()
-    _number.value = 1
-    for call in changed:
+    process.workers, process.finding = None, threading.Lock()
+    process.number = 1
+    for call in process.changed:
         call()
 
 

@@ -26,10 +26,17 @@ class Hook(NamedTuple):
     always: bool = False
 
 
-# Hooks of all modules, by kind; whether their backward hooks are full ones is in full_globally (None: there are none).
-global_hooks: dict[str, OrderedDict[int, Any]] = {
-    kind: OrderedDict() for kind in ("pre", "post", "backward_pre", "backward")}
-full_globally: list[bool | None] = [None]
+class GlobalHooks:
+    """The hooks of all modules of this process."""
+
+    def __init__(self) -> None:
+        self.by_kind: dict[str, OrderedDict[int, Any]] = {
+            kind: OrderedDict() for kind in ("pre", "post", "backward_pre", "backward")}
+        self.full: bool | None = None                # whether the backward hooks are full ones; None: there are none
+        self.any = False                             # whether there has been a hook: calls of modules ask
+
+
+of_all_modules = GlobalHooks()
 
 MSG_MIXED = ("Cannot use both regular backward hooks and full backward hooks {where}. Please use only one of them.")
 
@@ -103,7 +110,7 @@ class Hooked:
     def _applying(self, kind: str) -> list[tuple[int, Any]]:
         """(number, hook) of those of one kind that a call is subject to: all modules' first, then its own."""
         own = self.__dict__.get("_hooks")
-        return [*global_hooks[kind].items(), *(() if own is None else own[kind].items())]
+        return [*of_all_modules.by_kind[kind].items(), *(() if own is None else own[kind].items())]
 
     def _add_hook(self, kind: str, hook: Any, prepend: bool) -> RemovableHandle:
         hooks = self._hook_dict(kind)
@@ -153,7 +160,7 @@ class Hooked:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if "_hooks" in self.__dict__ or any_global[0]:
+        if "_hooks" in self.__dict__ or of_all_modules.any:
             return self._call_hooked(args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -188,9 +195,9 @@ class Hooked:
     def _backward_hooks_by_form(self) -> tuple[list[Any], list[Any]]:
         """The full backward hooks and the older ones."""
         own = self._hooks_of("backward")
-        everywhere = list(global_hooks["backward"].values())
-        full = [*(everywhere if full_globally[0] else ()), *(own if self._is_full_backward_hook else ())]
-        return full, [*(() if full_globally[0] else everywhere), *(() if self._is_full_backward_hook else own)]
+        everywhere = list(of_all_modules.by_kind["backward"].values())
+        full = [*(everywhere if of_all_modules.full else ()), *(own if self._is_full_backward_hook else ())]
+        return full, [*(() if of_all_modules.full else everywhere), *(() if self._is_full_backward_hook else own)]
 
 
 def _hook_output(module: Any, hooks: list[Any], args: tuple[Any, ...], output: Any) -> None:
@@ -217,12 +224,9 @@ def _hook_output(module: Any, hooks: list[Any], args: tuple[Any, ...], output: A
 
 # --- hooks of all modules ------------------------------------------------------------------------------------------------
 
-any_global = [False]                                 # whether there has been one: calls of modules ask
-
-
 def _add_globally(kind: str, hook: Any) -> RemovableHandle:
-    any_global[0] = True
-    return RemovableHandle(global_hooks[kind], hook)
+    of_all_modules.any = True
+    return RemovableHandle(of_all_modules.by_kind[kind], hook)
 
 
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
@@ -252,9 +256,9 @@ def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
 
 
 def _add_backward(hook: Callable[..., Any], full: bool) -> RemovableHandle:
-    if full_globally[0] is (not full):
+    if of_all_modules.full is (not full):
         raise RuntimeError(MSG_MIXED.format(where="as a global Module hook"))
-    full_globally[0] = full
+    of_all_modules.full = full
     return _add_globally("backward", hook)
 
 

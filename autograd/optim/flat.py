@@ -6,7 +6,6 @@ or NumPy would be left behind); what can't move is stepped on its own, where it 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, chain, compress, pairwise, repeat
 from operator import attrgetter, is_, not_
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.dtypes import default
+from ..base.references import holders
 from ..core.graph import shared_counter
 from ..core.tensor import Tensor, result
 
@@ -270,31 +270,14 @@ def stretches(params: list[Tensor]) -> list[list[Tensor]]:
 
 def move(tensor: Tensor, place: Array) -> None:
     """Let the tensor's array be `place`, with its values, if nobody else would be left behind."""
-    array = tensor.array
-    if array is not place and array.shape == place.shape and array.dtype == place.dtype and movable(tensor, array):
-        place[...] = array
+    if tensor.array is not place and _movable(tensor, place):
+        place[...] = tensor.array
         tensor.array = place
 
 
-def movable(tensor: Tensor, array: Array) -> bool:
-    """Whether nobody but the tensor (and the caller, as `array`) holds the array."""
-    return array.base is None and sys.getrefcount(array) <= ALONE[0]
-
-
-def _references_alone() -> int:
-    """What movable() counts for an array that only one object holds; it depends on the interpreter."""
-    counted: list[int] = []
-
-    def like_move(tensor: Tensor) -> None:
-        array = tensor.array
-        counted.append(like_movable(tensor, array))
-
-    def like_movable(tensor: Tensor, array: Array) -> int:
-        return sys.getrefcount(array)
-
-    like_move(result(np.zeros(1)))
-    return counted[0]
-
-
-ALONE = [0]
-ALONE[0] = _references_alone()
+def _movable(tensor: Tensor, place: Array) -> bool:
+    (array,) = arrays = [tensor.array]
+    if array.base is not None or array.shape != place.shape or array.dtype != place.dtype:
+        return False
+    del array
+    return holders(arrays) == [1]                    # the tensor itself

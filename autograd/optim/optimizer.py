@@ -16,21 +16,30 @@ from .param_groups import check_against, complete_group, required
 from .state_dicts import check_sizes, pack, unpack
 
 ParamsT = Iterable[Any]              # of Tensors, of (name, Tensor) pairs, or of dicts with "params" and options
-GLOBAL_PRE_HOOKS: dict[int, Any] = OrderedDict()
-GLOBAL_POST_HOOKS: dict[int, Any] = OrderedDict()
 HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_state_dict_pre_hooks",
          "_optimizer_state_dict_post_hooks", "_optimizer_load_state_dict_pre_hooks",
          "_optimizer_load_state_dict_post_hooks")
 
 
+class GlobalHooks:
+    """The hooks around the steps of all optimisers of this process."""
+
+    def __init__(self) -> None:
+        self.pre: dict[int, Any] = OrderedDict()
+        self.post: dict[int, Any] = OrderedDict()
+
+
+every_optimizer = GlobalHooks()
+
+
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call hook(optimizer, args, kwargs) before every step of every optimiser."""
-    return RemovableHandle(GLOBAL_PRE_HOOKS, hook)
+    return RemovableHandle(every_optimizer.pre, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call hook(optimizer, args, kwargs) after every step of every optimiser."""
-    return RemovableHandle(GLOBAL_POST_HOOKS, hook)
+    return RemovableHandle(every_optimizer.post, hook)
 
 
 def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,7 +54,7 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             return step(*args, **kwargs)
         self._stepping = True
         try:
-            for hook in [*GLOBAL_PRE_HOOKS.values(), *self._optimizer_step_pre_hooks.values()]:
+            for hook in [*every_optimizer.pre.values(), *self._optimizer_step_pre_hooks.values()]:
                 changed = hook(self, args, kwargs)
                 if changed is None:
                     continue
@@ -54,7 +63,7 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                                        f"{changed}")
                 args, kwargs = changed
             out = step(*args, **kwargs)
-            for hook in [*self._optimizer_step_post_hooks.values(), *GLOBAL_POST_HOOKS.values()]:
+            for hook in [*self._optimizer_step_post_hooks.values(), *every_optimizer.post.values()]:
                 hook(self, args, kwargs)
         finally:
             self._stepping = False

@@ -19,6 +19,7 @@ from ..base.devices import (
     preserve_format,
     strided,
 )
+from ..core.graph import shared_counter
 from ..core.operation import Cast, Operation
 from ..core.tensor import Tensor
 from ..ops.shape import clone, flip, wrap_dim
@@ -146,6 +147,7 @@ def dlpack(self: Tensor, *, stream: Any = None, max_version: Any = None, dl_devi
     """The memory as a DLPack capsule, for other libraries; refused where a gradient would be lost."""
     if self.tracked:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    shared_counter(self)                             # whoever has the memory keeps it: see ops/shape/views.py
     given = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
     return self.array.__dlpack__(stream=stream, **{k: v for k, v in given.items() if v is not None})
 

@@ -112,7 +112,7 @@ def stand_in(x: Tensor) -> Tensor:
 
 def computed(operation: Callable[..., Any], x: Tensor, args: Any, kwargs: Any, name: str) -> Tensor:
     """What the operation makes of x; TypeError if it does not take the arguments."""
-    with suspended() if casting else nullcontext():  # autocast leaves writes as they are
+    with suspended() if casting.used else nullcontext():  # autocast leaves writes as they are
         value = operation(x, *args, **kwargs)
     if value is NotImplemented:
         raise TypeError(f"{name}: unsupported operand {', '.join(type(a).__name__ for a in args)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,18 @@ from ..base import dtypes
 from ..core.forward_mode import tangent_of
 from ..core.tensor import Tensor
 
-# How tensors are printed, see set_printoptions().
-options = SimpleNamespace(precision=4, threshold=1000, edgeitems=3, linewidth=80, sci_mode=None)
 PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, math.inf, 3, 80)}
+
+
+class Options:
+    """How this process prints tensors, see set_printoptions()."""
+
+    def __init__(self) -> None:
+        self.precision, self.threshold, self.edgeitems, self.linewidth = PROFILES["default"]
+        self.sci_mode: bool | None = None
+
+
+options = Options()
 
 
 def set_printoptions(precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,

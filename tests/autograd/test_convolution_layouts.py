@@ -176,6 +176,33 @@ def test_writes_through_a_view_of_a_result_are_seen():
     assert (y[:, 0, 0, 0] == 7).all() and (y == 7).sum() == 2
 
 
+@needs_onednn
+@pytest.mark.parametrize("alias", [lambda y: y.numpy(), lambda y: y.data, lambda y: y.detach(), lambda y: np.from_dlpack(y),
+                                   lambda y: y[0]], ids=["numpy", "data", "detach", "dlpack", "index"])
+def test_memory_that_was_handed_out_does_not_move(alias):
+    y = F.conv2d(ag.randn(2, 3, 8, 8), ag.randn(5, 3, 3, 3))
+    array, given = y.array, alias(y)
+    flat = y.view(2, -1)
+    assert y.array is array and channels_last(array) and flat.is_contiguous()
+    given[...] = 3.0
+    assert (y[0] == 3).all() and not (flat == 3).any()                            # a copy
+
+
+@needs_onednn
+def test_who_else_holds_the_array_does_not_matter():
+    w = ag.randn(5, 3, 3, 3, requires_grad=True)
+    y = F.conv2d(ag.randn(2, 3, 8, 8), w)
+    z = y * y                                        # saves y
+    held = [y.array, y.array]                        # as a debugger might
+    flat = y.view(2, -1)
+    assert flat._base is y and not channels_last(y.array) and (held[0] == y.array).all()
+    with ag.no_grad():
+        flat.zero_()
+    assert (y == 0).all()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+
+
 def test_views_of_other_orders_still_fail():
     with pytest.raises(RuntimeError, match="view size is not compatible"):
         ag.randn(2, 3, 4, 5).permute(0, 2, 3, 1).view(-1)

@@ -152,6 +152,20 @@ def test_flat_buffers_come_back_after_loading_and_serve_a_second_optimizer():
     assert len(o._homes[0][0].kept) == 1
 
 
+@pytest.mark.parametrize("alias", [lambda p: p.detach(), lambda p: p.data, lambda p: p.detach().numpy()])
+def test_an_alias_of_a_parameter_is_not_left_behind(alias):
+    """A parameter moves into the flat buffer only while nobody else holds its memory: base/references.py."""
+    p, o = ours("SGD", [(3,), (2, 2), (4,)])
+    held = alias(p[1])
+    give_gradients(9, p, missing=False)
+    o.step()
+    assert p[0].array.base is p[2].array.base is not None and p[1].array.base is None
+    assert (np.asarray(held) == p[1].detach().numpy()).all()
+    del held
+    o.step()
+    assert p[0].array.base is p[1].array.base
+
+
 def test_models_that_change_between_steps():
     """Casts, new memory, memory that is not contiguous, frozen parameters: the step goes on with what there is."""
     p, o = ours("Adam", [(3, 2), (2, 3), (4,)], lr=0.1)

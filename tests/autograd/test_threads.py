@@ -64,9 +64,9 @@ def test_the_number_that_nobody_has_set(monkeypatch, cores, quota, environment, 
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(threads, "_cores", cores)
+    monkeypatch.setattr(threads.process, "cores", cores)
     monkeypatch.setattr(threads, "quota", lambda: quota)
-    monkeypatch.setattr(threads._number, "value", 0)
+    monkeypatch.setattr(threads.process, "number", 0)
     assert ag.get_num_threads() == expected
     assert ag.show_config()["threads"].startswith(f"{expected}, ")
 
@@ -82,7 +82,7 @@ def test_what_cannot_be_set(monkeypatch):
         for value in (0, -1, 2.0, True, "2", None):
             with pytest.raises(RuntimeError, match=f"{name} expects"):
                 getattr(ag, name)(value)
-    monkeypatch.setattr(settings, "_interop", [])
+    monkeypatch.setattr(settings.settings, "interop", None)
     assert ag.get_num_interop_threads() == 1
     ag.set_num_interop_threads(np.int64(3))
     assert ag.get_num_interop_threads() == 3

@@ -34,7 +34,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def cached(function: Function) -> Function:
     """A cache of what a function makes for so many threads, emptied when another number is set."""
     found: Any = lru_cache(maxsize=KEPT)(function)
-    threads.changed.append(found.cache_clear)
+    threads.process.changed.append(found.cache_clear)
     return found  # type: ignore[no-any-return]
 
 

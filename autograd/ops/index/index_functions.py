@@ -110,7 +110,7 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
 @takes_out
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """input with its slice index[i] along `dim` replaced by source[i]."""
-    if casting:
+    if casting.used:
         input, source = widest((input, source))
     full, rows, given, dim = _sources("index_copy", input, dim, index, source, IndexError)
     return reshape(IndexPut.apply(full, given, index=(*[COLON] * dim, rows)), input.shape)

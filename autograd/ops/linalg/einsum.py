@@ -233,7 +233,7 @@ def _pair(first: tuple[Any, Labels], second: tuple[Any, Labels], out: Labels, ot
     x, left = _without(*first, wanted.union(second[1]))
     y, right = _without(*second, wanted.union(left))
     summed = not wanted.issuperset((*left, *right))
-    if casting and summed:                           # a product of matrices then, which autocast lowers
+    if casting.used and summed:                           # a product of matrices then, which autocast lowers
         x, y = lower(x, y)
     if x.dtype != y.dtype:                           # where nothing is summed it is a product by element, which promotes
         x, y = one_dtype(x, y) if summed else alike(x, y)

@@ -109,7 +109,7 @@ class Dot(Operation):
 def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     """The matrix product as Python's @: vectors are rows on the left, columns on the right; leading sizes broadcast."""
     x, y = input, other
-    if casting and out is None:
+    if casting.used and out is None:
         x, y = lower(x, y)
     if out is None and isinstance(x, Tensor) and isinstance(y, Tensor):
         one, two = x.array, y.array
@@ -309,7 +309,7 @@ def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any
     """input @ weight^T + bias: input (..., k), weight (m, k), bias (m,) -> (..., m)."""
     if out is not None:
         return into(out, linear(detached(input), detached(weight), detached(bias)), input, weight, bias)
-    if casting:
+    if casting.used:
         input, weight, bias = lower(input, weight, bias)
     x = input
     shape = x.array.shape if isinstance(x, Tensor) else x.shape

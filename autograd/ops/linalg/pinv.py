@@ -90,7 +90,7 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
     """The pseudoinverse of each matrix; singular values up to max(atol, rtol * the largest) count as zero."""
     (demand_square if hermitian else demand_matrices)("linalg.pinv", A)
     out = pinv_of(A, atol, rcond if rtol is None else rtol, hermitian)
-    return lower(out)[0] if casting else out         # PyTorch's last step is a matrix product
+    return lower(out)[0] if casting.used else out         # PyTorch's last step is a matrix product
 
 
 @casts_float32

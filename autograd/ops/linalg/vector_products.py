@@ -37,7 +37,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     first, second = [wrap_dim(d, a.ndim) for d in first], [wrap_dim(d, b.ndim) for d in second]
     if len(set(first)) < len(first) or len(set(second)) < len(second):
         raise RuntimeError(f"tensordot: dims appear multiple times in {first} or {second}")
-    if casting and not len(first) == a.ndim == b.ndim:       # a product of matrices, not of vectors
+    if casting.used and not len(first) == a.ndim == b.ndim:       # a product of matrices, not of vectors
         a, b = lower(a, b)
     if a.dtype != b.dtype:
         a, b = one_dtype(a, b)

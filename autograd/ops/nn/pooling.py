@@ -371,7 +371,7 @@ def max_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
     With return_indices also where it stands in its volume, counted in memory's order. Of equal ones the first is taken.
     """
-    if casting and not return_indices:
+    if casting.used and not return_indices:
         (input,) = raised(input)
     return max_pool("max_pool3d", 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 

@@ -123,7 +123,7 @@ def recurrent(*operands: Any, cell: str, sizes: tuple[int, ...] | None, reverse:
     precision, one that is carried over by sums has the dtype that the states came with. An LSTM that is not packed and has
     no projection is one operation in bfloat16, all of whose results are.
     """
-    if not casting or (dtype := modes.autocast) is None or not eligible(operands[0]):
+    if not casting.used or (dtype := modes.autocast) is None or not eligible(operands[0]):
         return Recurrent.apply(*operands, cell=cell, sizes=sizes, reverse=reverse)
     x, *weights, h, c = operands
     carried = functools.reduce(promote, [s.dtype for s in (h, c) if s is not None] or [x.dtype], dtype)

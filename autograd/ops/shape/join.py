@@ -107,7 +107,7 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out: A
                 if a != b and i != dim:
                     raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {a} but got "
                                        f"size {b} for tensor number {number} in the list.")
-    if casting and out is None:
+    if casting.used and out is None:
         xs = widest(xs)
     if out is not None:
         check_apart(out, *xs)
@@ -131,7 +131,7 @@ def stack(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 "
                                f"and {list(x.shape)} at entry {number}")
     dim = wrap_dim(dim, len(shape) + 1)
-    if casting and out is None:
+    if casting.used and out is None:
         xs = widest(xs)
     return Stack.apply(*xs, dim=dim) if out is None else into(out, Stack.apply(*[x.detach() for x in xs], dim=dim), *xs)
 

@@ -82,7 +82,7 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
         raise NotImplementedError(f"Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now: pad "
                                   f"{list(pad)} needs an input of {dims + 1} or {dims + 2} dimensions, not {input.ndim}")
     check(input, pad, widths, mode)
-    if casting and (mode == "replicate" or (mode == "reflect" and dims < 3)):
+    if casting.used and (mode == "replicate" or (mode == "reflect" and dims < 3)):
         (input,) = raised(input)
     out = input
     for dim, (a, b) in enumerate(widths):

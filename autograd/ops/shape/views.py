@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
@@ -108,14 +107,16 @@ def loose(x: Tensor) -> bool:
 
 def _by_rows(x: Tensor) -> Tensor:
     """x, or a copy, with its elements by rows, if they lie channels last: PyTorch's convolutions give rows, and code takes
-    view() of them. x itself moves where nobody else holds its memory. RuntimeError for other orders.
+    view() of them. RuntimeError for other orders.
+
+    x itself is laid out anew, so that writes through its view are seen by x, unless an alias of its memory was ever handed
+    out (a view, detach(), data, numpy(), DLPack): each of these gives x a counter of writes. With an alias it is a copy.
     """
-    array = x.array
     if not loose(x):
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension "
                            "spans across two contiguous subspaces). Use .reshape(...) instead.")
-    if x.counter is None and sys.getrefcount(array) <= 3:        # x, the name above, and the call
-        x.array = to_rows(array)
+    if x.counter is None:
+        x.array = _copied(result(x.array)).array     # by an operation: whoever records operations knows the new array
         return x
     return _copied(x)
 
