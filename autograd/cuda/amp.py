@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from .. import amp
+from ..amp.by_device import DeviceAutocast, DeviceGradScaler
 
 custom_fwd = functools.partial(amp.custom_fwd, device_type="cuda")
 custom_bwd = functools.partial(amp.custom_bwd, device_type="cuda")
 
 
-class autocast(amp.autocast):
+class autocast(DeviceAutocast):
     """The deprecated spelling of amp.autocast("cuda", ...)."""
 
-    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
-        super().__init__("cuda", dtype, enabled, cache_enabled)
+    spelled_for = "cuda"
 
 
-class GradScaler(amp.GradScaler):
+class GradScaler(DeviceGradScaler):
     """The deprecated spelling of amp.GradScaler("cuda", ...)."""
 
-    def __init__(self, init_scale: float = 65536.0, growth_factor: float = 2.0, backoff_factor: float = 0.5,
-                 growth_interval: int = 2000, enabled: bool = True) -> None:
-        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+    spelled_for = "cuda"
 
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]

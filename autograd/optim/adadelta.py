@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.pointwise.powers import sqrt
 from .arguments import check_flags, check_lr, check_not_negative, number
-from .differentiable import adadelta
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -17,7 +17,6 @@ class Adadelta(Elementwise):
     a = lerp(a, d^2, 1 - rho), p -= lr * d.
     """
 
-    formula = staticmethod(adadelta)
 
     def __init__(self, params: Any, lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
                  foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False,
@@ -53,3 +52,12 @@ class Adadelta(Elementwise):
             p -= step
 
         return update
+
+    @staticmethod
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+        """Scaled by the root mean square of the steps."""
+        rho, eps = options["rho"], options["eps"]
+        s = state["square_avg"] = rho * state["square_avg"] + (1 - rho) * g * g
+        step = sqrt(state["acc_delta"] + eps) / sqrt(s + eps) * g
+        state["acc_delta"] = rho * state["acc_delta"] + (1 - rho) * step * step
+        return p - options["lr"] * step

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..base.dtypes import default
 from ..core.tensor import result
+from ..ops.pointwise.powers import sqrt
 from .arguments import check_flags, check_lr, check_not_negative, number
-from .differentiable import adagrad
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -20,7 +20,6 @@ class Adagrad(Elementwise):
     The state exists from the beginning, as in PyTorch.
     """
 
-    formula = staticmethod(adagrad)
 
     def __init__(self, params: Any, lr: Any = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
                  initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,
@@ -60,3 +59,9 @@ class Adagrad(Elementwise):
             p -= scratch
 
         return update
+
+    @staticmethod
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+        """Divided by the root of the sum of squares."""
+        total = state["sum"] = state["sum"] + g * g
+        return p - options["lr"] / (1 + (t - 1) * options["lr_decay"]) * g / (sqrt(total) + options["eps"])

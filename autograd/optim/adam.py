@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..kernels import optimizer_steps
+from ..ops.pointwise.powers import sqrt
+from ..ops.pointwise.where import maximum
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
-from .differentiable import adam
+from .differentiable import recorded_moments
 from .elementwise import Elementwise, Update
 from .flat import Array
 
@@ -19,7 +21,6 @@ class Adam(Elementwise):
     foreach, fused and capturable are accepted: every step is fused over flat buffers.
     """
 
-    formula = staticmethod(adam)
     overwrites = False
 
     def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
@@ -53,3 +54,11 @@ class Adam(Elementwise):
                                  decoupled=decoupled, maximize=maximize, of=self._whole)
 
         return update
+
+    @staticmethod
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+        """With amsgrad the largest second moment so far is used."""
+        (beta1, beta2), (m, v) = options["betas"], recorded_moments(g, state, options)
+        if options["amsgrad"]:
+            v = state["max_exp_avg_sq"] = maximum(state["max_exp_avg_sq"], v)
+        return p - options["lr"] / (1 - beta1 ** t) * m / (sqrt(v) / (1 - beta2 ** t) ** 0.5 + options["eps"])

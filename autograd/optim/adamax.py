@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.pointwise.where import maximum
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
-from .differentiable import adamax
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -18,7 +18,6 @@ class Adamax(Elementwise):
     m = lerp(m, g, 1 - beta1), u = max(beta2 * u, |g| + eps), p -= lr / (1 - beta1^t) * m / u.
     """
 
-    formula = staticmethod(adamax)
 
     def __init__(self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False,
@@ -55,3 +54,11 @@ class Adamax(Elementwise):
             p -= g
 
         return update
+
+    @staticmethod
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+        """The running maximum stands for the second moment."""
+        beta1, beta2 = options["betas"]
+        m = state["exp_avg"] = state["exp_avg"] + (1 - beta1) * (g - state["exp_avg"])
+        u = state["exp_inf"] = maximum(beta2 * state["exp_inf"], g.abs() + options["eps"])
+        return p - options["lr"] / (1 - beta1 ** t) * m / u

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .arguments import check_flags, check_lr, check_not_negative, number
-from .differentiable import asgd
+from .differentiable import as_number
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -16,7 +16,6 @@ class ASGD(Elementwise):
     eta = lr / (1 + lambd * lr * t)^alpha; the mean is p itself up to step t0, then its running mean.
     """
 
-    formula = staticmethod(asgd)
 
     def __init__(self, params: Any, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
                  weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False,
@@ -54,3 +53,14 @@ class ASGD(Elementwise):
                 mean += mu * (p - mean)
 
         return update
+
+    @staticmethod
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+        """And the mean of the parameters from step t0 on."""
+        lr, lambd, mu = options["lr"], options["lambd"], number(state["mu"])
+        eta = lr if fresh else state["eta"]
+        p = p * (1 - lambd * eta) - eta * g
+        state["ax"] = p * 1 if mu == 1 else state["ax"] + mu * (p - state["ax"])
+        state["eta"] = as_number(lr / (1 + lambd * lr * t) ** options["alpha"])
+        state["mu"] = as_number(1 / max(1, t - options["t0"]))
+        return p

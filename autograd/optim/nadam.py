@@ -9,8 +9,9 @@ import numpy as np
 
 from ..base.dtypes import default
 from ..kernels.optimizer_steps import moments
+from ..ops.pointwise.powers import sqrt
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
-from .differentiable import nadam
+from .differentiable import recorded_moments
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -21,7 +22,6 @@ class NAdam(Elementwise):
     p -= lr * (g * (1 - mu_t) / (1 - prod mu_1..t) + m * mu_(t+1) / (1 - prod mu_1..t+1)) / (sqrt(v') + eps).
     """
 
-    formula = staticmethod(nadam)
 
     def __init__(self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,
@@ -69,3 +69,12 @@ class NAdam(Elementwise):
             p -= g
 
         return update
+
+    @staticmethod
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+        """Adam that looks a step of momentum ahead."""
+        (beta1, beta2), (m, v) = options["betas"], recorded_moments(g, state, options)
+        mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (n * options["momentum_decay"])) for n in (t, t + 1))
+        product = state["mu_product"] = state["mu_product"] * mu
+        root = sqrt(v / (1 - beta2 ** t)) + options["eps"]
+        return p - options["lr"] * ((1 - mu) / (1 - product) * g + mu_next / (1 - product * mu_next) * m) / root

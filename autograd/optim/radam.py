@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels.optimizer_steps import moments
+from ..ops.pointwise.powers import sqrt
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
-from .differentiable import radam
+from .differentiable import recorded_moments
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -20,7 +21,6 @@ class RAdam(Elementwise):
     Until the second moment is an average of more than five values, the step is lr * m'; then Adam's times the rectifier.
     """
 
-    formula = staticmethod(radam)
 
     def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, decoupled_weight_decay: bool = False, *, foreach: bool | None = None,
@@ -64,11 +64,26 @@ class RAdam(Elementwise):
 
         return update
 
+    @staticmethod
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+        """Without the second moment while its average is too short (rho <= 5)."""
+        (beta1, beta2), (m, v) = options["betas"], recorded_moments(g, state, options)
+        size, (rho, rho_inf) = options["lr"] / (1 - beta1 ** t), averaged_length(t, beta2)
+        if number(rho) <= 5:
+            return p - size * m
+        rectifier = ((rho - 4) * (rho - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * rho)) ** 0.5
+        return p - size * rectifier * (1 - beta2 ** t) ** 0.5 * m / (sqrt(v) + options["eps"])
+
+
+def averaged_length(t: float, beta2: Any) -> tuple[Any, Any]:
+    """rho_t, over how many gradients the second moment is an average at step t, and its limit rho_inf."""
+    rho_inf = 2 / (1 - beta2) - 1
+    return rho_inf - 2 * t * beta2 ** t / (1 - beta2 ** t), rho_inf
+
 
 def rectified(t: float, beta2: float) -> float | None:
     """The rectifier r_t of the variance at step t; None while the average is too short (rho_t <= 5)."""
-    rho_inf = 2 / (1 - beta2) - 1
-    rho = rho_inf - 2 * t * beta2 ** t / (1 - beta2 ** t)
+    rho, rho_inf = averaged_length(t, beta2)
     if rho <= 5:
         return None
     return math.sqrt((rho - 4) * (rho - 2) * rho_inf / ((rho_inf - 4) * (rho_inf - 2) * rho))

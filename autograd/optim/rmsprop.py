@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.pointwise.powers import sqrt
 from .arguments import check_flags, check_lr, check_not_negative, number
-from .differentiable import rmsprop
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -19,7 +19,6 @@ class RMSprop(Elementwise):
     gathered in b = momentum * b + quotient, p -= lr * b.
     """
 
-    formula = staticmethod(rmsprop)
 
     def __init__(self, params: Any, lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
                  momentum: float = 0, centered: bool = False, capturable: bool = False, foreach: bool | None = None,
@@ -65,3 +64,16 @@ class RMSprop(Elementwise):
             p -= g
 
         return update
+
+    @staticmethod
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+        """Divided by the root of the mean square; of the variance, if centered."""
+        alpha = options["alpha"]
+        s = state["square_avg"] = alpha * state["square_avg"] + (1 - alpha) * g * g
+        if options["centered"]:
+            mean = state["grad_avg"] = alpha * state["grad_avg"] + (1 - alpha) * g
+            s = s - mean * mean
+        g = g / (sqrt(s) + options["eps"])
+        if options["momentum"] > 0:
+            g = state["momentum_buffer"] = options["momentum"] * state["momentum_buffer"] + g
+        return p - options["lr"] * g

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.creation.fill import full_like
+from ..ops.pointwise.sign import sign
+from ..ops.pointwise.where import clamp, where
 from .arguments import check_flags, check_lr, number
-from .differentiable import rprop
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
 
@@ -18,7 +20,6 @@ class Rprop(Elementwise):
     The size grows by etas[1] while the sign stays and shrinks by etas[0] when it changes; then that element waits a step.
     """
 
-    formula = staticmethod(rprop)
 
     def __init__(self, params: Any, lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
                  step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False,
@@ -50,3 +51,13 @@ class Rprop(Elementwise):
             before[...] = g
 
         return update
+
+    @staticmethod
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+        """Steps of their own sizes; no step, and no memory of the gradient, where its sign turned."""
+        (shrink, grow), (low, high) = options["etas"], options["step_sizes"]
+        turn = (g * state["prev"]).detach()
+        factors = where(turn > 0, full_like(turn, grow), where(turn < 0, full_like(turn, shrink), full_like(turn, 1)))
+        size = state["step_size"] = clamp(state["step_size"] * factors, low, high)
+        g = state["prev"] = where(turn < 0, full_like(g, 0), g)
+        return p - sign(g) * size

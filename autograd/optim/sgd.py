@@ -6,7 +6,6 @@ from typing import Any
 
 from ..kernels import optimizer_steps
 from .arguments import check_flags, check_lr, check_not_negative, number
-from .differentiable import sgd
 from .elementwise import Elementwise, Update
 from .flat import Array
 
@@ -17,7 +16,6 @@ class SGD(Elementwise):
     foreach and fused are accepted: every step is fused over flat buffers.
     """
 
-    formula = staticmethod(sgd)
     overwrites = False
 
     def __init__(self, params: Any, lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
@@ -52,3 +50,13 @@ class SGD(Elementwise):
                       maximize=maximize, fresh=fresh, of=self._whole)
 
         return update
+
+    @staticmethod
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+        """The first velocity is the gradient itself."""
+        momentum = options["momentum"]
+        if number(momentum):
+            v = g * 1 if fresh else momentum * state["momentum_buffer"] + (1 - options["dampening"]) * g
+            state["momentum_buffer"] = v
+            g = g + momentum * v if options["nesterov"] else v
+        return p - options["lr"] * g

@@ -6,18 +6,10 @@ from typing import Any
 
 from ...core.tensor import Parameter
 from ...ops.creation.fill import empty
+from ...ops.nn.embedding import checked_padding_idx
 from .. import functional as F
 from .. import init
 from ..module import Module
-
-
-def _padding(padding_idx: int | None, rows: int) -> int | None:
-    """padding_idx counted from the front."""
-    if padding_idx is None:
-        return None
-    if not -rows <= padding_idx < rows:
-        raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx} with {rows} rows")
-    return padding_idx % rows
 
 
 class _Table(Module):
@@ -33,7 +25,7 @@ class _Table(Module):
         if sparse:
             raise NotImplementedError(f"{type(self).__name__}(sparse=True): gradients are dense here; leave sparse=False")
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self.padding_idx = _padding(padding_idx, num_embeddings)
+        self.padding_idx = checked_padding_idx(padding_idx, num_embeddings, "embedding")
         if weight is None:
             self.weight = Parameter(empty((num_embeddings, embedding_dim), device=device, dtype=dtype),
                                     requires_grad=not freeze)

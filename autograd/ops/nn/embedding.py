@@ -94,7 +94,7 @@ def _in_range(a: Any, rows: int, name: str) -> None:
         raise RuntimeError(f"{name}: Expected idx >= 0 && idx < num_embeddings ({rows}) but found idx to be {outside}")
 
 
-def _padding(padding_idx: int | None, rows: int, name: str) -> int | None:
+def checked_padding_idx(padding_idx: int | None, rows: int, name: str) -> int | None:
     """padding_idx counted from the front. Outside: AssertionError from embedding, RuntimeError from embedding_bag."""
     if padding_idx is None:
         return None
@@ -131,7 +131,7 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm:
     """
     _refuse_sparse(sparse, "embedding")
     _table(weight)
-    padding_idx = _padding(padding_idx, weight.shape[0], "embedding")
+    padding_idx = checked_padding_idx(padding_idx, weight.shape[0], "embedding")
     index = _checked(input, weight, "embedding")
     if max_norm is not None:
         renorm_rows(weight, index, max_norm, norm_type)
@@ -181,7 +181,7 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
         raise RuntimeError(f"embedding_bag: expected per_sample_weights to have the same type as weight, but got "
                            f"{per_sample_weights.dtype} and {weight.dtype}")
     index = _checked(input, weight, "embedding_bag").reshape(-1)
-    padding_idx = _padding(padding_idx, weight.shape[0], "embedding_bag")
+    padding_idx = checked_padding_idx(padding_idx, weight.shape[0], "embedding_bag")
     if max_norm is not None:
         renorm_rows(weight, index, max_norm, norm_type)
     groups = np.repeat(np.arange(len(lengths)), lengths)
