@@ -129,3 +129,9 @@ def test_no_private_places():
     tracked = subprocess.run(["git", "-C", str(ROOT), "ls-files", "*.md"], capture_output=True, text=True).stdout.split()
     for name in tracked:
         assert not re.search(r"(?<![\w.])/(work|home|root)/|index-url|pypi\.", (ROOT / name).read_text()), name
+
+
+def test_the_suite_names_files_that_exist():
+    import run_all
+    paths = [path for value in vars(run_all).values() if isinstance(value, list) for path in value if str(path).startswith("tests/")]
+    assert len(paths) > 60 and not [path for path in paths if not (ROOT / path).exists()]
