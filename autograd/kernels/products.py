@@ -22,16 +22,12 @@ WORTH_FLOAT32 = 1 << 12              # from which float16 is quicker in float32:
 def product(x: Array, y: Array, out: Array | None = None, add: bool = False) -> Array:
     """x @ y for at least two dimensions each; into `out` (contiguous) if it is given, added to what is there if `add`."""
     if x.dtype is FLOAT32 and x.ndim == 2 and y.ndim == 2 and x.size * y.shape[1] >= PRODUCT and y.dtype is FLOAT32:
-        if type(x) is not np.ndarray:                # of a rule that is being recorded: see tracing/inline.py
-            return x.kernel(product, x, y)  # type: ignore[attr-defined, no-any-return]
         library = choose.products()
         if library is not None:
             made = _sgemm(library, x, y, out, add)
             if made is not None:
                 return made
     if x.dtype is FLOAT16 and y.dtype is FLOAT16 and x.size * y.shape[-1] >= WORTH_FLOAT32:
-        if type(x) is not np.ndarray:
-            return x.kernel(product, x, y)  # type: ignore[attr-defined, no-any-return]
         made = converted(product(converted(x, FLOAT32), converted(y, FLOAT32)), FLOAT16)
         if out is None:
             return made
@@ -47,8 +43,6 @@ def affine(x: Array, weight: Array, bias: Array, out: Array | None = None) -> Ar
     """x @ weight^T + bias for matrices x (n, k), weight (m, k), and bias (m,); into `out` (contiguous) if it is given."""
     if (x.dtype is FLOAT32 and x.size * weight.shape[0] >= PRODUCT and weight.dtype is FLOAT32
             and choose.products() is not None):
-        if type(x) is not np.ndarray:
-            return x.kernel(affine, x, weight, bias)  # type: ignore[attr-defined, no-any-return]
         out = np.empty((x.shape[0], weight.shape[0]), FLOAT32) if out is None else out
         out[...] = bias
         return product(x, weight.T, out, add=True)
@@ -101,7 +95,7 @@ def column_sums(x: Array) -> Array:
 @lru_cache(maxsize=64)
 def _ones(count: int, dtype: Any) -> Array:
     ones = np.ones(count, dtype)
-    ones.flags.writeable = False                     # a constant: see tracing/inline.py
+    ones.flags.writeable = False                     # a constant
     return ones
 
 

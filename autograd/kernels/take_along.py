@@ -22,30 +22,21 @@ def row_numbers(rows: int) -> Array:
 
 def take_per_row(x: Array, index: Array) -> Array:
     """x[i, index[i]] for each row i."""
-    if type(x) is not np.ndarray:                    # of a rule that is being recorded: see tracing/inline.py
-        return x.kernel(take_per_row, x, index)  # type: ignore[attr-defined, no-any-return]
     return x[row_numbers(len(x)), index]  # type: ignore[no-any-return]
 
 
 def subtract_per_row(x: Array, index: Array, share: Any) -> None:
     """x[i, index[i]] -= share[i], or one number for all rows."""
-    if type(x) is not np.ndarray:
-        x.kernel(subtract_per_row, x, index, share)  # type: ignore[attr-defined]
-        return
     x[row_numbers(len(x)), index] -= share
 
 
 def take_along(x: Array, places: Array, dim: int) -> Array:
     """np.take_along_axis(x, places, dim), where places are in range; 15 us less, and a million in a third of its time."""
-    if type(x) is not np.ndarray:
-        return x.kernel(take_along, x, places, dim)  # type: ignore[attr-defined, no-any-return]
     return taken(x, places, dim)  # type: ignore[no-any-return]
 
 
 def put_along(g: Array, places: Array, dim: int, n: int, distinct: bool) -> Array:
     """Zeros of size n along dim with g added at these places: the adjoint of take_along()."""
-    if type(g) is not np.ndarray:
-        return g.kernel(put_along, g, places, dim, n, distinct)  # type: ignore[attr-defined, no-any-return]
     shape = (*g.shape[:dim], n, *g.shape[dim + 1:])
     if not distinct and places.shape[dim] != 1:
         return added(None, places, g, dim, shape)  # type: ignore[no-any-return]

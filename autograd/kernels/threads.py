@@ -241,11 +241,6 @@ def matmul(x: Array, y: Array, out: Array | None = None) -> Array:
     """np.matmul(x, y, out), the result in C order: with one thread of OpenBLAS, large ones in pieces on several threads."""
     if (process.number or _first()) == 1 or x.size + y.size < NARROW:
         return np.matmul(x, y, order="C") if out is None else np.matmul(x, y, out=out)
-    if not type(x) is type(y) is np.ndarray:
-        watched = next((z for z in (x, y) if hasattr(z, "kernel")), None)    # of a rule that is being recorded
-        if watched is not None and out is None:
-            return watched.kernel(matmul, x, y)  # type: ignore[no-any-return]
-        return np.matmul(x, y, order="C") if out is None else np.matmul(x, y, out=out)
     with openblas() or _nothing:
         parts = _parts(x, y)
         if parts < 2:

@@ -23,8 +23,6 @@ def mask(rows: int, columns: int, k: int, lower: bool) -> Array:
 
 def triangle(x: Array, k: int, lower: bool) -> Array:
     """np.tril(x, k), or np.triu(x, k), in C order."""
-    if type(x) is not np.ndarray:                    # of a rule that is being recorded: see tracing/inline.py
-        return x.kernel(triangle, x, k, lower)  # type: ignore[attr-defined, no-any-return]
     rows, columns = x.shape[-2:]
     out = np.zeros(x.shape, x.dtype)
     if rows * columns <= SMALL:

@@ -54,11 +54,13 @@ def masked(g: Array, keep: Array, out: Array | None = None) -> Array:
 
     So its bits are multiplied, as an integer. 64,000 float32 numbers in random places: 13 us, np.where() 230.
     """
-    if hasattr(g, "kernel"):                         # of a rule that is being recorded: see tracing/inline.py
-        return g.kernel(masked, g, keep)  # type: ignore[no-any-return]
     dtype = g.dtype
     bits: Any = BITS.get(dtype.itemsize)
     if bits is None:
-        return np.where(keep, g, np.zeros((), dtype))
+        result = np.where(keep, g, np.zeros((), dtype))
+        if out is None:
+            return result
+        np.copyto(out, result)
+        return out
     made: Array = np.multiply(g.view(bits), keep) if out is None else np.multiply(g.view(bits), keep, out.view(bits))
     return made.view(dtype)

@@ -22,14 +22,13 @@ class Attempt:
 
     def run(self, rule: Callable[[], Any]) -> Any:
         """What the rule returns; None if it did anything else than ufuncs."""
-        before = recording.lookup, recording.new
-        recording.lookup, recording.new = self.lookup, self._new
+        before, recording.attempt = recording.attempt, self
         try:
             return rule()
         except (Opaque, TypeError, ValueError, AttributeError, RuntimeError, IndexError):
             return None
         finally:
-            recording.lookup, recording.new = before
+            recording.attempt = before
 
     def lookup(self, array: Array) -> Value | None:
         """The value that an array is: of this attempt, or known before."""
@@ -40,7 +39,19 @@ class Attempt:
             return self._value(array, None)
         return found if found is not None else self.tracer.find(array)  # type: ignore[no-any-return]
 
-    def _new(self, call: Call, made: Array | None) -> None:
+    def mark(self) -> tuple[int, int]:
+        """Where the attempt stands, for undo()."""
+        return len(self.calls), len(self.made)
+
+    def undo(self, mark: tuple[int, int]) -> None:
+        """Forget the calls since mark()."""
+        calls, made = mark
+        for value in self.made[made:]:
+            self._places.pop(place(value.array), None)
+        del self.calls[calls:], self.made[made:]
+
+    def new(self, call: Call, made: Array | None) -> None:
+        """A call of the rule, and the array that it has made."""
         self.calls.append(call)
         if made is not None:
             call.outs = [self._value(made, call)]

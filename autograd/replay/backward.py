@@ -16,7 +16,7 @@ from .calls import Array, Call, Held, place
 from .errors import TraceError
 from .forward import Forward
 from .gradients import Gradients
-from .inline import Watched, arrays_in, plain, watching
+from .inline import Watched, arrays_in, opened, plain, watching
 from .nodes import OperationAgain, run_again, watched_twin
 from .traced_walk import TracedPass, count
 
@@ -69,7 +69,7 @@ class Backward(Forward):
 
     def _backward_inlined(self, runner: OperationAgain, node: Node, g: Any) -> Any:
         """The same for its backward: the gradients, or None where it must stay a call."""
-        backward = runner.backward(node)
+        backward = runner.backward(node, opened)
         watched = watching(runner.ctx.saved)
         runner.ctx.edges = tuple([None if edge is None else True for edge in node.edges])
         kept, runner.ctx.saved = runner.ctx.saved, watched

@@ -13,7 +13,7 @@ from ..core.tensor import Tensor
 from .attempt import Attempt
 from .calls import OURS, Array, Call, place
 from .errors import TraceError
-from .inline import Watched, arrays_in, plain
+from .inline import Watched, arrays_in, opened, plain
 from .nodes import FunctionAgain, OperationAgain, apply
 from .values import Values
 
@@ -55,7 +55,7 @@ class Forward(Values):
         """Try to write a call down as the ufuncs inside it."""
         arrays = tuple(a.view(Watched) if isinstance(a, np.ndarray) else a for a in args)
         attempt = Attempt(self)
-        out = attempt.run(lambda: function(*arrays))
+        out = attempt.run(lambda: opened(function)(*arrays))
         if not attempt.gives(out, made):
             return False
         attempt.keep({place(out): made})
@@ -70,7 +70,7 @@ class Forward(Values):
         outs = out if isinstance(out, tuple) else (out,)
         known = [self._places.get(place(o.array)) for o in outs]
         runner = OperationAgain(operation, node)
-        if known == [None] and self._operation_inlined(runner, arrays, settings, outs[0]):
+        if known == [None] and self._operation_inlined(operation, runner, arrays, settings, outs[0]):
             if outs[0].edge is not None and outs[0].edge[0] is node:
                 self._nodes[node] = runner
             self._new(outs)
@@ -85,7 +85,7 @@ class Forward(Values):
             self._nodes[node] = runner
         self._new(outs)
 
-    def _operation_inlined(self, runner: OperationAgain, arrays: list[Any], settings: dict[str, Any], out: Any) -> bool:
+    def _operation_inlined(self, operation: Any, runner: OperationAgain, arrays: list[Any], settings: dict[str, Any], out: Any) -> bool:
         """Try to write a small built-in Operation down as the ufuncs inside it; its ctx keeps what it saved for good."""
         made = out.array
         if any(holds_array(value) or callable(value) for value in settings.values()) or any(
@@ -96,7 +96,7 @@ class Forward(Values):
                 self.operand(a)
         watched = [a.view(Watched) if isinstance(a, np.ndarray) else a for a in arrays]
         attempt = Attempt(self)
-        got = attempt.run(lambda: runner.forward(*watched, **settings))
+        got = attempt.run(lambda: opened(operation.forward)(runner.empty_ctx(), *watched, **settings))
         ctx = runner.ctx
         if not attempt.gives(got, made) or any(holds_array(v) for n, v in vars(ctx).items()):
             return False

@@ -12,7 +12,7 @@ from ..core.modes import GRAD, modes
 from ..core.operation import OperationNode, fit, twin
 from ..core.saved_tensors import Output
 from ..core.tensor import Tensor, result
-from .inline import Watched
+from .inline import Watched, opened
 
 apply: Any = Function.apply.__func__                 # type: ignore[attr-defined]    # below what a subclass's own apply() did
 
@@ -28,13 +28,16 @@ class OperationAgain:
 
     def forward(self, *arrays: Any, **settings: Any) -> Any:
         """What it computes."""
-        ctx = self.ctx
-        ctx.saved = None
-        return self.cls.forward(ctx, *arrays, **settings)
+        return self.cls.forward(self.empty_ctx(), *arrays, **settings)
 
-    def backward(self, node: Any) -> Callable[..., Any]:
+    def empty_ctx(self) -> Any:
+        """The ctx, to be filled by a forward."""
+        self.ctx.saved = None
+        return self.ctx
+
+    def backward(self, node: Any, prepare: Callable[[Any], Any] = lambda rule: rule) -> Callable[..., Any]:
         """Its backward on arrays: what OperationNode.run does, without asking who wrote to what was saved."""
-        ctx, rule, meta = self.ctx, self.cls.backward, node.meta
+        ctx, rule, meta = self.ctx, prepare(self.cls.backward), node.meta
         ctx.edges = tuple([None if edge is None else True for edge in node.edges])
         ctx.outputs = node.outputs
         fits = None if meta is None else [m if edge is not None else None for m, edge in zip(meta, node.edges, strict=True)]
@@ -115,6 +118,9 @@ def apart(node: Any) -> Any:
 def watched_twin(node: Any) -> Any:
     """A declared operation's node with Watched arrays in the place of what it saved."""
     other = twin(node)
+    for name in ("rule", "give_x", "give_y"):
+        if getattr(node, name, None) is not None:
+            vars(other)[name] = opened(getattr(node, name))
     if isinstance(node.saved, tuple):
         arrays = [v.array if isinstance(v, (Tensor, Output)) else v for v in node.saved]
         other.saved = tuple([a.view(Watched) if isinstance(a, np.ndarray) else a for a in arrays])
