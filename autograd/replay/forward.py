@@ -85,7 +85,8 @@ class Forward(Values):
             self._nodes[node] = runner
         self._new(outs)
 
-    def _operation_inlined(self, operation: Any, runner: OperationAgain, arrays: list[Any], settings: dict[str, Any], out: Any) -> bool:
+    def _operation_inlined(self, operation: Any, runner: OperationAgain, arrays: list[Any], settings: dict[str, Any],
+                           out: Any) -> bool:
         """Try to write a small built-in Operation down as the ufuncs inside it; its ctx keeps what it saved for good."""
         made = out.array
         if any(holds_array(value) or callable(value) for value in settings.values()) or any(

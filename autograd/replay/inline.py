@@ -1,8 +1,8 @@
 """Small rules taken apart into the NumPy calls that they consist of, so that a replay makes just these, into fixed memory.
 
-A rule is run on Watched arrays, in a copy whose calls of kernels are seen (`opened`). A kernel becomes the ufuncs inside it, or
-one call if it is more than that. Where the rule itself does anything but that, on arrays that the tracer knows, on constants
-and on numbers, it stays one call of the program.
+A rule is run on Watched arrays, in a copy whose calls of kernels are seen (`opened`). A kernel becomes the ufuncs inside it,
+or one call if it is more than that. Where the rule itself does anything but that, on arrays that the tracer knows, on
+constants and on numbers, it stays one call of the program.
 """
 
 from __future__ import annotations
