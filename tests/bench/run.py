@@ -72,6 +72,8 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
 
 def kind_of(about: dict[str, Any]) -> str:
     """The kind of processor, by which docs/benchmarks.md is divided: its maker and the width of its vectors."""
+    if "vectors" not in about:
+        raise SystemExit("these figures do not say which vectors their processor has: measure again")
     return f"{about['processor'].split()[0]}, {about['vectors']}"
 
 
