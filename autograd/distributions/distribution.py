@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..base import dtypes
@@ -33,7 +34,8 @@ class Distribution:
             raise ValueError("validate_args must be True or False")
         Distribution._validate_args = value
 
-    def __init__(self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None) -> None:
+    def __init__(self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = (),
+                 validate_args: bool | None = None) -> None:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
@@ -44,7 +46,7 @@ class Distribution:
                 raise _outside(f"parameter {name}", self.__dict__[name],
                                f"of distribution {self!r} to satisfy the constraint {constraint!r}")
 
-    def _validate_sample(self, value: Any) -> None:
+    def _validate_sample(self, value: Tensor) -> None:
         """ValueError unless value could have been drawn."""
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
@@ -60,7 +62,7 @@ class Distribution:
             raise _outside("value argument", value, f"to be within the support ({self.support!r}) of the distribution "
                            f"{self!r}")
 
-    def _extended_shape(self, sample_shape: Any = ()) -> Size:
+    def _extended_shape(self, sample_shape: Sequence[int] = ()) -> Size:
         """The shape of a sample."""
         return Size(sample_shape) + self._batch_shape + self._event_shape
 
@@ -75,67 +77,68 @@ class Distribution:
         return self._event_shape
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expected value, of shape batch_shape + event_shape."""
         raise NotImplementedError
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The likeliest value, of shape batch_shape + event_shape."""
         raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The expected squared distance from the mean."""
         raise NotImplementedError
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         """The standard deviation, the square root of the variance."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = ()) -> Any:
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw a tensor of shape sample_shape + batch_shape + event_shape, without a gradient."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw by the reparameterisation trick: the sample is differentiable in the parameters."""
         raise NotImplementedError(f"{type(self).__name__} has no reparameterized samples")
 
-    def sample_n(self, n: int) -> Any:
+    def sample_n(self, n: int) -> Tensor:
         """Draw n samples: sample((n,)), kept for old code."""
         return self.sample((n,))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """The log of the density (or of the probability) at value."""
         raise NotImplementedError
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         """The cumulative distribution function: the probability of a draw <= value."""
         raise NotImplementedError
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         """The quantile function: the inverse of cdf()."""
         raise NotImplementedError
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The differential (or discrete) entropy -E[log p], in nats."""
         raise NotImplementedError
 
-    def perplexity(self) -> Any:
+    def perplexity(self) -> Tensor:
         """The perplexity exp(entropy())."""
         return self.entropy().exp()
 
-    def enumerate_support(self, expand: bool = True) -> Any:
+    def enumerate_support(self, expand: bool = True) -> Tensor:
         """All values of a discrete distribution along a new first dimension."""
         raise NotImplementedError
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
         """The same distribution with its parameters expanded to a larger batch_shape."""
         raise NotImplementedError
 
-    def _expanded(self, batch_shape: Any, _instance: Any = None, **parameters: Any) -> Any:
+    def _expanded(self, batch_shape: Sequence[int], _instance: Distribution | None = None,
+                  **parameters: Any) -> Distribution:
         """A distribution of this class with these attributes, without validation."""
         new = type(self).__new__(type(self)) if _instance is None else _instance
         new.__dict__.update(parameters)
@@ -150,12 +153,12 @@ class Distribution:
         return f"{type(self).__name__}({inside})"
 
 
-def _outside(what: str, value: Any, rest: str) -> ValueError:
+def _outside(what: str, value: Tensor, rest: str) -> ValueError:
     return ValueError(f"Expected {what} ({type(value).__name__} of shape {tuple(value.shape)}) {rest}, but found invalid "
                       f"values:\n{value}")
 
 
-def broadcast_all(*values: Any) -> Any:
+def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     """Tensors and numbers as tensors of one shape; numbers take the dtype of the first tensor, else the default dtype."""
     for v in values:
         if not isinstance(v, (Tensor, int, float)):
@@ -165,7 +168,7 @@ def broadcast_all(*values: Any) -> Any:
     return broadcast_tensors(*[v if isinstance(v, Tensor) else tensor(v, dtype=dtype) for v in values])
 
 
-def between(probs: Any) -> Any:
+def between(probs: Tensor) -> Tensor:
     """Probabilities clamped to [eps, 1 - eps] of their dtype, which keeps their logs finite."""
     eps = dtypes.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)

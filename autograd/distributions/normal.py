@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
+from ..core.tensor import Tensor
 from ..ops.random.draw import randn
 from ..ops.special.functions import erf, erfinv
 from . import constraints
@@ -21,54 +22,54 @@ class Normal(Distribution):
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}  # noqa: RUF012
     support = constraints.real
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
         """The same distribution with its parameters expanded to a larger batch_shape."""
         return self._expanded(batch_shape, _instance, loc=self.loc.expand(batch_shape), scale=self.scale.expand(batch_shape))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Tensor:
         """The expected value, which is loc."""
         return self.loc
 
     @property
-    def mode(self) -> Any:
+    def mode(self) -> Tensor:
         """The likeliest value, which is loc."""
         return self.loc
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> Tensor:
         """The standard deviation, which is scale."""
         return self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> Tensor:
         """The variance scale^2."""
         return self.scale.pow(2)
 
-    def rsample(self, sample_shape: Any = ()) -> Any:
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """loc + scale * z with standard normal z: differentiable in loc and scale."""
         return self.loc + self.scale * randn(self._extended_shape(sample_shape), dtype=self.loc.dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: Tensor) -> Tensor:
         """The log density -(value - loc)^2 / (2 scale^2) - log(scale * sqrt(2 pi))."""
         if self._validate_args:
             self._validate_sample(value)
         return -((value - self.loc) ** 2) / (2 * self.scale ** 2) - self.scale.log() - 0.5 * math.log(2 * math.pi)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: Tensor) -> Tensor:
         """The cumulative distribution function, (1 + erf((value - loc) / (scale sqrt(2)))) / 2."""
         if self._validate_args:
             self._validate_sample(value)
         return 0.5 * (1 + erf((value - self.loc) / self.scale / math.sqrt(2)))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: Tensor) -> Tensor:
         """The quantile function, loc + scale * sqrt(2) * erfinv(2 value - 1)."""
         return self.loc + self.scale * erfinv(2 * value - 1) * math.sqrt(2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> Tensor:
         """The entropy 1/2 + log(scale * sqrt(2 pi)), in nats."""
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()

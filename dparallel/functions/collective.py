@@ -11,7 +11,7 @@ from autograd import Function, Tensor, as_tensor
 from autograd.core.modes import DUAL, GRAD, modes
 
 from ..comm import CollectiveError, Communicator, communicator, world
-from .pending_messages import tell_gone
+from .pending_messages import close_dropped_messages
 from .wait_order import reserve_numbers
 
 NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
@@ -51,7 +51,7 @@ class Collective(Function):
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
         """Run on every rank; None as an input stands for having no part."""
-        tell_gone()
+        close_dropped_messages()
         if cls.reserves_numbers:
             reserve_numbers()
         return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=communicator(comm), **settings)

@@ -29,7 +29,7 @@ from autograd.transforms.forward_ad import make_dual, unpack_dual
 
 from ..comm import Communicator, Handle, communicator
 from ..comm.messages import Message, call_text, check_like, gradient_tag
-from .pending_messages import LAST, Open, Received, Sent, tell_gone, waiting
+from .pending_messages import LAST, PendingMessage, PendingRecv, PendingSend, close_dropped_messages, pending
 from .wait_order import reserve_numbers
 
 MESSAGES = "messages (Send, Recv, Isend, Irecv)"
@@ -49,12 +49,12 @@ class Post(Function):
         return tracked & GRAD
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *links: Tensor, message: Sent, tag: int, note: float) -> Tensor:
+    def forward(ctx: Any, x: Any, *links: Tensor, message: PendingSend, tag: int, note: float) -> Tensor:
         """Send a copy of x (an array, or what the communicator converts to one) and return an empty tensor."""
         ctx.message = message
         array = x.array if isinstance(x, Tensor) else x
         array = array.copy(order="C") if type(array) is np.ndarray else array
-        message.number = message.comm.post_send(array, message.other, tag, note, message.place)[0]
+        message.number = message.comm.post_send(array, message.peer, tag, note, message.place)[0]
         if isinstance(x, Tensor):                    # a list or number, which it converts, gets no gradient
             message.like = (array.shape, array.dtype)
         return as_tensor(np.zeros(0))
@@ -63,8 +63,9 @@ class Post(Function):
     def backward(ctx: Any, g: Tensor) -> Any:
         """The gradient of x, received by Recv; None for the links."""
         message = ctx.message
-        return message.take(lambda coming: Recv.complete(coming, message.comm, message.other, gradient_tag(message.number),
-                                                         message.place, link=link(ctx))), *[None] * (len(ctx.edges) - 1)
+        gradient = message.gradient(lambda handle: Recv.complete(
+            handle, message.comm, message.peer, gradient_tag(message.number), message.place, link=link(ctx)))
+        return gradient, *[None] * (len(ctx.edges) - 1)
 
 
 def link(node: Any) -> Tensor:
@@ -77,18 +78,18 @@ def link(node: Any) -> Tensor:
 
 
 def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
-           *links: Tensor, note: int = 0, own_pass: bool = False) -> tuple[Tensor, Sent]:
+           *links: Tensor, note: int = 0, own_pass: bool = False) -> tuple[Tensor, PendingSend]:
     """Send x, with its tangent if it has one: the Tensor that Post returned, and the pending message."""
     side_effect(MESSAGES)
     reserve_numbers()
-    tell_gone()
-    message = Sent(comm, place, dest, tag, own_pass)
+    close_dropped_messages()
+    message = PendingSend(comm, place, dest, tag, own_pass)
     primal, tangent = unpack_dual(x) if isinstance(x, Tensor) else (x, None)
     sent, dual = (x, 0) if tangent is None else (stack([primal, tangent]), WITH_TANGENT)
     tensor = Post.apply(sent, *links, message=message, tag=tag, note=float(note | dual))
     if tensor.edge is not None:
-        message.root = tensor.edge
-        waiting.add(message)
+        message.gradient_edge = tensor.edge
+        pending.add(message)
     return tensor, message
 
 
@@ -114,15 +115,15 @@ class Send(Function):
         return cls.token(*posted(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass))
 
     @classmethod
-    def token(cls, tensor: Tensor, message: Sent) -> Tensor:
+    def token(cls, tensor: Tensor, message: PendingSend) -> Tensor:
         """The user's token, recorded on what Post returned."""
         token: Tensor = super().apply(tensor, message=message)
         if token.edge is not None:
-            message.opened(token)
+            message.set_result(token)
         return token
 
     @staticmethod
-    def forward(ctx: Any, tensor: Tensor, *, message: Sent) -> Tensor:
+    def forward(ctx: Any, tensor: Tensor, *, message: PendingSend) -> Tensor:
         """Post's empty tensor -> the same tensor, as the token."""
         ctx.message = message
         return tensor
@@ -132,7 +133,7 @@ class Send(Function):
         """Start to receive the gradient; Post's backward completes it, and what runs between the two overlaps."""
         message = ctx.message
         message.check("Send", "to")
-        message.expect()
+        message.start_receiving()
         return g
 
 
@@ -161,7 +162,7 @@ class Recv(Function):
         """Receive and return a Tensor of the sender's shape and dtype; blocks until the message has arrived."""
         comm = communicator(comm)
         side_effect(MESSAGES)
-        tell_gone()
+        close_dropped_messages()
         number = comm.user_tag(tag)
         return cls.complete(comm.post_recv(source, number, place), comm, source, number, place, like, own_pass=own_pass)
 
@@ -180,16 +181,16 @@ class Recv(Function):
             raise RuntimeError(f"Recv: place {source} sent a tensor that requires grad, and waits for its gradient in "
                                "backward, but gradients are not recorded here. Use no_grad() (in backward: create_graph) on "
                                "both ranks or on none, or send x.detach()")
-        message = Received(comm, place, source, tag, own_pass)
+        message = PendingRecv(comm, place, source, tag, own_pass)
         message.number, message.like = came.number, (came.array.shape, came.array.dtype)
         y: Tensor = super().apply(link, came=came, message=message)
         if y.edge is not None:
-            message.opened(y)
-            waiting.add(message)
+            message.set_result(y)
+            pending.add(message)
         return make_dual(y[0], y[1]) if dual else y
 
     @staticmethod
-    def forward(ctx: Any, link: Any, *, came: Message, message: Received) -> Tensor:
+    def forward(ctx: Any, link: Any, *, came: Message, message: PendingRecv) -> Tensor:
         """The received array as a Tensor."""
         ctx.message = message
         return as_tensor(came.array)
@@ -199,8 +200,8 @@ class Recv(Function):
         """Send the gradient back to the sender."""
         message = ctx.message
         message.check("Recv", "from")
-        last = message.run()
-        posted(g, message.comm, message.other, gradient_tag(message.number), message.place,
+        last = message.take_part()
+        posted(g, message.comm, message.peer, gradient_tag(message.number), message.place,
                *[link(ctx)] if g.tracked else [], note=LAST if last else 0)
 
 
@@ -290,7 +291,7 @@ def join(x: Tensor, *tokens: Any) -> Tensor:
             raise TypeError(f"join(x, *tokens): a token is the tensor that Send gives, or a handle's wait(), not {t!r}")
     for t in links:
         message = getattr(t.edge[0], "message", None) if t.edge is not None else None
-        if isinstance(message, Open):
+        if isinstance(message, PendingMessage):
             message.own_pass = True
     return Join.apply(x, *links)
 

@@ -1,40 +1,42 @@
-"""Which backward pass of its rank a message takes part in. It depends on the order of calls, and on nothing else: not on
-who holds a tensor, on the garbage collector or on who is faster.
+"""Which backward pass of its rank a message takes part in.
 
-The sender's end, the first time. A Send takes part in a pass
+The order of calls alone decides; not who holds a tensor, nor the garbage collector, nor which rank is faster.
+
+The sender's end, in its first pass. A Send takes part in a pass
 
 - that reaches its token, an empty tensor: `loss = join(loss, token)`, or token.sum().backward() on a rank without a loss;
-- that reaches no token, if it is the first such one after the Send: so it is right to drop the token. (grad(): only if the
-  Send leads to an input that is asked for, to a Recv that is not answered, or to a collective that is reached.) A Send whose
-  token was handed to join(), or that has own_pass=True, does not: only a pass that reaches the token has it;
+- that reaches no token, if it is the first such pass after the Send: therefore a token may be dropped. (In grad() only if
+  the Send leads to an input that is asked for, to a Recv that is not answered, or to a collective that is reached.) A Send
+  whose token was handed to join(), or with own_pass=True, takes part only in a pass that reaches the token;
 - that reaches other tokens and uses up what the Send needs: nodes of its graph that the pass frees.
 
-The receiver's end, the first time. The gradient goes in the pass that reaches y. What a pass does not reach is answered with
-zeros, but not before this rank waits for others: in this pass, or in a call of a collective, a receive or a handle's wait()
-after it; until then a later pass may reach y. So the sender never waits for a rank that waits, too, and passes that wait for
-nobody may take what was received one by one. Not answered with zeros is
+The receiver's end, in its first pass. The pass that reaches y sends the gradient. If a pass does not reach y, zeros are
+sent, but only when this rank next waits for others: in this pass, or in a later collective, receive or wait() of a handle.
+Until then a later pass may still reach y. So the sender never waits for a rank that waits itself, and passes that wait for
+nobody may process received tensors one by one. Zeros are not sent for
 
-- what has own_pass=True or was handed to join(): it waits for the pass that reaches it;
-- what led to a Send that has had no pass yet: it waits for that Send's;
-- what no pass passed by.
+- a message with own_pass=True or handed to join(): it waits for the pass that reaches it;
+- a tensor that led to a Send without a pass so far: it waits for the pass of that Send;
+- a message since whose reception no pass has started.
 
-These get zeros when the communicator is freed or the rank ends. grad() with retain_graph or create_graph answers at once:
-its caller looks at the gradients of each pass. A pass uses up a message that it had, or passed by, unless it keeps the
-graph. Reaching one that is used up is a RuntimeError.
+These get zeros when the communicator is freed or the rank ends. grad() with retain_graph or create_graph sends them at
+once, since its caller looks at the gradients of each pass. A pass uses up the messages that it took part in, or did not
+reach, unless it keeps the graph. Reaching a message that is used up is a RuntimeError.
 
 After a pass that kept the graph:
 
-- A Send that took part by its token does so again by its token only.
-- A Send that no path led to can't know whether the next pass of the other rank reaches y. So as that begins, it sends a
-  word: yes, no, or that it is the last word; and the Send takes part accordingly. Thus, as long as neither end has done with
-  the message, passes of the two ranks meet one to one. The last word comes after MISSES backward() passes, or 8 times as
-  many of grad(), that did not reach y; or once y's graph is gone, as a pass begins or a message or a collective is called.
-  No gradient depends on the latter: what is gone is not reached. It only lets the other end stop asking.
-- So do gradients that a create_graph pass sent, from the first: no token leads to them.
+- A Send that took part by its token does so again only by its token.
+- A Send that took part without a path to its token can't know whether the next pass of the other rank reaches y. So when
+  that pass starts, the receiver's end sends a status: REACHED, NOT_REACHED, or CLOSED, the last one; and the Send takes part
+  accordingly. Thus, until one end closes the message, the passes of the two ranks match one to one. The receiver's end
+  closes it after MAX_MISSES backward() passes (8 times as many of grad()) that did not reach y; or once y's graph is freed,
+  when a pass starts or a message or a collective is called. No gradient depends on the latter, since a freed graph can't be
+  reached: it only lets the other end stop asking.
+- The same holds for gradients that a create_graph pass sent, from the first pass on: no token leads to them.
 
-Each end goes through its messages newest first. What an end says, or does, depends on newer messages of its rank alone, so
-no two ranks wait for each other's word. Where one process holds both ends, no word is needed: a Send takes part where y is
-reached, and else has a gradient of zeros.
+Each end processes its messages from newest to oldest. What an end says or does depends only on newer messages of its own
+rank, so no two ranks wait for each other's status. If one process holds both ends, no status is needed: the Send takes part
+where y is reached, and has a gradient of zeros elsewhere.
 """
 
 from __future__ import annotations
@@ -59,362 +61,374 @@ from ..comm.handle import obligations
 from ..comm.messages import ZEROS, Message, gradient_tag, status_tag
 from ..comm.watchdog.call_site import at_site, user_site
 
-MANY = 1000                          # messages without a backward pass, at which to warn
-LAST = 16                            # in a gradient's note, beside GRAD and DUAL: no other one will come
-NO, YES, GONE = 0.0, 1.0, 2.0        # words
-MISSES = 16                          # backward() passes that do not reach a kept message, after which it is given up
+WARN_AT = 1000                       # pending messages without a backward pass, from which to warn
+LAST = 16                            # in a gradient's note, beside GRAD and DUAL: no further gradient will follow
+NOT_REACHED, REACHED, CLOSED = 0.0, 1.0, 2.0        # status messages: will the coming pass send a gradient
+MAX_MISSES = 16                      # backward() passes that do not reach a message with a kept graph, before it is closed
 
 
-class Open:
-    """A recorded message whose gradient has not gone its way yet; one end of it."""
+class PendingMessage:
+    """One end of a recorded message whose gradient has not been sent (or received) yet."""
 
     def __init__(self, comm: Communicator, place: int | None, other: int, tag: int, own_pass: bool = False) -> None:
-        self.comm, self.place, self.other = comm, place, other
-        self.local = other in comm.held              # both ends are in this process
+        self.comm, self.place, self.peer = comm, place, other
+        self.local = other in comm.held              # whether both ends are in this process
         self.number = -1
         self.like: Any = None                        # (shape, dtype)
         self.own_pass = own_pass                     # takes part in passes that reach it, and in no other
-        self.again = tag < 0                         # a pass that kept the graph has come by, or made it
-        self.done = False                            # no pass will come by
-        self.taken = False                           # took part by no path of the graph
-        self.node: Any = None                        # weak: the node behind the tensor that the user got
+        self.graph_kept = tag < 0                         # whether a pass that kept its graph took part in it, or sent it
+        self.closed = False                            # no further pass will take part
+        self.joined_without_path = False                           # whether it took part without a path to the user's tensor
+        self.node: Any = None                        # weak reference to the node of the user's tensor
         self.site = user_site() if tag >= 0 else None     # the user's line
 
-    def opened(self, tensor: Tensor) -> None:
-        """Note the tensor that the user gets."""
+    def set_result(self, tensor: Tensor) -> None:
+        """Remember the node of the tensor that the user gets, weakly."""
         assert tensor.edge is not None
         self.node = weakref.ref(tensor.edge[0])
 
-    def goes_on(self) -> bool:
-        """Whether a pass may come by."""
-        return not self.done and not (self.again and self.comm.freed)
+    def is_open(self) -> bool:
+        """Whether a backward pass may still take part in the message."""
+        return not self.closed and not (self.graph_kept and self.comm.freed)
 
-    def due(self) -> bool:
-        """Whether no pass has come by yet, and the other end waits for one."""
-        return not (self.local or self.again or self.own_pass or self.done)
+    def awaits_first_pass(self) -> bool:
+        """Whether no pass has taken part yet, and the other end (in another process) waits for one."""
+        return not (self.local or self.graph_kept or self.own_pass or self.closed)
 
-    def gone(self) -> bool:
-        """Whether no graph leads to the user's tensor any more: then no pass will reach it. This only tells what memory may
-        be given back."""
+    def is_dropped(self) -> bool:
+        """Whether the graph behind the user's tensor is freed: then no pass can reach it. This only decides what
+        memory is freed.
+        """
         return self.node is None or self.node() is None
 
-    def reached(self, members: set[Any]) -> bool:
-        """Whether a path of a pass over these nodes leads here."""
-        return not self.gone() and self.node() in members
+    def is_reached_by(self, members: set[Any]) -> bool:
+        """Whether the node of the user's tensor is one of a pass's nodes."""
+        return not self.is_dropped() and self.node() in members
 
-    def run(self) -> bool:
-        """The message's gradient goes its way in this pass; whether it is the last, for the pass does not keep the graph."""
+    def take_part(self) -> bool:
+        """Record that the gradient is sent or received in the running pass. Returns whether it is the last gradient:
+        the pass frees its graph.
+        """
         keep = bool(running.passes and running.passes[-1].keep)
-        self.again = self.again or keep
-        self.done = not keep and not self.local
+        self.graph_kept = self.graph_kept or keep
+        self.closed = not keep and not self.local
         return not keep
 
     def check(self, name: str, way: str) -> None:
-        """RuntimeError if a pass that nothing led from has used the message up."""
-        if self.taken and self.done:
-            message = f"message {self.number} {way} place {self.other}{at_site(self.site)}"
-            raise RuntimeError(f"{name}: {message} {self.used_up()}")
+        """RuntimeError if the message was used up by an earlier pass that did not reach the user's tensor."""
+        if self.joined_without_path and self.closed:
+            message = f"message {self.number} {way} place {self.peer}{at_site(self.site)}"
+            raise RuntimeError(f"{name}: {message} {self.used_up_text()}")
 
-    def used_up(self) -> str:
+    def used_up_text(self) -> str:
         """The text that says which earlier pass used the message up, and what to do."""
         raise NotImplementedError
 
-    def meet(self, beginning: Beginning) -> None:
-        """A pass begins: take part or not."""
+    def on_pass_start(self, pass_start: PassStart) -> None:
+        """A pass starts: decide whether this message takes part in it."""
         raise NotImplementedError
 
 
-class Sent(Open):
-    """The sender's end: it receives a gradient."""
+class PendingSend(PendingMessage):
+    """The sender's end, which receives a gradient."""
 
-    root: Any = None                                 # the edge of what has the gradient: kept, so that it is not lost
-    coming: Handle | None = None                     # the gradient, if it is being received
-    partner: Received | None = None                  # the other end, if it is here
-    silent = False                                   # the pass does not reach that one
+    gradient_edge: Any = None                                 # the edge that receives the gradient; keeps the graph alive
+    gradient_handle: Handle | None = None                     # the gradient, while it is being received
+    partner: PendingRecv | None = None                  # the other end, if this process holds it
+    partner_not_reached = False                                   # the pass does not reach the other end
 
     def __init__(self, comm: Communicator, place: int | None, other: int, tag: int, own_pass: bool = False) -> None:
         super().__init__(comm, place, other, tag, own_pass)
-        self.taken = tag < 0                         # no path leads to a gradient that is sent
+        self.joined_without_path = tag < 0                         # no token leads to the Send of a gradient
 
-    def expect(self) -> None:
-        """Begin to receive the gradient."""
-        if not self.silent:
-            self.coming = self.comm.post_recv(self.other, gradient_tag(self.number), self.place)
+    def start_receiving(self) -> None:
+        """Start to receive the gradient."""
+        if not self.partner_not_reached:
+            self.gradient_handle = self.comm.post_recv(self.peer, gradient_tag(self.number), self.place)
 
-    def take(self, completed: Callable[[Handle], Tensor]) -> Tensor:
-        """The gradient, by what makes a tensor of the received message."""
-        if self.silent:
+    def gradient(self, completed: Callable[[Handle], Tensor]) -> Tensor:
+        """The gradient; `completed` makes a Tensor of the received message's Handle. Zeros if the pass does not reach
+        the receiver's end, held in this process.
+        """
+        if self.partner_not_reached:
             return as_tensor(np.zeros(*self.like))
-        if self.coming is None:
-            self.expect()
-        handle, self.coming = self.coming, None
+        if self.gradient_handle is None:
+            self.start_receiving()
+        handle, self.gradient_handle = self.gradient_handle, None
         assert handle is not None
         message: Message = handle.wait()
-        self.run()
-        self.done = self.done or (bool(int(message.note) & LAST) and not self.local)
+        self.take_part()
+        self.closed = self.closed or (bool(int(message.note) & LAST) and not self.local)
         return completed(handle)
 
-    def meet(self, beginning: Beginning) -> None:
-        """Join, as the other end says; the first time, as this one does."""
+    def on_pass_start(self, pass_start: PassStart) -> None:
+        """Take part as the receiver's end says; the first time, as this end decides (PassStart.joining_sends)."""
         if self.local:
             partner = self.partner
-            self.silent = partner is not None and not partner.reached(beginning.members)
-            if partner is not None and partner.gone():
-                self.forget()
-            elif partner is not None and not self.silent:
-                beginning.join(self)
-        elif not self.again:
-            if self in beginning.chosen:
-                self.taken = True
-                beginning.join(self)
-        elif self.taken:
-            word = self.comm.post_recv(self.other, status_tag(self.number), self.place).wait().note
-            if word == GONE:
-                self.forget()
-            elif word == YES:
-                beginning.join(self)
-        elif self.gone():
-            self.forget()
+            self.partner_not_reached = partner is not None and not partner.is_reached_by(pass_start.members)
+            if partner is not None and partner.is_dropped():
+                self.drop_graph()
+            elif partner is not None and not self.partner_not_reached:
+                pass_start.join(self)
+        elif not self.graph_kept:
+            if self in pass_start.joining_sends:
+                self.joined_without_path = True
+                pass_start.join(self)
+        elif self.joined_without_path:
+            status = self.comm.post_recv(self.peer, status_tag(self.number), self.place).wait().note
+            if status == CLOSED:
+                self.drop_graph()
+            elif status == REACHED:
+                pass_start.join(self)
+        elif self.is_dropped():
+            self.drop_graph()
 
-    def used_up(self) -> str:
-        """It took part in a pass that nothing led from."""
+    def used_up_text(self) -> str:
+        """The text for a Send that took part in a pass that reached no token."""
         return ("took part in an earlier backward pass, which reached no token. Join it to the loss it belongs to, "
                 "join(loss, token), or send it with own_pass=True, before such a pass begins")
 
-    def forget(self) -> None:
-        """No gradient will come: let go of the graph."""
-        self.done, self.root = True, None
+    def drop_graph(self) -> None:
+        """Free the graph: no gradient will come."""
+        self.closed, self.gradient_edge = True, None
 
 
-class Received(Open):
-    """The receiver's end: it sends a gradient."""
+class PendingRecv(PendingMessage):
+    """The receiver's end, which sends a gradient."""
 
-    missed = 0                                       # how long passes after one that kept the graph have not reached it
-    passed = False                                   # a pass has not reached it, and it is not answered yet
-    keep = False                                     # whether that pass kept its graph
+    misses = 0                                       # passes since one with a kept graph that did not reach it, in eighths
+    unanswered = False                                   # a pass did not reach it, and zeros are not sent yet
+    keeps_graph = False                                     # whether that pass kept its graph
 
-    def meet(self, beginning: Beginning) -> None:
-        """Say whether a gradient will come; the first time, note whether zeros are owed."""
-        reached = self.reached(beginning.members)
+    def on_pass_start(self, pass_start: PassStart) -> None:
+        """Tell the sender whether this pass sends a gradient; the first time, note whether zeros will be due."""
+        reached = self.is_reached_by(pass_start.members)
         if self.local:
-            self.done = self.gone()                  # its Sent asks
-        elif self.again:
-            self.missed = 0 if reached else self.missed + (8 if beginning.accumulate else 1)
-            if self.missed > 8 * MISSES or self.gone():
+            self.closed = self.is_dropped()                  # its PendingSend asks
+        elif self.graph_kept:
+            self.misses = 0 if reached else self.misses + (8 if pass_start.accumulate else 1)
+            if self.misses > 8 * MAX_MISSES or self.is_dropped():
                 self.close()
             else:
-                self._post(np.zeros(0), status_tag(self.number), YES if reached else NO)
+                self._post(np.zeros(0), status_tag(self.number), REACHED if reached else NOT_REACHED)
         elif reached:
-            self.passed = False
+            self.unanswered = False
         elif not self.own_pass:
-            self.passed, self.keep = True, beginning.keep
-            if beginning.keep and not beginning.accumulate and not beginning.leads_on(self):
-                self.answer()
+            self.unanswered, self.keeps_graph = True, pass_start.keeps_graph
+            if pass_start.keeps_graph and not pass_start.accumulate and not pass_start.leads_to_pending_send(self):
+                self.send_zeros()
             else:
-                waiting.owe()
+                pending.settle_before_waiting()
 
-    def answer(self) -> None:
+    def send_zeros(self) -> None:
         """Send zeros as the gradient, since no pass reached the received tensor."""
-        self.passed, self.taken = False, True
-        self.again, self.done = self.again or self.keep, not self.keep
-        if self.keep:
-            waiting.kept.append(self)
-        self._post(np.zeros(*self.like), gradient_tag(self.number), ZEROS | (0 if self.keep else LAST))
+        self.unanswered, self.joined_without_path = False, True
+        self.graph_kept, self.closed = self.graph_kept or self.keeps_graph, not self.keeps_graph
+        if self.keeps_graph:
+            pending.with_kept_graph.append(self)
+        self._post(np.zeros(*self.like), gradient_tag(self.number), ZEROS | (0 if self.keeps_graph else LAST))
 
-    def run(self) -> bool:
-        """The gradient is sent: nothing is owed. If the graph is kept, the other end asks for words from now on."""
-        self.passed, before = False, self.again
-        last = super().run()
-        if self.again and not before and not self.local:
-            waiting.kept.append(self)
+    def take_part(self) -> bool:
+        """As PendingMessage.take_part; if the pass keeps its graph, the sender asks for a status in each later pass."""
+        self.unanswered, before = False, self.graph_kept
+        last = super().take_part()
+        if self.graph_kept and not before and not self.local:
+            pending.with_kept_graph.append(self)
         return last
 
-    def used_up(self) -> str:
-        """Zeros were sent, or the last word."""
-        if self.again:
-            return (f"was kept by a pass with retain_graph or create_graph, but {MISSES} backward passes after that did not "
-                    "reach it, and it was given up")
+    def used_up_text(self) -> str:
+        """The text for a Recv that was answered with zeros, or closed."""
+        if self.graph_kept:
+            return (f"was kept by a pass with retain_graph or create_graph, but {MAX_MISSES} backward passes after that did "
+                    "not reach it, and it was given up")
         return ("took part in an earlier backward pass, which did not reach what was received, and was answered with zeros "
                 "when this rank next waited for others (or ended). Receive it after that pass, or with own_pass=True: "
                 "then it waits for the pass that reaches it. join(loss, y) says the same")
 
     def close(self) -> None:
-        """No pass will come by: answer, or let the other end's next pass not wait for one of this rank."""
-        if not self.done and not self.local:
-            if self.again:
-                self.done = self.taken = True
-                self._post(np.zeros(0), status_tag(self.number), GONE)
+        """No further pass will take part: send zeros, or tell the sender not to wait for a status any more."""
+        if not self.closed and not self.local:
+            if self.graph_kept:
+                self.closed = self.joined_without_path = True
+                self._post(np.zeros(0), status_tag(self.number), CLOSED)
             else:
-                self.keep = False
-                self.answer()
+                self.keeps_graph = False
+                self.send_zeros()
 
     def _post(self, array: Any, tag: int, note: float) -> None:
-        self.comm.post_send(array, self.other, tag, note, self.place)
+        self.comm.post_send(array, self.peer, tag, note, self.place)
 
 
-class _Waiting(threading.local):
-    """The open messages of this thread, in order."""
+class _PendingMessages(threading.local):
+    """The pending messages of one thread, in the order of the calls."""
 
     def __init__(self) -> None:
-        self.messages: list[Open] = []
-        self.kept: list[Received] = []               # those whose other ends may ask for a word in each pass
-        self.known: list[Any] = []                   # communicators that had messages
+        self.messages: list[PendingMessage] = []
+        self.with_kept_graph: list[PendingRecv] = []               # those whose senders may ask for a status in each pass
+        self.communicators: list[Any] = []                   # communicators that had messages
         self.warned = False
 
-    def add(self, message: Open) -> None:
-        """Let a message wait for the next pass."""
-        running.joining = take_part
-        if isinstance(message, Received):
+    def add(self, message: PendingMessage) -> None:
+        """Add a message that the next backward pass has to look at."""
+        running.joining = senders_joining
+        if isinstance(message, PendingRecv):
             if message.local:
                 for sent in reversed(self.messages):
-                    if isinstance(sent, Sent) and sent.comm is message.comm and sent.number == message.number:
+                    if isinstance(sent, PendingSend) and sent.comm is message.comm and sent.number == message.number:
                         sent.partner = message
                         break
-            elif message.comm not in self.known:
-                self.known.append(message.comm)
+            elif message.comm not in self.communicators:
+                self.communicators.append(message.comm)
                 obligations.close = close
                 if threading.current_thread() is threading.main_thread():
-                    atexit.unregister(_at_exit)      # last registered, first called: before the communicator's own
+                    atexit.unregister(_at_exit)      # registered last, called first: before the communicator's own
                     atexit.register(_at_exit, os.getpid())
         self.messages.append(message)
-        if message.again and isinstance(message, Received) and not message.local:
-            self.kept.append(message)
-        if len(self.messages) >= MANY and not self.warned:
-            self.messages = [m for m in self.messages if m.goes_on()]
-            if len(self.messages) >= MANY:
+        if message.graph_kept and isinstance(message, PendingRecv) and not message.local:
+            self.with_kept_graph.append(message)
+        if len(self.messages) >= WARN_AT and not self.warned:
+            self.messages = [m for m in self.messages if m.is_open()]
+            if len(self.messages) >= WARN_AT:
                 self.warned = True
-                warnings.warn(f"{MANY} messages were sent or received with a gradient to come, and no backward pass began: "
-                              "they are kept until one does. Evaluate inside no_grad()", RuntimeWarning, stacklevel=4)
+                warnings.warn(f"{WARN_AT} messages were sent or received with a gradient to come, and no backward pass "
+                              "began: they are kept until one does. Evaluate inside no_grad()", RuntimeWarning, stacklevel=4)
 
-    def owe(self) -> None:
-        """Zeros are to be sent before this rank waits for others."""
+    def settle_before_waiting(self) -> None:
+        """Send zeros to the other ends before this rank next waits for others."""
         obligations.settle = self.settle
 
     def settle(self) -> None:
-        """Send the zeros that are owed, but for what led to a Send that has had no pass."""
-        owed = [m for m in self.messages if isinstance(m, Received) and m.passed]
+        """Send the zeros that are due, except for what led to a Send that has had no pass."""
+        owed = [m for m in self.messages if isinstance(m, PendingRecv) and m.unanswered]
         if owed:
-            behind = nodes_behind(not_passed(self.messages), self.messages)
+            behind = nodes_behind(pending_send_roots(self.messages), self.messages)
             for message in reversed(owed):
-                message.passed = False               # or it waits for that Send's pass
-                if not message.reached(behind):
-                    message.answer()
+                message.unanswered = False               # if it is not sent now, it waits for that Send's pass
+                if not message.is_reached_by(behind):
+                    message.send_zeros()
 
 
-waiting = _Waiting()
+pending = _PendingMessages()
 
 
-def nodes_behind(roots: Iterable[Any], messages: Iterable[Open]) -> set[Any]:
-    """All nodes that some edges lead to; also by way of messages of which this process holds both ends."""
+def nodes_behind(roots: Iterable[Any], messages: Iterable[PendingMessage]) -> set[Any]:
+    """All nodes that the edges lead to, also through messages of which this process holds both ends."""
     order, leaves = survey(list(roots))
     found = {*order, *leaves}
-    local = {m for m in messages if isinstance(m, Sent) and m.partner is not None and not m.done}
-    while more := {m for m in local if m.partner.reached(found)}:              # type: ignore[union-attr]
+    local = {m for m in messages if isinstance(m, PendingSend) and m.partner is not None and not m.closed}
+    while more := {m for m in local if m.partner.is_reached_by(found)}:              # type: ignore[union-attr]
         local -= more
-        order, leaves = survey([m.root for m in more])
+        order, leaves = survey([m.gradient_edge for m in more])
         found.update(order, leaves)
     return found
 
 
-def not_passed(messages: Iterable[Open]) -> list[Any]:
+def pending_send_roots(messages: Iterable[PendingMessage]) -> list[Any]:
     """The edges of Sends to other processes that have had no pass."""
-    return [m.root for m in messages if isinstance(m, Sent) and not (m.local or m.again or m.done)]
+    return [m.gradient_edge for m in messages if isinstance(m, PendingSend) and not (m.local or m.graph_kept or m.closed)]
 
 
-class Beginning:
-    """A backward pass that begins: what it reaches, and which Sends join it."""
+class PassStart:
+    """A backward pass that starts: the nodes it reaches, and the Sends that join it without being reached."""
 
     def __init__(self, order: Sequence[Any], targets: list[Any] | None, keep: bool, accumulate: bool,
-                 messages: Sequence[Open]) -> None:
-        self.members, self.targets, self.keep, self.accumulate = set(order), targets, keep, accumulate
+                 messages: Sequence[PendingMessage]) -> None:
+        self.members, self.targets, self.keeps_graph, self.accumulate = set(order), targets, keep, accumulate
         self.messages = messages
         self.roots: list[Any] = []
-        self.chosen = self._choose([m for m in messages if isinstance(m, Sent)])
+        self.joining_sends = self._choose([m for m in messages if isinstance(m, PendingSend)])
 
-    def _choose(self, sends: list[Sent]) -> set[Sent]:
-        """The Sends that take part for the first time though no path leads to their tokens."""
-        waits = [m for m in sends if m.due() and not m.reached(self.members)]
-        if not waits or not any(m.reached(self.members) for m in sends):
-            return {m for m in waits if self.wants(m.root)}
-        chosen: set[Sent] = set()
-        if self.keep:
-            return chosen
+    def _choose(self, sends: list[PendingSend]) -> set[PendingSend]:
+        """The Sends that take part for the first time although the pass does not reach their tokens."""
+        waits = [m for m in sends if m.awaits_first_pass() and not m.is_reached_by(self.members)]
+        if not waits or not any(m.is_reached_by(self.members) for m in sends):
+            return {m for m in waits if self.leads_to_target(m.gradient_edge)}
+        joining: set[PendingSend] = set()
+        if self.keeps_graph:
+            return joining
         freed = {node for node in self.members if node.saved is not None or node.always_runs}
-        graphs = {m: nodes_behind([m.root], self.messages) for m in waits}
-        while more := [m for m in graphs if not freed.isdisjoint(graphs[m]) and self.wants(m.root)]:
+        graphs = {m: nodes_behind([m.gradient_edge], self.messages) for m in waits}
+        while more := [m for m in graphs if not freed.isdisjoint(graphs[m]) and self.leads_to_target(m.gradient_edge)]:
             for m in more:
-                chosen.add(m)
+                joining.add(m)
                 freed |= graphs.pop(m)
-        return chosen
+        return joining
 
-    def wants(self, root: Any) -> bool:
-        """Whether gradients from there go to what is asked for; or on to other ranks, by nodes that the pass comes by."""
+    def leads_to_target(self, root: Any) -> bool:
+        """Whether gradients from `root` reach an input that grad() asks for, or go on to other ranks through nodes of
+        the pass.
+        """
         if self.targets is None:
             return True
         behind = nodes_behind([root], self.messages)
         asked = {node for node, _ in self.targets} | {node for node in self.members if node.always_runs}
-        return not asked.isdisjoint(behind) or any(isinstance(m, Received) and m.due() and m.reached(behind)
-                                                   for m in self.messages)
+        return not asked.isdisjoint(behind) or any(
+            isinstance(m, PendingRecv) and m.awaits_first_pass() and m.is_reached_by(behind) for m in self.messages)
 
-    def leads_on(self, message: Received) -> bool:
-        """Whether what was received led to a Send that has had no pass, and has none now."""
-        return message.reached(nodes_behind(not_passed(m for m in self.messages if m not in self.chosen), self.messages))
+    def leads_to_pending_send(self, message: PendingRecv) -> bool:
+        """Whether what was received led to a Send that has had no pass and does not join this one."""
+        others = pending_send_roots(m for m in self.messages if m not in self.joining_sends)
+        return message.is_reached_by(nodes_behind(others, self.messages))
 
-    def join(self, message: Sent) -> None:
-        """A Send takes part; and what its tensor was made of."""
-        self.roots.append(message.root)
-        self.members.update(survey([message.root])[0])
+    def join(self, message: PendingSend) -> None:
+        """Add a Send to the pass, and the nodes behind it."""
+        self.roots.append(message.gradient_edge)
+        self.members.update(survey([message.gradient_edge])[0])
 
 
-def tell_gone() -> None:
-    """A message or a collective is called: ranks whose Sends ask in each pass about graphs that are gone need not go on."""
-    if waiting.kept:
-        waiting.kept = [m for m in waiting.kept if m.goes_on()]
-        for message in waiting.kept:
-            if message.gone():
+def close_dropped_messages() -> None:
+    """Close received messages whose graphs are freed, which lets the senders stop asking for a status. Called with
+    each message and collective.
+    """
+    if pending.with_kept_graph:
+        pending.with_kept_graph = [m for m in pending.with_kept_graph if m.is_open()]
+        for message in pending.with_kept_graph:
+            if message.is_dropped():
                 message.close()
 
 
-def take_part(order: list[Any], targets: list[Any] | None, keep: bool, accumulate: bool) -> list[Any]:
-    """A backward pass over `order` begins: the edges of the Sends that take part though no path leads there."""
-    messages = waiting.messages = [m for m in waiting.messages if m.goes_on()]
+def senders_joining(order: list[Any], targets: list[Any] | None, keep: bool, accumulate: bool) -> list[Any]:
+    """A backward pass over `order` starts: the edges of the Sends that join it although no path leads to them."""
+    messages = pending.messages = [m for m in pending.messages if m.is_open()]
     if not messages:
         return []
-    beginning = Beginning(order, targets, keep, accumulate, messages)
+    pass_start = PassStart(order, targets, keep, accumulate, messages)
     for message in reversed(messages):
-        message.meet(beginning)
-    waiting.messages = [m for m in messages if m.goes_on()]
-    return beginning.roots
+        message.on_pass_start(pass_start)
+    pending.messages = [m for m in messages if m.is_open()]
+    return pass_start.roots
 
 
 def close(comm: Any = None) -> None:
-    """A communicator is given back, or (None) this rank ends: no message that was received there waits for a pass."""
-    for message in reversed(waiting.messages):
-        if isinstance(message, Received) and comm in (None, message.comm) and not message.comm.freed:
+    """Close all received messages of a communicator that is freed, or (None) of a rank that ends."""
+    for message in reversed(pending.messages):
+        if isinstance(message, PendingRecv) and comm in (None, message.comm) and not message.comm.freed:
             message.close()
-    waiting.messages = [m for m in waiting.messages if m.goes_on()]
+    pending.messages = [m for m in pending.messages if m.is_open()]
 
 
 def _at_exit(process: int) -> None:
-    """The script ends; not that of a forked child."""
+    """Close all messages when the script ends; not in a forked child."""
     if os.getpid() == process:
         close()
 
 
 @contextlib.contextmanager
-def thrown_away() -> Iterator[None]:
-    """What is recorded inside is dropped afterwards, on all ranks: its messages wait for no later pass, and passes inside
-    leave those from before alone."""
+def discarded_messages() -> Iterator[None]:
+    """Context in which recorded messages are discarded at the end, on all ranks: no later pass takes part in them, and
+    passes inside do not take part in earlier messages.
+    """
     obligations.before_waiting()
-    before, kept, waiting.messages, waiting.kept = waiting.messages, waiting.kept, [], []
+    before, kept, pending.messages, pending.with_kept_graph = pending.messages, pending.with_kept_graph, [], []
     try:
         yield
     finally:
-        waiting.messages, waiting.kept = before, kept
+        pending.messages, pending.with_kept_graph = before, kept
 
 
-def sends_gradients_of(tensors: Sequence[Tensor]) -> bool:
-    """Whether the next pass to these tensors takes up a Send that nothing uses."""
+def next_pass_joins_a_send(tensors: Sequence[Tensor]) -> bool:
+    """Whether the next pass to these tensors takes part in a Send whose token nothing uses."""
     targets = [edge_of(t) for t in tensors if t.requires_grad]
-    beginning = Beginning([], targets, True, False, waiting.messages)
-    return any(isinstance(m, Sent) and not m.done and not m.own_pass and beginning.wants(m.root) for m in waiting.messages)
+    pass_start = PassStart([], targets, True, False, pending.messages)
+    sends = [m for m in pending.messages if isinstance(m, PendingSend) and not m.closed and not m.own_pass]
+    return any(pass_start.leads_to_target(m.gradient_edge) for m in sends)

@@ -10,7 +10,7 @@ import numpy as np
 from autograd import Tensor, grad, no_grad, tensor
 
 from ..comm import Communicator, communicator
-from ..functions.pending_messages import thrown_away
+from ..functions.pending_messages import discarded_messages
 from ..nests.tree import rebuilt
 from .factors import common_factor
 from .pullback import Traced, everyones, gradients, inner, is_part, name, nothing_of, refuse, with_empty_parts
@@ -39,7 +39,7 @@ def check_adjoint(collective: Callable[..., Any], xs: Sequence[Any], comm: Commu
         raise ValueError(f"check_adjoint(order={order!r}): 1, or 2 to check the backward pass of the backward pass too")
     rng = np.random.default_rng([7, comm.rank]) if rng is None else rng
     xs = [xs] if isinstance(xs, (Tensor, np.ndarray, dict)) else xs
-    with thrown_away():
+    with discarded_messages():
         check = _Check(collective, [rebuilt(x, _source) for x in with_empty_parts(xs, comm)], comm, rng, rtol)
         grads = check.first(order)
         if order > 1:

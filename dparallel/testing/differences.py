@@ -12,7 +12,7 @@ from autograd import GradcheckError, Tensor, from_numpy, no_grad, tensor
 from autograd.transforms.forward_ad import dual_level, make_dual, unpack_dual
 
 from ..comm import Communicator, communicator
-from ..functions.pending_messages import thrown_away
+from ..functions.pending_messages import discarded_messages
 from ..nests.tree import leaves, rebuilt
 from .factors import common_factor
 from .pullback import Traced, everyones, floating, gradients, inner, nothing_of, refuse, with_empty_parts
@@ -61,7 +61,7 @@ def gradcheck(func: Callable[..., Any], inputs: Any, comm: Communicator | None =
     comm = communicator(comm)
     run = _Run(func, inputs, comm, eps, fast_mode)
     try:
-        with thrown_away():
+        with discarded_messages():
             run.trace()
             analytical = run.analytical(nondet_tol, check_grad_dtypes) if check_backward_ad or not check_forward_ad else None
             run.compare(analytical, rtol, atol, check_forward_ad)
@@ -252,7 +252,7 @@ def gradgradcheck(func: Callable[..., Any], inputs: Any, grad_outputs: Any = Non
     sources = _sources(args)
     refuse(comm, "" if sources else "gradgradcheck needs an input that requires grad on every rank; where a rank has no "
            "part, None or an empty tensor, shape (0,), that requires grad", ValueError)
-    with thrown_away():
+    with discarded_messages():
         traced = Traced(func, args, comm, GradcheckError)
     refuse(comm, "" if traced.recorded else "gradgradcheck: no output requires grad, on any rank", ValueError)
     seeds = _seeds(traced.outputs, grad_outputs, comm, gen_non_contig_grad_outputs)

@@ -10,7 +10,7 @@ import numpy as np
 from autograd import Tensor, enable_grad, grad, tensor
 
 from ..comm import Communicator
-from ..functions.pending_messages import sends_gradients_of, thrown_away
+from ..functions.pending_messages import discarded_messages, next_pass_joins_a_send
 from ..nests.tree import leaves
 
 
@@ -74,7 +74,7 @@ def gradients(outputs: Sequence[Tensor], inputs: Sequence[Tensor], us: Sequence[
 
 def nothing_of(us: Sequence[Tensor]) -> list[Any]:
     """A zero that depends on us, where gradients of them went off in messages whose backward this rank must run, too."""
-    return [(sum((u * 0).abs().sum() for u in us))] if sends_gradients_of(us) else []
+    return [(sum((u * 0).abs().sum() for u in us))] if next_pass_joins_a_send(us) else []
 
 
 class Traced:
@@ -103,7 +103,7 @@ class Traced:
 
     def again(self, args: Sequence[Any]) -> list[Tensor]:
         """The same outputs for other arguments; the messages that made them wait for no backward pass."""
-        with thrown_away():
+        with discarded_messages():
             outputs = floating(self.func(*args))
         if len(outputs) != self.count:
             raise RuntimeError(f"{name(self.func)} gave {self.count} tensors of floats, and then {len(outputs)}")

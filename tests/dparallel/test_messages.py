@@ -305,7 +305,7 @@ def test_the_receiver_does_not_record(on_ranks):
         token = Send.apply(w, comm=comm, dest=(comm.rank + 1) % comm.size)
         with ag.no_grad(), pytest.raises(RuntimeError, match=r"place \d sent a tensor that requires grad, .* not recorded here"):
             Recv.apply(comm=comm, source=(comm.rank - 1) % comm.size)
-        messages.waiting.messages.clear()
+        messages.pending.messages.clear()
         del token
 
     on_ranks(check)
@@ -377,7 +377,7 @@ def test_many_messages_without_backward_are_told():
         w = ag.ones(1, requires_grad=True)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            for _ in range(messages.MANY // 2):
+            for _ in range(messages.WARN_AT // 2):
                 Send.apply(w, comm=comm, dest=0)
                 Recv.apply(comm=comm, source=0)
         (w * 2).sum().backward()

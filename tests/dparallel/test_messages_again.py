@@ -5,8 +5,8 @@ import pytest
 
 import autograd as ag
 from dparallel import AllReduce, Devices, RankFailure, Recv, Send, join, run_ranks
-from dparallel.functions.pending_messages import MISSES
-from dparallel.functions.pending_messages import waiting as kept
+from dparallel.functions.pending_messages import MAX_MISSES
+from dparallel.functions.pending_messages import pending as kept
 from dparallel.testing import gradcheck, gradgradcheck
 
 
@@ -22,8 +22,8 @@ def round_the_ring(x, comm, held=None):
     return Recv.apply(source=(comm.rank - 1) % comm.size, comm=comm)
 
 
-def waiting():
-    return [m for m in kept.messages if not m.done]
+def pending():
+    return [m for m in kept.messages if not m.closed]
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -44,7 +44,7 @@ def test_graphs_of_passes_that_no_pass_uses_up(on_ranks, power, keep):
         tokens = None
         for _ in range(2):
             (w * 3).sum().backward()
-        assert waiting() == []
+        assert pending() == []
         np.testing.assert_allclose(w.grad.numpy(), 6)
 
     on_ranks(check)
@@ -175,7 +175,7 @@ def test_third_derivatives(on_ranks):
         del g, h, k, y
         for _ in range(3):
             (x * 1).sum().backward()
-        assert waiting() == []
+        assert pending() == []
 
     on_ranks(check)
 
@@ -195,7 +195,7 @@ def test_a_rank_whose_graph_is_gone_need_not_have_as_many_passes(on_ranks):
                 x = leaf(comm)
                 (x * 2).sum().backward()
                 assert x.grad.tolist() == [2, 2] and total.item() == comm.size
-            assert waiting() == []
+            assert pending() == []
         comm.barrier()
 
     on_ranks(check)
@@ -209,11 +209,11 @@ def test_a_kept_graph_that_many_passes_do_not_reach_is_given_up(on_ranks, grads)
         y = round_the_ring(x * 2, comm)
         loss = (y ** 2).sum()
         loss.backward(retain_graph=True)
-        for _ in range((8 if grads else 1) * MISSES + 1):
-            assert waiting() != [] or comm.size == 1
+        for _ in range((8 if grads else 1) * MAX_MISSES + 1):
+            assert pending() != [] or comm.size == 1
             ag.grad(w.sum(), w) if grads else w.sum().backward()
         if comm.size > 1:
-            assert waiting() == []
+            assert pending() == []
             with pytest.raises(RuntimeError, match="was kept by a pass with retain_graph .* given up"):
                 loss.backward()
 
@@ -292,7 +292,7 @@ def test_a_pass_from_some_of_the_received_tensors(used, style):
         assert [g.item() for g in gs] == [2 * x.item() if place in rest else 0 for place, x in enumerate(xs)]
     del ys, loss, gs, hs
     (xs[0] * 2).sum().backward()
-    assert waiting() == []
+    assert pending() == []
 
 
 def test_the_checkers_on_devices_ask_for_one_output_at_a_time():

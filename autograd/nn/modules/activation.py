@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.tensor import Parameter
+from ...core.tensor import Parameter, Tensor
+from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init as initial
@@ -26,7 +27,7 @@ class InPlace(Module):
 class ReLU(InPlace):
     """max(x, 0), element by element."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.relu(input, self.inplace)
 
@@ -34,7 +35,7 @@ class ReLU(InPlace):
 class SELU(InPlace):
     """scale * elu(x), with the constants that keep mean 0 and variance 1. Klambauer et al. 2017."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.selu(input, self.inplace)
 
@@ -42,7 +43,7 @@ class SELU(InPlace):
 class SiLU(InPlace):
     """x * sigmoid(x), element by element; also called swish. Elfwing et al. 2017 (arXiv:1702.03118)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.silu(input, self.inplace)
 
@@ -50,7 +51,7 @@ class SiLU(InPlace):
 class Mish(InPlace):
     """x * tanh(softplus(x)), element by element. Misra 2019 (arXiv:1908.08681)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.mish(input, self.inplace)
 
@@ -61,7 +62,7 @@ class Hardsigmoid(Module):
     def __init__(self, inplace: bool = False) -> None:
         self.inplace = inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.hardsigmoid(input, self.inplace)
 
@@ -72,7 +73,7 @@ class Hardswish(Module):
     def __init__(self, inplace: bool = False) -> None:
         self.inplace = inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.hardswish(input, self.inplace)
 
@@ -88,7 +89,7 @@ class Hardtanh(Module):
         if not self.max_val > self.min_val:
             raise AssertionError(f"max_val must be larger than min_val, got {self.min_val} and {self.max_val}")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
@@ -114,7 +115,7 @@ class Threshold(Module):
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         self.threshold, self.value, self.inplace = threshold, value, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.threshold(input, self.threshold, self.value, self.inplace)
 
@@ -131,7 +132,7 @@ class RReLU(Module):
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
         self.lower, self.upper, self.inplace = lower, upper, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
@@ -146,7 +147,7 @@ class LeakyReLU(Module):
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         self.negative_slope, self.inplace = negative_slope, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.leaky_relu(input, self.negative_slope, self.inplace)
 
@@ -161,7 +162,7 @@ class ELU(Module):
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         self.alpha, self.inplace = alpha, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.elu(input, self.alpha, self.inplace)
 
@@ -176,7 +177,7 @@ class CELU(Module):
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         self.alpha, self.inplace = alpha, inplace
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype. With inplace=True the result is written into input's memory."""
         return F.celu(input, self.alpha, self.inplace)
 
@@ -192,7 +193,8 @@ class PReLU(Module):
 
     weight: Any
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         self.num_parameters, self.init = num_parameters, init
         self.weight = Parameter(empty(num_parameters, device=device, dtype=dtype))
         self.reset_parameters()
@@ -201,7 +203,7 @@ class PReLU(Module):
         """Set every slope to `init`."""
         initial.constant_(self.weight, self.init)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, ...), with c == num_parameters unless that is 1 -> the same shape and dtype."""
         return F.prelu(input, self.weight)
 
@@ -216,7 +218,7 @@ class GLU(Module):
     def __init__(self, dim: int = -1) -> None:
         self.dim = dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of even size along dim -> half that size along dim. RuntimeError if the size is odd."""
         return F.glu(input, self.dim)
 
@@ -233,7 +235,7 @@ class GELU(Module):
     def __init__(self, approximate: str = "none") -> None:
         self.approximate = approximate
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
         return F.gelu(input, approximate=self.approximate)
 
@@ -248,7 +250,7 @@ class Hardshrink(Module):
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
         return F.hardshrink(input, self.lambd)
 
@@ -263,7 +265,7 @@ class Softshrink(Module):
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = lambd
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
         return F.softshrink(input, self.lambd)
 
@@ -278,7 +280,7 @@ class Softplus(Module):
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         self.beta, self.threshold = beta, threshold
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
         return F.softplus(input, self.beta, self.threshold)
 
@@ -290,7 +292,7 @@ class Softplus(Module):
 class Sigmoid(Module):
     """1 / (1 + exp(-x)), element by element."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
         return F.sigmoid(input)
 
@@ -298,7 +300,7 @@ class Sigmoid(Module):
 class Tanh(Module):
     """The hyperbolic tangent, element by element."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
         return F.tanh(input)
 
@@ -306,7 +308,7 @@ class Tanh(Module):
 class LogSigmoid(Module):
     """log(sigmoid(x)), computed without overflow or underflow."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
         return F.logsigmoid(input)
 
@@ -314,7 +316,7 @@ class LogSigmoid(Module):
 class Softsign(Module):
     """x / (1 + |x|), element by element."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
         return F.softsign(input)
 
@@ -322,7 +324,7 @@ class Softsign(Module):
 class Tanhshrink(Module):
     """x - tanh(x), element by element."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape and dtype."""
         return F.tanhshrink(input)
 
@@ -333,7 +335,7 @@ class Softmin(Module):
     def __init__(self, dim: int | None = None) -> None:
         self.dim = dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape; slices along dim sum to 1."""
         return F.softmin(input, self.dim, _stacklevel=5)
 
@@ -348,7 +350,7 @@ class Softmax(Module):
     def __init__(self, dim: int | None = None) -> None:
         self.dim = dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape; slices along dim sum to 1."""
         return F.softmax(input, self.dim, _stacklevel=5)
 
@@ -363,7 +365,7 @@ class LogSoftmax(Module):
     def __init__(self, dim: int | None = None) -> None:
         self.dim = dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape."""
         return F.log_softmax(input, self.dim, _stacklevel=5)
 
@@ -375,7 +377,7 @@ class LogSoftmax(Module):
 class Softmax2d(Module):
     """softmax over the channels of each pixel of (n, c, h, w) or (c, h, w)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> the same shape. ValueError for another number of dimensions."""
         if input.ndim not in (3, 4):
             raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")

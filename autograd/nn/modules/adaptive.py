@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.primitive import value_read
+from ...core.tensor import Tensor
+from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from ...ops.shape import cat
 from .. import functional as F
@@ -31,7 +33,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     """
 
     def __init__(self, in_features: int, n_classes: int, cutoffs: Sequence[int], div_value: float = 4.0,
-                 head_bias: bool = False, device: Any = None, dtype: Any = None) -> None:
+                 head_bias: bool = False, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         cutoffs = list(cutoffs)
         if not cutoffs:
             raise ValueError("cutoffs should be a sequence of length larger than 0")
@@ -43,7 +45,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         self.div_value, self.head_bias = div_value, head_bias
         self.shortlist_size, self.n_clusters = self.cutoffs[0], len(self.cutoffs) - 1
         self.head_size = self.shortlist_size + self.n_clusters
-        kind = {"device": device, "dtype": dtype}
+        kind: dict[str, Any] = {"device": device, "dtype": dtype}
         self.head = Linear(in_features, self.head_size, bias=head_bias, **kind)
         self.tail = ModuleList()
         for i in range(self.n_clusters):
@@ -57,7 +59,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         for layer in (self.head, *(part for cluster in self.tail for part in cluster)):
             layer.reset_parameters()
 
-    def forward(self, input_: Any, target_: Any) -> _ASMoutput:
+    def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         """input_ (n, in_features), target_ (n,) of class numbers -> (output, loss): the log-probability of each
         target, and minus their mean. Without n both are scalars.
         """
@@ -79,7 +81,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         loss = (-output).mean()
         return _ASMoutput(output.squeeze(0) if single else output, loss)
 
-    def _check(self, input: Any, target: Any) -> None:
+    def _check(self, input: Tensor, target: Tensor) -> None:
         if target.ndim not in (0, 1):
             raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
         if input.ndim != target.ndim + 1:
@@ -88,14 +90,14 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         if target.ndim and len(input) != len(target):
             raise RuntimeError("Input and target should have the same size in the batch dimension.")
 
-    def log_prob(self, input: Any) -> Any:
+    def log_prob(self, input: Tensor) -> Tensor:
         """The log probabilities of all classes: (n, n_classes)."""
         head = F.log_softmax(self.head(input), dim=1)
         tails = [F.log_softmax(part(input), dim=1) + head[:, self.shortlist_size + i].unsqueeze(1)
                  for i, part in enumerate(self.tail)]
         return cat([head[:, :self.shortlist_size], *tails], dim=1)
 
-    def predict(self, input: Any) -> Any:
+    def predict(self, input: Tensor) -> Tensor:
         """The most probable class of each row: (n,). Clusters are looked into only where the head points to them."""
         head = self.head(input)
         best = head.argmax(dim=1)

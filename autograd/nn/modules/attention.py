@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Parameter, Tensor
+from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from ...ops.nn.attention import multi_head_attention_forward
 from ...ops.pointwise.where import where
@@ -31,7 +32,7 @@ class MultiheadAttention(Module):
 
     def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True, add_bias_kv: bool = False,
                  add_zero_attn: bool = False, kdim: int | None = None, vdim: int | None = None, batch_first: bool = False,
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and "
                              f"num_heads={num_heads} instead")
@@ -66,8 +67,9 @@ class MultiheadAttention(Module):
             if bias is not None:
                 init.normal_(bias, 0.0, 1 / math.sqrt(self.embed_dim))      # Xavier's, for embed_dim in and out
 
-    def forward(self, query: Any, key: Any, value: Any, key_padding_mask: Any = None, need_weights: bool = True,
-                attn_mask: Any = None, average_attn_weights: bool = True, is_causal: bool = False) -> tuple[Any, Any]:
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
+                need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
+                is_causal: bool = False) -> tuple[Any, Any]:
         """(output, weights (n, l, s), the mean over heads, (n, heads, l, s) if not average_attn_weights, None if not
         need_weights). Masks: True where a key is left out, or numbers that are added; key_padding_mask (n, s), attn_mask
         (l, s) or (n heads, l, s). is_causal says that attn_mask is the causal one.
@@ -87,7 +89,8 @@ class MultiheadAttention(Module):
             self.k_proj_weight, self.v_proj_weight, None, None, average_attn_weights, is_causal)
         return transpose(out, 0, 1) if turned else out, weights
 
-    def merge_masks(self, attn_mask: Any, key_padding_mask: Any, query: Any) -> tuple[Any, int | None]:
+    def merge_masks(self, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
+                    query: Tensor) -> tuple[Any, int | None]:
         """Both masks as one, for query (n, l, e), and its kind: 1 key_padding_mask alone, 2 (n, heads, l, l), None none."""
         if attn_mask is None:
             return key_padding_mask, None if key_padding_mask is None else 1
@@ -108,7 +111,7 @@ class MultiheadAttention(Module):
     bias_v: Parameter | None
 
 
-def added(mask: Any, dtype: Any, name: str = "mask") -> Any:
+def added(mask: Tensor | None, dtype: DTypeLike, name: str = "mask") -> Any:
     """A mask as numbers to add to the scores: -inf for True."""
     if not isinstance(mask, Tensor) or mask.dtype.kind in "fV":
         return mask

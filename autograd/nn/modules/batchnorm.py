@@ -6,6 +6,7 @@ from typing import Any
 
 from ...base.plugins import missing, provided
 from ...core.tensor import Parameter, Tensor
+from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty, ones, zeros
 from .. import functional as F
 from .. import init
@@ -24,7 +25,8 @@ class NormBase(Module):
     num_batches_tracked: Any
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:
+                 track_running_stats: bool = True, device: DeviceLike = None, dtype: DTypeLike = None, *,
+                 bias: bool = True) -> None:
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
 
@@ -53,7 +55,7 @@ class NormBase(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
-    def _check_input_dim(self, input: Any) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         raise NotImplementedError(f"{type(self).__name__} must say which inputs it takes, in _check_input_dim")
 
     def extra_repr(self) -> str:
@@ -83,7 +85,7 @@ class _BatchNorm(NormBase):
     batch, or the average over all batches if momentum is None. Evaluation uses the running statistics.
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, num_features, ...) -> the same shape and dtype. ValueError for a number of dimensions that the
         class does not take.
         """
@@ -99,7 +101,8 @@ class _BatchNorm(NormBase):
         return self.normalize(input, self.running_mean if keep else None, self.running_var if keep else None, use_batch,
                               factor)
 
-    def normalize(self, input: Any, running_mean: Any, running_var: Any, use_batch: bool, factor: float) -> Any:
+    def normalize(self, input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, use_batch: bool,
+                  factor: float) -> Tensor:
         """Normalise with the batch's statistics (use_batch) or the running ones; running statistics are updated with
         weight `factor`.
         """
@@ -109,7 +112,7 @@ class _BatchNorm(NormBase):
 class BatchNorm1d(_BatchNorm):
     """Batch normalisation of (n, c) or (n, c, length)."""
 
-    def _check_input_dim(self, input: Any) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim not in (2, 3):
             raise ValueError(f"expected 2D or 3D input (got {input.ndim}D input)")
 
@@ -117,7 +120,7 @@ class BatchNorm1d(_BatchNorm):
 class BatchNorm2d(_BatchNorm):
     """Batch normalisation of (n, c, h, w)."""
 
-    def _check_input_dim(self, input: Any) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim != 4:
             raise ValueError(f"expected 4D input (got {input.ndim}D input)")
 
@@ -125,7 +128,7 @@ class BatchNorm2d(_BatchNorm):
 class BatchNorm3d(_BatchNorm):
     """Batch normalisation of (n, c, d, h, w)."""
 
-    def _check_input_dim(self, input: Any) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim != 5:
             raise ValueError(f"expected 5D input (got {input.ndim}D input)")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
 from .shown import shown
@@ -17,7 +16,7 @@ class ChannelShuffle(Module):
     def __init__(self, groups: int) -> None:
         self.groups = groups
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, ...), c a multiple of groups -> the same shape."""
         return F.channel_shuffle(input, self.groups)
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...core.tensor import Parameter
+from ...core.tensor import Parameter, Tensor
+from ...nn.common_types import DeviceLike, DTypeLike, Sizes
 from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
@@ -21,10 +22,11 @@ class _ConvNd(Module):
 
     weight: Any
     bias: Any
+    padding: Any                                     # a tuple, or "same" or "valid"
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...], stride: tuple[int, ...],
-                 padding: Any, dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...], groups: int,
-                 bias: bool, padding_mode: str, device: Any = None, dtype: Any = None) -> None:
+                 padding: Sizes | str, dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...],
+                 groups: int, bias: bool, padding_mode: str, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         _check(in_channels, out_channels, groups, padding, stride, padding_mode)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.padding, self.dilation = kernel_size, stride, padding, dilation
@@ -54,7 +56,7 @@ class _ConvNd(Module):
         text += ", bias=False" if self.bias is None else ""
         return text + (f", padding_mode={self.padding_mode}" if self.padding_mode != "zeros" else "")
 
-    def _convolved(self, convolve: Callable[..., Any], input: Any, weight: Any, bias: Any) -> Any:
+    def _convolved(self, convolve: Callable[..., Any], input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
         """The convolution of the input, whose borders are filled first if not with zeros."""
         padding = self.padding
         if self.padding_mode != "zeros":
@@ -63,7 +65,7 @@ class _ConvNd(Module):
         return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
 
-def _check(in_channels: int, out_channels: int, groups: int, padding: Any, stride: Any, padding_mode: str) -> None:
+def _check(in_channels: int, out_channels: int, groups: int, padding: Any, stride: Sequence[int], padding_mode: str) -> None:
     if groups <= 0:
         raise ValueError("groups must be a positive integer")
     if in_channels % groups:
@@ -92,18 +94,18 @@ def _borders(padding: Any, kernel_size: Sequence[int], dilation: Sequence[int]) 
 class Conv1d(_ConvNd):
     """Cross-correlation of sequences with learned kernels of shape (out_channels, in_channels / groups, k)."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-                 dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+                 padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
+                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         size = ntuple(1)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride),
                          padding if isinstance(padding, str) else size(padding), size(dilation), False, size(0), groups,
                          bias, padding_mode, device, dtype)
 
-    def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
+    def _conv_forward(self, input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
         return self._convolved(F.conv1d, input, weight, bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, in_channels, l) or (in_channels, l) -> (n, out_channels, l'), with l' = (l + 2 padding - dilation
         (kernel - 1) - 1) // stride + 1.
         """
@@ -113,18 +115,18 @@ class Conv1d(_ConvNd):
 class Conv2d(_ConvNd):
     """Cross-correlation of images with learned kernels of shape (out_channels, in_channels / groups, kh, kw)."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-                 dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+                 padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
+                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         size = ntuple(2)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride),
                          padding if isinstance(padding, str) else size(padding), size(dilation), False, size(0), groups,
                          bias, padding_mode, device, dtype)
 
-    def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
+    def _conv_forward(self, input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
         return self._convolved(F.conv2d, input, weight, bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, in_channels, h, w) or (in_channels, h, w) -> (n, out_channels, h', w'); each size as in
         Conv1d.forward.
         """
@@ -134,18 +136,18 @@ class Conv2d(_ConvNd):
 class Conv3d(_ConvNd):
     """Cross-correlation of volumes with learned kernels of shape (out_channels, in_channels / groups, kd, kh, kw)."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-                 dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
+                 padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
+                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         size = ntuple(3)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride),
                          padding if isinstance(padding, str) else size(padding), size(dilation), False, size(0), groups,
                          bias, padding_mode, device, dtype)
 
-    def _conv_forward(self, input: Any, weight: Any, bias: Any) -> Any:
+    def _conv_forward(self, input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
         return self._convolved(F.conv3d, input, weight, bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, in_channels, d, h, w) or without n -> (n, out_channels, d', h', w'); each size as in
         Conv1d.forward.
         """
@@ -157,16 +159,17 @@ class Conv3d(_ConvNd):
 class _ConvTransposeNd(_ConvNd):
     """What transposed convolutions share: which output sizes are possible."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-                 transposed: bool, output_padding: Any, groups: int, bias: bool, padding_mode: str, device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...], stride: tuple[int, ...],
+                 padding: tuple[int, ...], dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...],
+                 groups: int, bias: bool, padding_mode: str, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding,
                          groups, bias, padding_mode, device, dtype)
 
-    def _output_padding(self, input: Any, output_size: Sequence[int] | None, stride: Any, padding: Any, kernel_size: Any,
-                        num_spatial_dims: int, dilation: Any = None) -> Any:
+    def _output_padding(self, input: Tensor, output_size: Sequence[int] | None, stride: Sequence[int],
+                        padding: Sequence[int], kernel_size: Sequence[int], num_spatial_dims: int,
+                        dilation: Sequence[int] | None = None) -> Sequence[int]:
         """What to add at the far ends so that the output gets the size asked for."""
         if output_size is None:
             return self.output_padding
@@ -184,7 +187,7 @@ class _ConvTransposeNd(_ConvNd):
                              f"input of {list(input.shape[extra:])})")
         return [size - low for size, low in zip(sizes, least, strict=True)]
 
-    def _transposed(self, convolve: Callable[..., Any], input: Any, output_size: Any) -> Any:
+    def _transposed(self, convolve: Callable[..., Any], input: Tensor, output_size: Any) -> Tensor:
         padding = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size,
                                        len(self.kernel_size), self.dilation)
         return convolve(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation)
@@ -195,14 +198,14 @@ class ConvTranspose1d(_ConvTransposeNd):
     element adds a scaled kernel to the output.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-                 output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
-                 padding_mode: str = "zeros", device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0,
+                 output_padding: Sizes = 0, groups: int = 1, bias: bool = True, dilation: Sizes = 1,
+                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         size = ntuple(1)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride), size(padding), size(dilation), True,
                          size(output_padding), groups, bias, padding_mode, device, dtype)
 
-    def forward(self, input: Any, output_size: Any = None) -> Any:
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         """input (n, in_channels, l) -> (n, out_channels, l'), with l' = (l - 1) stride - 2 padding + dilation (kernel
         - 1) + output_padding + 1.
 
@@ -217,14 +220,14 @@ class ConvTranspose2d(_ConvTransposeNd):
     element adds a scaled kernel to the output.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-                 output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
-                 padding_mode: str = "zeros", device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0,
+                 output_padding: Sizes = 0, groups: int = 1, bias: bool = True, dilation: Sizes = 1,
+                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         size = ntuple(2)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride), size(padding), size(dilation), True,
                          size(output_padding), groups, bias, padding_mode, device, dtype)
 
-    def forward(self, input: Any, output_size: Any = None) -> Any:
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         """input (n, in_channels, h, w) -> (n, out_channels, h', w'); sizes and output_size as in
         ConvTranspose1d.forward.
         """
@@ -236,14 +239,14 @@ class ConvTranspose3d(_ConvTransposeNd):
     input element adds a scaled kernel to the output.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-                 output_padding: Any = 0, groups: int = 1, bias: bool = True, dilation: Any = 1,
-                 padding_mode: str = "zeros", device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0,
+                 output_padding: Sizes = 0, groups: int = 1, bias: bool = True, dilation: Sizes = 1,
+                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         size = ntuple(3)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride), size(padding), size(dilation), True,
                          size(output_padding), groups, bias, padding_mode, device, dtype)
 
-    def forward(self, input: Any, output_size: Any = None) -> Any:
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
         """input (n, in_channels, d, h, w) -> (n, out_channels, d', h', w'); sizes and output_size as in
         ConvTranspose1d.forward.
         """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
 
@@ -14,7 +13,7 @@ class PairwiseDistance(Module):
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         self.norm, self.eps, self.keepdim = p, eps, keepdim
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """x1, x2 (n, d) or (d,), broadcast -> (n,) or (); with keepdim=True the last dimension stays, of size 1."""
         return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
 
@@ -25,7 +24,7 @@ class CosineSimilarity(Module):
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         self.dim, self.eps = dim, eps
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
         """x1, x2 of shapes that broadcast -> that shape without dim; values in [-1, 1]."""
         return F.cosine_similarity(x1, x2, self.dim, self.eps)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
 from .shown import shown
@@ -25,7 +24,7 @@ class _DropoutNd(Module):
 class Dropout(_DropoutNd):
     """Zero single elements with probability p in training mode and scale the others by 1 / (1 - p)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape; the input itself in evaluation mode."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
@@ -33,7 +32,7 @@ class Dropout(_DropoutNd):
 class Dropout1d(_DropoutNd):
     """Zero whole channels of (n, c, l) or (c, l) with probability p in training mode; scale the others by 1 / (1 - p)."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, l) or (c, l) -> the same shape; the input itself in evaluation mode."""
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
@@ -43,7 +42,7 @@ class Dropout2d(_DropoutNd):
     Tompson et al. 2015 (arXiv:1411.4280).
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) -> the same shape; the input itself in evaluation mode."""
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
@@ -53,7 +52,7 @@ class Dropout3d(_DropoutNd):
     1 / (1 - p).
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, d, h, w) or (c, d, h, w) -> the same shape; the input itself in evaluation mode."""
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
@@ -61,7 +60,7 @@ class Dropout3d(_DropoutNd):
 class AlphaDropout(_DropoutNd):
     """Dropout that keeps mean 0 and variance 1, for networks of SELU. Klambauer et al. 2017."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape -> the same shape. `inplace` has no effect, as in PyTorch."""
         return F.alpha_dropout(input, self.p, self.training)
 
@@ -69,7 +68,7 @@ class AlphaDropout(_DropoutNd):
 class FeatureAlphaDropout(_DropoutNd):
     """AlphaDropout of whole channels instead of single elements."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, ...) -> the same shape. `inplace` has no effect, as in PyTorch."""
         return F.feature_alpha_dropout(input, self.p, self.training)
 

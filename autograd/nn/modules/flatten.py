@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ..module import Module
 from .shown import shown
 
@@ -14,7 +15,7 @@ class Flatten(Module):
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, *dims) -> (n, prod(dims)) with the default arguments; a view where memory order allows it."""
         return input.flatten(self.start_dim, self.end_dim)
 
@@ -37,7 +38,7 @@ class Unflatten(Module):
                                 f"at pos {position}")
         self.dim, self.unflattened_size = dim, unflattened_size
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (..., prod(sizes), ...) -> (..., *sizes, ...). RuntimeError if the sizes do not multiply to the
         dimension.
         """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
+from ...nn.common_types import Sizes
 from .. import functional as F
 from ..module import Module
 from .shown import shown
@@ -12,11 +14,12 @@ from .shown import shown
 class Fold(Module):
     """Columns (n, c * window, places) added up where their windows lie: (n, c, *output_size)."""
 
-    def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+    def __init__(self, output_size: Any, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0,
+                 stride: Sizes = 1) -> None:
         self.output_size, self.kernel_size = output_size, kernel_size
         self.dilation, self.padding, self.stride = dilation, padding, stride
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c * prod(kernel_size), windows) or without n -> (n, c, *output_size); overlapping windows are
         summed.
         """
@@ -30,10 +33,10 @@ class Fold(Module):
 class Unfold(Module):
     """The windows of (n, c, h, w) as columns: (n, c * window, places)."""
 
-    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+    def __init__(self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> None:
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> (n, c * prod(kernel_size), windows)."""
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
+from ...core.tensor import Tensor
+from ...nn.common_types import DeviceLike, DTypeLike
 from .. import functional as F
 from .batchnorm import NormBase
 
@@ -18,15 +19,16 @@ class _InstanceNorm(NormBase):
     sample_ndim = 0                                  # dimensions of one sample, its channels among them
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
-                 track_running_stats: bool = False, device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:
+                 track_running_stats: bool = False, device: DeviceLike = None, dtype: DTypeLike = None, *,
+                 bias: bool = True) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
-    def _check_input_dim(self, input: Any) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         n = self.sample_ndim
         if input.ndim not in (n, n + 1):
             raise ValueError(f"expected {n}D or {n + 1}D input (got {input.ndim}D input)")
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, num_features, ...) or (num_features, ...) -> the same shape. ValueError for another number of
         dimensions.
         """
@@ -42,7 +44,7 @@ class _InstanceNorm(NormBase):
             return self._normalised(input.unsqueeze(0)).squeeze(0)
         return self._normalised(input)
 
-    def _normalised(self, input: Any) -> Any:
+    def _normalised(self, input: Tensor) -> Tensor:
         return F.instance_norm(input, self.running_mean, self.running_var, self.weight, self.bias,
                                self.training or not self.track_running_stats,
                                0.0 if self.momentum is None else self.momentum, self.eps)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...core.tensor import Parameter
+from ...core.tensor import Parameter, Tensor
+from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
@@ -30,8 +31,8 @@ class Linear(Module):
     weight: Any
     bias: Any
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(empty((out_features, in_features), device=device, dtype=dtype))
         self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
@@ -44,7 +45,7 @@ class Linear(Module):
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (..., in_features) -> (..., out_features)."""
         return F.linear(input, self.weight, self.bias)
 
@@ -59,8 +60,8 @@ class Bilinear(Module):
     weight: Any
     bias: Any
 
-    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got {in1_features}")
         self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
@@ -75,7 +76,7 @@ class Bilinear(Module):
         if self.bias is not None:
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input1: Any, input2: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """input1 (..., in1_features), input2 (..., in2_features) -> (..., out_features)."""
         return F.bilinear(input1, input2, self.weight, self.bias)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ...core.tensor import Tensor
+from ...nn.common_types import DeviceLike, DTypeLike
 from .. import functional as F
 from .linear import Linear
 from .loss import Loss
@@ -26,7 +28,7 @@ class LinearCrossEntropyLoss(Loss):
     weight: Any
 
     def __init__(self, in_features: int, num_classes: int, *, out_features: tuple[int, ...] = (), bias: bool = False,
-                 device: Any = None, dtype: Any = None, reduction: str = "mean", weight: Any = None,
+                 device: DeviceLike = None, dtype: DTypeLike = None, reduction: str = "mean", weight: Tensor | None = None,
                  ignore_index: int | None = None, label_smoothing: float = 0.0,
                  options: LinearCrossEntropyOptions | None = None) -> None:
         super().__init__(reduction=reduction)
@@ -38,7 +40,7 @@ class LinearCrossEntropyLoss(Loss):
             outputs *= size
         self.linear = Linear(in_features, outputs, bias=bias, device=device, dtype=dtype)
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input (n, in_features), target (n, *out_features) of class numbers -> a scalar, or target's shape if
         reduction is "none".
         """

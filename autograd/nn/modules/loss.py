@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.nn.loss import chosen
 from .. import functional as F
 from ..module import Module
@@ -14,7 +15,7 @@ from .distance import PairwiseDistance
 class Loss(Module):
     """Base of all losses: `reduction`, or the deprecated size_average and reduce, which are translated to it."""
 
-    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         self.reduction = reduction if size_average is None and reduce is None else chosen("mean", size_average, reduce)
 
 
@@ -26,7 +27,8 @@ class _WeightedLoss(_Loss):
 
     weight: Any
 
-    def __init__(self, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
 
@@ -36,7 +38,7 @@ class _WeightedLoss(_Loss):
 class L1Loss(_Loss):
     """The absolute error |input - target|."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
         return F.l1_loss(input, target, reduction=self.reduction)
 
@@ -44,7 +46,7 @@ class L1Loss(_Loss):
 class MSELoss(_Loss):
     """The squared error (input - target)^2."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
         return F.mse_loss(input, target, reduction=self.reduction)
 
@@ -54,11 +56,12 @@ class SmoothL1Loss(_Loss):
     (arXiv:1504.08083).
     """
 
-    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean", beta: float = 1.0) -> None:
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+                 beta: float = 1.0) -> None:
         super().__init__(size_average, reduce, reduction)
         self.beta = beta
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
         return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
 
@@ -70,7 +73,7 @@ class HuberLoss(_Loss):
         super().__init__(reduction=reduction)
         self.delta = delta
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
         return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
 
@@ -84,7 +87,7 @@ class GaussianNLLLoss(_Loss):
         super().__init__(reduction=reduction)
         self.full, self.eps = full, eps
 
-    def forward(self, input: Any, target: Any, var: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor, var: Tensor) -> Tensor:
         """input, target of one shape; var of that shape, without its last dimension, or 1 there -> a scalar, or
         input's shape if reduction is "none".
         """
@@ -96,12 +99,12 @@ class PoissonNLLLoss(_Loss):
     approximation of log(target!).
     """
 
-    def __init__(self, log_input: bool = True, full: bool = False, size_average: Any = None, eps: float = 1e-8,
-                 reduce: Any = None, reduction: str = "mean") -> None:
+    def __init__(self, log_input: bool = True, full: bool = False, size_average: bool | None = None, eps: float = 1e-8,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
 
-    def forward(self, log_input: Any, target: Any) -> Any:
+    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
         """log_input, target of one shape -> a scalar, or that shape if reduction is "none"."""
         return F.poisson_nll_loss(log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
                                   reduction=self.reduction)
@@ -110,12 +113,12 @@ class PoissonNLLLoss(_Loss):
 class KLDivLoss(_Loss):
     """target * (log(target) - input), where input holds log-probabilities; with log_target=True the target does, too."""
 
-    def __init__(self, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
                  log_target: bool = False) -> None:
         super().__init__(size_average, reduce, reduction)
         self.log_target = log_target
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of one shape -> a scalar, or that shape if reduction is "none"; "batchmean" divides the sum by
         the number of rows.
         """
@@ -127,12 +130,12 @@ class KLDivLoss(_Loss):
 class NLLLoss(_WeightedLoss):
     """-input[target], of log probabilities (n, c, ...), weighted by class; targets equal to ignore_index do not count."""
 
-    def __init__(self, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
-                 reduction: str = "mean") -> None:
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input (n, c, ...) of log-probabilities, target (n, ...) of class numbers -> a scalar, or target's shape if
         reduction is "none".
         """
@@ -144,12 +147,12 @@ class CrossEntropyLoss(_WeightedLoss):
     mixes the target with the uniform distribution.
     """
 
-    def __init__(self, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
-                 reduction: str = "mean", label_smoothing: float = 0.0) -> None:
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, ignore_index: int = -100,
+                 reduce: bool | None = None, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input (n, c, ...) of scores, target (n, ...) of class numbers or (n, c, ...) of probabilities -> a scalar,
         or shape (n, ...) if reduction is "none".
         """
@@ -160,7 +163,7 @@ class CrossEntropyLoss(_WeightedLoss):
 class BCELoss(_WeightedLoss):
     """-target * log(input) - (1 - target) * log(1 - input); logs are clamped to -100."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of one shape, input in [0, 1] -> a scalar, or that shape if reduction is "none"."""
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
@@ -171,13 +174,13 @@ class BCEWithLogitsLoss(_Loss):
     weight: Any
     pos_weight: Any
 
-    def __init__(self, weight: Any = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-                 pos_weight: Any = None) -> None:
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean", pos_weight: Tensor | None = None) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
         self.register_buffer("pos_weight", pos_weight)
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of one shape -> a scalar, or that shape if reduction is "none"."""
         return F.binary_cross_entropy_with_logits(input, target, self.weight, pos_weight=self.pos_weight,
                                                   reduction=self.reduction)
@@ -186,7 +189,7 @@ class BCEWithLogitsLoss(_Loss):
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The mean of BCEWithLogitsLoss over the classes."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target (n, c) -> a scalar, or shape (n,) if reduction is "none"."""
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
 
@@ -194,7 +197,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 class SoftMarginLoss(_Loss):
     """log(1 + exp(-target * input)), for targets 1 and -1."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of one shape -> a scalar, or that shape if reduction is "none"."""
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
@@ -206,7 +209,8 @@ class CTCLoss(_Loss):
         super().__init__(reduction=reduction)
         self.blank, self.zero_infinity = blank, zero_infinity
 
-    def forward(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+                target_lengths: Tensor | Sequence[int]) -> Tensor:
         """log_probs (t, n, c), targets (n, s) or concatenated, input_lengths (n,), target_lengths (n,) -> a scalar, or
         shape (n,) if reduction is "none".
         """
@@ -219,11 +223,12 @@ class CTCLoss(_Loss):
 class HingeEmbeddingLoss(_Loss):
     """input where target is 1, max(0, margin - input) where it is -1."""
 
-    def __init__(self, margin: float = 1.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+    def __init__(self, margin: float = 1.0, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input, target of one shape -> a scalar, or that shape if reduction is "none"."""
         return F.hinge_embedding_loss(input, target, margin=self.margin, reduction=self.reduction)
 
@@ -231,11 +236,12 @@ class HingeEmbeddingLoss(_Loss):
 class CosineEmbeddingLoss(_Loss):
     """1 - cos(input1, input2) where target is 1, max(0, cos(input1, input2) - margin) where it is -1."""
 
-    def __init__(self, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+    def __init__(self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
-    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """input1, input2 (n, d), target (n,) of 1 and -1 -> a scalar, or shape (n,) if reduction is "none"."""
         return F.cosine_embedding_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
@@ -243,11 +249,12 @@ class CosineEmbeddingLoss(_Loss):
 class MarginRankingLoss(_Loss):
     """max(0, -target * (input1 - input2) + margin): target 1 ranks input1 above input2, -1 below."""
 
-    def __init__(self, margin: float = 0.0, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+    def __init__(self, margin: float = 0.0, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
 
-    def forward(self, input1: Any, input2: Any, target: Any) -> Any:
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """input1, input2, target of shapes that broadcast -> a scalar, or that shape if reduction is "none"."""
         return F.margin_ranking_loss(input1, input2, target, margin=self.margin, reduction=self.reduction)
 
@@ -255,7 +262,7 @@ class MarginRankingLoss(_Loss):
 class MultiLabelMarginLoss(_Loss):
     """The sum over labels i and other classes j of max(0, 1 - input[i] + input[j]), divided by the number of classes."""
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input (n, c); target (n, c), each row its class numbers first, then -1 -> a scalar, or shape (n,) if
         reduction is "none".
         """
@@ -267,8 +274,8 @@ class MultiMarginLoss(_WeightedLoss):
     number of classes.
     """
 
-    def __init__(self, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: Any = None, reduce: Any = None,
-                 reduction: str = "mean") -> None:
+    def __init__(self, p: int = 1, margin: float = 1.0, weight: Tensor | None = None, size_average: bool | None = None,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__(weight, size_average, reduce, reduction)
         if p not in (1, 2):
             raise ValueError("only p == 1 and p == 2 supported")
@@ -276,7 +283,7 @@ class MultiMarginLoss(_WeightedLoss):
             raise ValueError(f"MultiMarginLoss: expected weight to be None or 1D tensor, got {weight.ndim}D instead")
         self.p, self.margin = p, margin
 
-    def forward(self, input: Any, target: Any) -> Any:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """input (n, c), target (n,) of class numbers -> a scalar, or shape (n,) if reduction is "none"."""
         return F.multi_margin_loss(input, target, p=self.p, margin=self.margin, weight=self.weight,
                                    reduction=self.reduction)
@@ -288,13 +295,13 @@ class TripletMarginLoss(_Loss):
     """
 
     def __init__(self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False,
-                 size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> None:
+                 size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__(size_average, reduce, reduction)
         if margin <= 0:
             raise ValueError(f"TripletMarginLoss: expected margin to be greater than 0, got {margin} instead")
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
-    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """anchor, positive, negative (n, d) -> a scalar, or shape (n,) if reduction is "none"."""
         return F.triplet_margin_loss(anchor, positive, negative, margin=self.margin, p=self.p, eps=self.eps,
                                      swap=self.swap, reduction=self.reduction)
@@ -311,7 +318,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
 
-    def forward(self, anchor: Any, positive: Any, negative: Any) -> Any:
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
         """anchor, positive, negative (n, ...) -> a scalar, or the distance's shape if reduction is "none"."""
         return F.triplet_margin_with_distance_loss(anchor, positive, negative, distance_function=self.distance_function,
                                                    margin=self.margin, swap=self.swap, reduction=self.reduction)

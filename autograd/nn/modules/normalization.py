@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.tensor import Parameter
+from ...core.tensor import Parameter, Tensor
+from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
@@ -23,7 +24,7 @@ class LayerNorm(Module):
     bias: Any
 
     def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
         for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
             made = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if wanted else None
@@ -37,7 +38,7 @@ class LayerNorm(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (..., *normalized_shape) -> the same shape and dtype."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -53,7 +54,7 @@ class RMSNorm(Module):
     weight: Any
 
     def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
         made = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
         self.register_parameter("weight", made)
@@ -64,7 +65,7 @@ class RMSNorm(Module):
         if self.weight is not None:
             init.ones_(self.weight)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """x (..., *normalized_shape) -> the same shape and dtype. eps=None stands for the dtype's machine epsilon."""
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
@@ -81,8 +82,8 @@ class GroupNorm(Module):
     weight: Any
     bias: Any
 
-    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: Any = None,
-                 dtype: Any = None, *, bias: bool = True) -> None:
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, device: DeviceLike = None,
+                 dtype: DTypeLike = None, *, bias: bool = True) -> None:
         if num_channels % num_groups:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
@@ -97,7 +98,7 @@ class GroupNorm(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, num_channels, ...) -> the same shape and dtype."""
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
@@ -112,7 +113,7 @@ class LocalResponseNorm(Module):
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, ...) -> the same shape and dtype."""
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
@@ -131,7 +132,7 @@ class CrossMapLRN2d(LocalResponseNorm):
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) -> the same shape. The sum of squares is divided by `size` even if the window is one
         smaller.
         """

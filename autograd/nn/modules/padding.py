@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
+from ...nn.common_types import Sizes
 from .. import functional as F
 from ..module import Module
 from .shown import shown
@@ -23,7 +25,7 @@ class _PadNd(Module):
     def __init__(self, padding: Any) -> None:
         self.padding = ntuple(2 * self.dims)(padding)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (..., *sizes) -> the last `dims` dimensions grown by their paddings."""
         return F.pad(input, self.padding, self.mode)
 
@@ -39,7 +41,7 @@ class _ConstantPadNd(_PadNd):
         super().__init__(padding)
         self.value = value
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (..., *sizes) -> the last `dims` dimensions grown by their paddings."""
         return F.pad(input, self.padding, "constant", self.value)
 
@@ -69,7 +71,7 @@ class ConstantPad3d(_ConstantPadNd):
 class ZeroPad1d(ConstantPad1d):
     """Pad the last dimension with zeros."""
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:
@@ -80,7 +82,7 @@ class ZeroPad1d(ConstantPad1d):
 class ZeroPad2d(ConstantPad2d):
     """Pad the last two dimensions with zeros."""
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:
@@ -91,7 +93,7 @@ class ZeroPad2d(ConstantPad2d):
 class ZeroPad3d(ConstantPad3d):
     """Pad the last three dimensions with zeros."""
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:
@@ -152,7 +154,7 @@ class _CircularPadNd(_PadNd):
 
     mode = "circular"
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """Pad the last dimensions."""
         if input.ndim not in (self.dims + 1, self.dims + 2):
             raise ValueError(f"expected {self.dims + 1}D or {self.dims + 2}D input (got {input.ndim}D input)")

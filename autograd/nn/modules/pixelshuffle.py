@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
 from .shown import shown
@@ -15,7 +14,7 @@ class PixelShuffle(Module):
     def __init__(self, upscale_factor: int) -> None:
         self.upscale_factor = upscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (..., c * r^2, h, w) -> (..., c, h * r, w * r). RuntimeError if r^2 does not divide the channels."""
         return F.pixel_shuffle(input, self.upscale_factor)
 
@@ -30,7 +29,7 @@ class PixelUnshuffle(Module):
     def __init__(self, downscale_factor: int) -> None:
         self.downscale_factor = downscale_factor
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (..., c, h * r, w * r) -> (..., c * r^2, h, w). RuntimeError if r does not divide h and w."""
         return F.pixel_unshuffle(input, self.downscale_factor)
 

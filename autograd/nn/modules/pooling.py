@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
+from ...nn.common_types import Sizes
 from .. import functional as F
 from ..module import Module
 from .shown import shown
@@ -17,13 +19,13 @@ from .tuples import pair, single, triple
 class _MaxPoolNd(Module):
     """Base of max pooling: the window's arguments."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Any = 0, dilation: Sizes = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
         self.padding, self.dilation = padding, dilation
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
-    def _pooled(self, pool: Any, input: Any) -> Any:
+    def _pooled(self, pool: Any, input: Tensor) -> Any:
         return pool(input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
                     return_indices=self.return_indices)
 
@@ -35,7 +37,7 @@ class _MaxPoolNd(Module):
 class MaxPool1d(_MaxPoolNd):
     """The maximum of each window of a sequence; with return_indices=True also its index, which MaxUnpool1d takes."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """input (n, c, l) or (c, l) -> (n, c, l'), or a pair of the maxima and their int64 indices."""
         return self._pooled(F.max_pool1d, input)
 
@@ -45,7 +47,7 @@ class MaxPool2d(_MaxPoolNd):
     MaxUnpool2d takes.
     """
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w'), or a pair of the maxima and their int64 indices."""
         return self._pooled(F.max_pool2d, input)
 
@@ -53,7 +55,7 @@ class MaxPool2d(_MaxPoolNd):
 class MaxPool3d(_MaxPoolNd):
     """The maximum of each window of a volume; with return_indices=True also its flat index, which MaxUnpool3d takes."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), or a pair of the maxima and their int64
         indices.
         """
@@ -75,11 +77,11 @@ class _MaxUnpoolNd(Module):
 class MaxUnpool1d(_MaxUnpoolNd):
     """Partial inverse of MaxPool1d: maxima go back to their indices, all other elements are 0."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
         self.kernel_size, self.padding = single(kernel_size), single(padding)
         self.stride = single(kernel_size if stride is None else stride)
 
-    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """input, indices (n, c, l') as MaxPool1d returned them -> (n, c, l); output_size picks l where several lengths
         pool to l'.
         """
@@ -89,11 +91,11 @@ class MaxUnpool1d(_MaxUnpoolNd):
 class MaxUnpool2d(_MaxUnpoolNd):
     """Partial inverse of MaxPool2d: maxima go back to their indices, all other elements are 0."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
         self.kernel_size, self.padding = pair(kernel_size), pair(padding)
         self.stride = pair(kernel_size if stride is None else stride)
 
-    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """input, indices (n, c, h', w') as MaxPool2d returned them -> (n, c, h, w); output_size picks the size where
         several pool to (h', w').
         """
@@ -103,11 +105,11 @@ class MaxUnpool2d(_MaxUnpoolNd):
 class MaxUnpool3d(_MaxUnpoolNd):
     """Partial inverse of MaxPool3d: maxima go back to their indices, all other elements are 0."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
         self.kernel_size, self.padding = triple(kernel_size), triple(padding)
         self.stride = triple(kernel_size if stride is None else stride)
 
-    def forward(self, input: Any, indices: Any, output_size: Any = None) -> Any:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
         """input, indices (n, c, d', h', w') as MaxPool3d returned them -> (n, c, d, h, w); output_size picks the size
         where several are possible.
         """
@@ -127,13 +129,13 @@ class _AvgPoolNd(Module):
 class AvgPool1d(_AvgPoolNd):
     """The mean of each window of a sequence; padded zeros count unless count_include_pad=False."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True) -> None:
         self.kernel_size, self.padding = single(kernel_size), single(padding)
         self.stride = single(kernel_size if stride is None else stride)
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, l) or (c, l) -> (n, c, l')."""
         return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
@@ -141,13 +143,13 @@ class AvgPool1d(_AvgPoolNd):
 class AvgPool2d(_AvgPoolNd):
     """The mean of each window of an image; divisor_override replaces the window's size as the divisor."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
         self.padding, self.ceil_mode = padding, ceil_mode
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w')."""
         return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
                             self.divisor_override)
@@ -156,13 +158,13 @@ class AvgPool2d(_AvgPoolNd):
 class AvgPool3d(_AvgPoolNd):
     """The mean of each window of a volume; divisor_override replaces the window's size as the divisor."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
         self.padding, self.ceil_mode = padding, ceil_mode
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w')."""
         return F.avg_pool3d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
                             self.divisor_override)
@@ -171,7 +173,7 @@ class AvgPool3d(_AvgPoolNd):
 class _LPPoolNd(Module):
     """Base of power-average pooling: (sum of x^p)^(1/p) of each window, p = norm_type."""
 
-    def __init__(self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> None:
+    def __init__(self, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False) -> None:
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
     def extra_repr(self) -> str:
@@ -182,7 +184,7 @@ class _LPPoolNd(Module):
 class LPPool1d(_LPPoolNd):
     """(sum of x^p)^(1/p) of each window of a sequence."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, l) or (c, l) -> (n, c, l')."""
         return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
@@ -190,7 +192,7 @@ class LPPool1d(_LPPoolNd):
 class LPPool2d(_LPPoolNd):
     """(sum of x^p)^(1/p) of each window of an image."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w')."""
         return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
@@ -198,7 +200,7 @@ class LPPool2d(_LPPoolNd):
 class LPPool3d(_LPPoolNd):
     """(sum of x^p)^(1/p) of each window of a volume."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w')."""
         return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
@@ -221,7 +223,7 @@ class _AdaptiveMaxPoolNd(Module):
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Max pooling of sequences to a given length."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """input (n, c, l) or (c, l) -> (n, c, output_size), with the indices if return_indices."""
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
@@ -229,7 +231,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Max pooling of images to a given size."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """input (n, c, h, w) or (c, h, w) -> (n, c, *output_size), with the indices if return_indices."""
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
@@ -237,7 +239,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Max pooling of volumes to a given size."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, *output_size), with the indices if return_indices."""
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
 
@@ -258,7 +260,7 @@ class _AdaptiveAvgPoolNd(Module):
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """Average pooling of sequences to a given length."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, l) or (c, l) -> (n, c, output_size)."""
         return F.adaptive_avg_pool1d(input, self.output_size)
 
@@ -266,7 +268,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """Average pooling of images to a given size."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> (n, c, *output_size)."""
         return F.adaptive_avg_pool2d(input, self.output_size)
 
@@ -274,7 +276,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """Average pooling of volumes to a given size."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, *output_size)."""
         return F.adaptive_avg_pool3d(input, self.output_size)
 
@@ -289,8 +291,8 @@ class _FractionalMaxPoolNd(Module):
 
     tuples: Any = None
 
-    def __init__(self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
-                 _random_samples: Any = None) -> None:
+    def __init__(self, kernel_size: Sizes, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
+                 _random_samples: Tensor | None = None) -> None:
         form = type(self).tuples
         self.kernel_size, self.return_indices = form(kernel_size), return_indices
         self.register_buffer("_random_samples", _random_samples)
@@ -304,7 +306,7 @@ class _FractionalMaxPoolNd(Module):
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
-    def _pooled(self, pool: Any, input: Any) -> Any:
+    def _pooled(self, pool: Any, input: Tensor) -> Any:
         return pool(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
                     _random_samples=self._random_samples)
 
@@ -316,7 +318,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
     tuples = staticmethod(pair)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w'), sizes by output_size or output_ratio, with the indices if
         return_indices.
         """
@@ -328,7 +330,7 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
     tuples = staticmethod(triple)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w'), sizes by output_size or output_ratio, with the
         indices if return_indices.
         """

@@ -10,6 +10,7 @@ from typing import Any
 from ...core.casting import eligible
 from ...core.modes import modes
 from ...core.tensor import Parameter, Tensor
+from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from ...ops.index import index_select
 from ...ops.nn.dropout import dropout
@@ -33,7 +34,7 @@ class RNNBase(Module):
 
     def __init__(self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
                  batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__()
         _check_settings(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
         if mode not in GATES:
@@ -119,7 +120,7 @@ class RNNBase(Module):
 
     # --- forward ------------------------------------------------------------------------------------------------------
 
-    def forward(self, input: Any, hx: Any = None) -> Any:
+    def forward(self, input: Tensor | PackedSequence, hx: Any = None) -> Any:
         """(outputs, final states): input (t, b, input_size), (b, t, input_size) if batch_first, (t, input_size) or packed;
         states (layers * directions, b, hidden_size), without b for an unbatched input, zeros if None.
         """
@@ -135,10 +136,11 @@ class RNNBase(Module):
         batched = input.ndim == 3
         self._check_dimensions(hx, batched)
         dim = 0 if self.batch_first else 1
+        x = input
         if not batched:
-            input, hx = unsqueeze(input, dim), each(lambda h: unsqueeze(h, 1), hx)
-        self._check(input, hx, None)
-        y, states = self._layers(transpose(input, 0, 1) if self.batch_first else input, hx, None)
+            x, hx = unsqueeze(input, dim), each(lambda h: unsqueeze(h, 1), hx)
+        self._check(x, hx, None)
+        y, states = self._layers(transpose(x, 0, 1) if self.batch_first else x, hx, None)
         y = transpose(y, 0, 1) if self.batch_first else y
         return (y, states) if batched else (squeeze(y, dim), each(lambda h: squeeze(h, 1), states))
 
@@ -157,7 +159,7 @@ class RNNBase(Module):
                           else ("hx", f"{hx.ndim}-D tensor"))
             raise RuntimeError(f"For {what} input, {names} should also be {expected}-D but got {got}")
 
-    def _layers(self, x: Any, hx: Any, sizes: tuple[int, ...] | None) -> Any:
+    def _layers(self, x: Tensor, hx: Any, sizes: tuple[int, ...] | None) -> Any:
         """All layers, one after another, each in one or both directions."""
         directions = 2 if self.bidirectional else 1
         given = [unbind(h, 0) for h in (() if hx is None else hx if self.mode == "LSTM" else (hx,))]
@@ -220,7 +222,7 @@ class RNN(RNNBase):
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh",
                  bias: bool = True, batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False,
-                 device: Any = None, dtype: Any = None, **more: Any) -> None:
+                 device: DeviceLike = None, dtype: DTypeLike = None, **more: Any) -> None:
         _no_projection(more)
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
@@ -237,7 +239,7 @@ class LSTM(RNNBase):
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
                  batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0,
-                 device: Any = None, dtype: Any = None) -> None:
+                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__("LSTM", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size,
                          device, dtype)
 
@@ -265,8 +267,8 @@ class GRU(RNNBase):
     """
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True,
-                 batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: Any = None,
-                 dtype: Any = None, **more: Any) -> None:
+                 batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: DeviceLike = None,
+                 dtype: DTypeLike = None, **more: Any) -> None:
         _no_projection(more)
         super().__init__("GRU", input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
                          device=device, dtype=dtype)

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ...core.tensor import Parameter, Tensor
+from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from ...ops.nn.rnn import recurrent
 from ...ops.shape import squeeze, unsqueeze
@@ -23,8 +24,8 @@ class RNNCellBase(Module):
     and bias_hh (chunks * hidden,).
     """
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         gates = num_chunks * hidden_size
@@ -85,8 +86,8 @@ def _check_shapes(input: Tensor, given: tuple[Any, ...], input_size: int, hidden
 class RNNCell(RNNCellBase):
     """h' = act(W_ih x + b_ih + W_hh h + b_hh), act tanh or relu: x (b, input_size) or (input_size,)."""
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh",
+                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 
@@ -100,7 +101,8 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """(h', c') of an LSTM: x (b, input_size) or (input_size,), states (h, c)."""
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
@@ -111,7 +113,8 @@ class LSTMCell(RNNCellBase):
 class GRUCell(RNNCellBase):
     """h' of a GRU: x (b, input_size) or (input_size,)."""
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True, device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:

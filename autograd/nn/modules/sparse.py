@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.tensor import Parameter
+from ...core.tensor import Parameter, Tensor
+from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from ...ops.nn.embedding import checked_padding_idx
 from .. import functional as F
@@ -20,8 +21,8 @@ class _Table(Module):
     embedding_dim: int
     padding_idx: int | None
 
-    def _make(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, sparse: bool, weight: Any,
-              freeze: bool, device: Any, dtype: Any) -> None:
+    def _make(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, sparse: bool, weight: Tensor | None,
+              freeze: bool, device: DeviceLike, dtype: DTypeLike) -> None:
         if sparse:
             raise NotImplementedError(f"{type(self).__name__}(sparse=True): gradients are dense here; leave sparse=False")
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
@@ -52,14 +53,14 @@ class Embedding(_Table):
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
                  max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
-                 sparse: bool = False, _weight: Any = None, _freeze: bool = False, device: Any = None,
-                 dtype: Any = None) -> None:
+                 sparse: bool = False, _weight: Tensor | None = None, _freeze: bool = False, device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         self.max_norm, self.norm_type = max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
         self._make(num_embeddings, embedding_dim, padding_idx, sparse, _weight, _freeze, device, dtype)
 
     @classmethod
-    def from_pretrained(cls, embeddings: Any, freeze: bool = True, padding_idx: int | None = None,
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None,
                         max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
                         sparse: bool = False) -> Any:
         """An Embedding of the given rows (num_embeddings, embedding_dim); they are not trained if freeze."""
@@ -69,7 +70,7 @@ class Embedding(_Table):
         return cls(rows, columns, _weight=embeddings, _freeze=freeze, padding_idx=padding_idx, max_norm=max_norm,
                    norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input (...) of int32 or int64 -> (..., embedding_dim)."""
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq,
                            self.sparse)
@@ -90,15 +91,15 @@ class EmbeddingBag(_Table):
     """
 
     def __init__(self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
-                 scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Any = None,
-                 include_last_offset: bool = False, padding_idx: int | None = None, device: Any = None,
-                 dtype: Any = None) -> None:
+                 scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
+                 include_last_offset: bool = False, padding_idx: int | None = None, device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
         self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
         self._make(num_embeddings, embedding_dim, padding_idx, sparse, _weight, False, device, dtype)
 
     @classmethod
-    def from_pretrained(cls, embeddings: Any, freeze: bool = True, max_norm: float | None = None, norm_type: float = 2.0,
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, max_norm: float | None = None, norm_type: float = 2.0,
                         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
                         include_last_offset: bool = False, padding_idx: int | None = None) -> Any:
         """An EmbeddingBag of the given rows (num_embeddings, embedding_dim); they are not trained if freeze."""
@@ -111,7 +112,7 @@ class EmbeddingBag(_Table):
         bag.weight.requires_grad = not freeze
         return bag
 
-    def forward(self, input: Any, offsets: Any = None, per_sample_weights: Any = None) -> Any:
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """input (bags, n), or (total,) cut at `offsets` -> (bags, embedding_dim). per_sample_weights, of input's
         shape, multiply the rows; only for mode "sum".
         """

@@ -10,7 +10,8 @@ import numpy as np
 
 from ...core.modes import is_grad_enabled
 from ...core.primitive import primitive, shortcut
-from ...core.tensor import result
+from ...core.tensor import Tensor, result
+from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import full
 from ...ops.pointwise.where import where
 from ...ops.shape import triu, unsqueeze
@@ -35,12 +36,12 @@ def activation_of(activation: Any) -> Any:
     return F.relu if activation == "relu" else F.gelu
 
 
-def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Any:
+def causal_mask(size: int, device: DeviceLike = None, dtype: DTypeLike = None) -> Tensor:
     """(size, size): -inf above the diagonal, 0 elsewhere."""
     return triu(full((size, size), float("-inf"), dtype=dtype, device=device), 1)
 
 
-def is_causal_mask(mask: Any, is_causal: bool | None, size: int) -> bool:
+def is_causal_mask(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
     """is_causal; if that is None, whether the mask is the causal one."""
     if is_causal is not None or mask is None:
         return is_causal is True
@@ -48,12 +49,12 @@ def is_causal_mask(mask: Any, is_causal: bool | None, size: int) -> bool:
 
 
 @shortcut
-def _is_causal(mask: Any) -> bool:
+def _is_causal(mask: np.ndarray[Any, Any]) -> bool:
     """Whether a square mask is the causal one."""
     return np.array_equal(mask, causal_mask(len(mask), dtype=mask.dtype).array)
 
 
-def _length(x: Any, batch_first: bool) -> int:
+def _length(x: Tensor, batch_first: bool) -> int:
     return int(x.shape[1 if x.ndim == 3 and batch_first else 0])
 
 
@@ -66,9 +67,9 @@ class TransformerEncoderLayer(Module):
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
                  activation: Any = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-                 norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+                 norm_first: bool = False, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__()
-        place = {"device": device, "dtype": dtype}
+        place: dict[str, Any] = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **place)
         self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **place)
         self.dropout = Dropout(dropout)
@@ -86,7 +87,8 @@ class TransformerEncoderLayer(Module):
         return (1 if self.activation is F.relu or name == "ReLU" else 2 if self.activation is F.gelu or name == "GELU"
                 else 0)
 
-    def forward(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool = False) -> Any:
+    def forward(self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
+                is_causal: bool = False) -> Tensor:
         """src (s, n, d_model), (n, s, d_model) if batch_first, or (s, d_model); masks as MultiheadAttention's."""
         x = src
         masks = added(src_mask, src.dtype), added(src_key_padding_mask, src.dtype)
@@ -96,12 +98,13 @@ class TransformerEncoderLayer(Module):
         x = self.norm1(x + self._sa_block(x, *masks, is_causal=is_causal))
         return self.norm2(x + self._ff_block(x))
 
-    def _sa_block(self, x: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool = False) -> Any:
+    def _sa_block(self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
+                  is_causal: bool = False) -> Any:
         out, _ = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False,
                                 is_causal=is_causal)
         return self.dropout1(out)
 
-    def _ff_block(self, x: Any) -> Any:
+    def _ff_block(self, x: Tensor) -> Any:
         return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
@@ -124,7 +127,8 @@ class TransformerEncoder(Module):
             warnings.warn(MSG_NESTED + reason, stacklevel=2)
         self.use_nested_tensor = enable_nested_tensor and not reason
 
-    def forward(self, src: Any, mask: Any = None, src_key_padding_mask: Any = None, is_causal: bool | None = None) -> Any:
+    def forward(self, src: Tensor, mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
+                is_causal: bool | None = None) -> Tensor:
         """src as of TransformerEncoderLayer; is_causal None: see whether mask is the causal one."""
         x = src
         padding, mask = (added(m, src.dtype) for m in (src_key_padding_mask, mask))
@@ -136,7 +140,7 @@ class TransformerEncoder(Module):
             x = where(unsqueeze(result(_counted(padding.array)), -1), x, np.zeros((), x.dtype))
         return x if self.norm is None else self.norm(x)
 
-    def _may_leave_padding_out(self, src: Any) -> bool:
+    def _may_leave_padding_out(self, src: Tensor) -> bool:
         """Whether PyTorch would compute without padding that is at the end."""
         first: Any = self.layers[0]
         if not self.use_nested_tensor or first.training:
@@ -176,9 +180,9 @@ class TransformerDecoderLayer(Module):
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
                  activation: Any = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-                 norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+                 norm_first: bool = False, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__()
-        place = {"device": device, "dtype": dtype}
+        place: dict[str, Any] = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **place)
         self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **place)
         self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **place)
@@ -191,9 +195,9 @@ class TransformerDecoderLayer(Module):
         self.dropout1, self.dropout2, self.dropout3 = Dropout(dropout), Dropout(dropout), Dropout(dropout)
         self.activation = activation_of(activation)
 
-    def forward(self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None,
-                tgt_key_padding_mask: Any = None, memory_key_padding_mask: Any = None, tgt_is_causal: bool = False,
-                memory_is_causal: bool = False) -> Any:
+    def forward(self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
+                tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
+                tgt_is_causal: bool = False, memory_is_causal: bool = False) -> Tensor:
         """tgt (t, n, d_model), memory (s, n, d_model), n first if batch_first, or without n."""
         x = tgt
         own = tgt_mask, tgt_key_padding_mask, tgt_is_causal
@@ -206,17 +210,19 @@ class TransformerDecoderLayer(Module):
         x = self.norm2(x + self._mha_block(x, *other))
         return self.norm3(x + self._ff_block(x))
 
-    def _sa_block(self, x: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool = False) -> Any:
+    def _sa_block(self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
+                  is_causal: bool = False) -> Any:
         out, _ = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal,
                                 need_weights=False)
         return self.dropout1(out)
 
-    def _mha_block(self, x: Any, mem: Any, attn_mask: Any, key_padding_mask: Any, is_causal: bool = False) -> Any:
+    def _mha_block(self, x: Tensor, mem: Any, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
+                   is_causal: bool = False) -> Any:
         out, _ = self.multihead_attn(x, mem, mem, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
                                      is_causal=is_causal, need_weights=False)
         return self.dropout2(out)
 
-    def _ff_block(self, x: Any) -> Any:
+    def _ff_block(self, x: Tensor) -> Any:
         return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
@@ -229,9 +235,9 @@ class TransformerDecoder(Module):
         self.num_layers = num_layers
         self.norm = norm
 
-    def forward(self, tgt: Any, memory: Any, tgt_mask: Any = None, memory_mask: Any = None,
-                tgt_key_padding_mask: Any = None, memory_key_padding_mask: Any = None, tgt_is_causal: bool | None = None,
-                memory_is_causal: bool = False) -> Any:
+    def forward(self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
+                tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
+                tgt_is_causal: bool | None = None, memory_is_causal: bool = False) -> Tensor:
         """As of TransformerDecoderLayer; tgt_is_causal None: see whether tgt_mask is the causal one."""
         x = tgt
         first: Any = self.layers[0]
@@ -249,10 +255,10 @@ class Transformer(Module):
     def __init__(self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6,
                  dim_feedforward: int = 2048, dropout: float = 0.1, activation: Any = F.relu, custom_encoder: Any = None,
                  custom_decoder: Any = None, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-                 norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+                 norm_first: bool = False, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__()
         sizes = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
-        place = {"device": device, "dtype": dtype}
+        place: dict[str, Any] = {"device": device, "dtype": dtype}
         if custom_encoder is None:
             norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **place)
             custom_encoder = TransformerEncoder(TransformerEncoderLayer(*sizes, **place), num_encoder_layers, norm)
@@ -263,10 +269,11 @@ class Transformer(Module):
         self._reset_parameters()
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
-    def forward(self, src: Any, tgt: Any, src_mask: Any = None, tgt_mask: Any = None, memory_mask: Any = None,
-                src_key_padding_mask: Any = None, tgt_key_padding_mask: Any = None, memory_key_padding_mask: Any = None,
+    def forward(self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None,
+                memory_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
+                tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
                 src_is_causal: bool | None = None, tgt_is_causal: bool | None = None,
-                memory_is_causal: bool = False) -> Any:
+                memory_is_causal: bool = False) -> Tensor:
         """The decoder's output for tgt (t, n, d_model) and src (s, n, d_model), n first if batch_first, or without n."""
         dim = 0 if self.batch_first else 1
         if src.ndim == 3 and src.shape[dim] != tgt.shape[dim]:
@@ -279,7 +286,7 @@ class Transformer(Module):
                             tgt_is_causal=tgt_is_causal, memory_is_causal=memory_is_causal)
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Any:
+    def generate_square_subsequent_mask(sz: int, device: DeviceLike = None, dtype: DTypeLike = None) -> Any:
         """(sz, sz): -inf above the diagonal, 0 elsewhere."""
         return causal_mask(sz, device, dtype)
 
