@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from ..ops.pointwise.powers import sqrt
 from .arguments import check_flags, check_lr, check_not_negative, number
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
+from .optimizer import ParamsT
 
 
 class Adadelta(Elementwise):
@@ -18,9 +20,9 @@ class Adadelta(Elementwise):
     """
 
 
-    def __init__(self, params: Any, lr: Any = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
-                 foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False,
-                 differentiable: bool = False) -> None:
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1.0, rho: float = 0.9, eps: float = 1e-6,
+                 weight_decay: float = 0, foreach: bool | None = None, *, capturable: bool = False,
+                 maximize: bool = False, differentiable: bool = False) -> None:
         check_flags("Adadelta", differentiable)
         check_lr(lr)
         if not 0.0 <= rho <= 1.0:
@@ -54,7 +56,7 @@ class Adadelta(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Scaled by the root mean square of the steps."""
         rho, eps = options["rho"], options["eps"]
         s = state["square_avg"] = rho * state["square_avg"] + (1 - rho) * g * g

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import finfo
+from ..core.tensor import Tensor
 from .arguments import check_lr, number
 from .flat import Array
 from .one_by_one import OneByOne, array_in, count_step, mean, norm
+from .optimizer import ParamsT
 
 
 class Adafactor(OneByOne):
@@ -20,7 +22,7 @@ class Adafactor(OneByOne):
     to that of the parameter: max(eps[1], rms(p)) * min(lr, 1 / sqrt(t)). eps[0]=None is the dtype's epsilon.
     """
 
-    def __init__(self, params: Any, lr: Any = 1e-2, beta2_decay: float = -0.8,
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, beta2_decay: float = -0.8,
                  eps: tuple[float | None, float] = (None, 1e-3), d: float = 1.0, weight_decay: float = 0.0, *,
                  foreach: bool | None = None, maximize: bool = False) -> None:
         check_lr(lr)

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import default
-from ..core.tensor import result
+from ..core.tensor import Tensor, result
 from ..ops.pointwise.powers import sqrt
 from .arguments import check_flags, check_lr, check_not_negative, number
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
+from .optimizer import ParamsT
 
 
 class Adagrad(Elementwise):
@@ -21,7 +22,7 @@ class Adagrad(Elementwise):
     """
 
 
-    def __init__(self, params: Any, lr: Any = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
                  initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *,
                  maximize: bool = False, differentiable: bool = False, fused: bool | None = None) -> None:
         check_flags("Adagrad", differentiable, foreach, fused)
@@ -61,7 +62,7 @@ class Adagrad(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Divided by the root of the sum of squares."""
         total = state["sum"] = state["sum"] + g * g
         return p - options["lr"] / (1 + (t - 1) * options["lr_decay"]) * g / (sqrt(total) + options["eps"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..kernels import optimizer_steps
 from ..ops.pointwise.powers import sqrt
 from ..ops.pointwise.where import maximum
@@ -11,6 +12,7 @@ from .arguments import check_betas, check_flags, check_lr, check_not_negative, n
 from .differentiable import recorded_moments
 from .elementwise import Elementwise, Update
 from .flat import Array
+from .optimizer import ParamsT
 
 
 class Adam(Elementwise):
@@ -23,7 +25,7 @@ class Adam(Elementwise):
 
     overwrites = False
 
-    def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None,
                  maximize: bool = False, capturable: bool = False, differentiable: bool = False,
                  fused: bool | None = None, decoupled_weight_decay: bool = False) -> None:
@@ -56,7 +58,7 @@ class Adam(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """With amsgrad the largest second moment so far is used."""
         (beta1, beta2), (m, v) = options["betas"], recorded_moments(g, state, options)
         if options["amsgrad"]:

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from ..ops.pointwise.where import maximum
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
+from .optimizer import ParamsT
 
 
 class Adamax(Elementwise):
@@ -19,8 +21,8 @@ class Adamax(Elementwise):
     """
 
 
-    def __init__(self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False,
+    def __init__(self, params: ParamsT, lr: float | Tensor = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
+                 eps: float = 1e-8, weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False,
                  differentiable: bool = False, capturable: bool = False) -> None:
         check_flags("Adamax", differentiable)
         check_lr(lr)
@@ -56,7 +58,7 @@ class Adamax(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """The running maximum stands for the second moment."""
         beta1, beta2 = options["betas"]
         m = state["exp_avg"] = state["exp_avg"] + (1 - beta1) * (g - state["exp_avg"])

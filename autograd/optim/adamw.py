@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from .adam import Adam
+from .optimizer import ParamsT
 
 
 class AdamW(Adam):
     """Adam with decoupled weight decay: Loshchilov & Hutter 2019 (arXiv:1711.05101), algorithm 2."""
 
-    def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, betas: tuple[Any, Any] = (0.9, 0.999), eps: float = 1e-8,
                  weight_decay: float = 1e-2, amsgrad: bool = False, *, maximize: bool = False,
                  foreach: bool | None = None, capturable: bool = False, differentiable: bool = False,
                  fused: bool | None = None) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from .arguments import check_flags, check_lr, check_not_negative, number
 from .differentiable import as_number
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
+from .optimizer import ParamsT
 
 
 class ASGD(Elementwise):
@@ -17,7 +19,7 @@ class ASGD(Elementwise):
     """
 
 
-    def __init__(self, params: Any, lr: Any = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
                  weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False,
                  differentiable: bool = False, capturable: bool = False) -> None:
         check_flags("ASGD", differentiable)
@@ -55,7 +57,7 @@ class ASGD(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """And the mean of the parameters from step t0 on."""
         lr, lambd, mu = options["lr"], options["lambd"], number(state["mu"])
         eta = lr if fresh else state["eta"]

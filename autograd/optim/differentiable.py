@@ -24,7 +24,7 @@ from .arguments import number
 Formula = Callable[[Any, Any, dict[str, Any], dict[str, Any], float, bool], Any]
 
 
-def recorded_moments(g: Any, state: dict[str, Any], options: dict[str, Any]) -> tuple[Any, Any]:
+def recorded_moments(g: Tensor, state: dict[str, Any], options: dict[str, Any]) -> tuple[Any, Any]:
     """The running means of the gradient and of its square."""
     beta1, beta2 = options["betas"]
     m = state["exp_avg"] = state["exp_avg"] + (1 - beta1) * (g - state["exp_avg"])

@@ -14,7 +14,7 @@ from ..kernels import optimizer_steps
 from .arguments import number
 from .differentiable import Formula, recorded_step
 from .flat import Array, Home, Run, homes
-from .optimizer import Optimizer, evaluate
+from .optimizer import Optimizer, ParamsT, evaluate
 
 Update = Callable[..., None]
 
@@ -25,7 +25,7 @@ class Elementwise(Optimizer):
     formula: Formula | None = None                   # the same on Tensors, for differentiable=True
     overwrites = True                                # whether the formula may write into the gradients that it is given
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         self._homes: list[list[Home]] = []           # by group
         self._whole = 0                               # elements of the group that is stepped, the same on all ranks
         super().__init__(params, defaults)

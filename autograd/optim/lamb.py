@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from .arguments import check_betas, check_lr, check_not_negative, number, refuse_differentiable
 from .flat import Array
 from .one_by_one import OneByOne, array_in, count_step, norm
+from .optimizer import ParamsT
 
 
 class LAMB(OneByOne):
@@ -19,8 +21,8 @@ class LAMB(OneByOne):
     where either is 0, and everywhere in a group with adapt=False.
     """
 
-    def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-6,
-                 weight_decay: float = 1e-2, adapt: bool = True, *, maximize: bool = False,
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+                 eps: float = 1e-6, weight_decay: float = 1e-2, adapt: bool = True, *, maximize: bool = False,
                  foreach: bool | None = None, differentiable: bool = False) -> None:
         refuse_differentiable("LAMB", differentiable)
         check_lr(lr)

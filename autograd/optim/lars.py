@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from .arguments import check_lr, check_not_negative, number, refuse_differentiable
 from .flat import Array
 from .one_by_one import OneByOne, array_in, norm
+from .optimizer import ParamsT
 
 
 class LARS(OneByOne):
@@ -17,7 +19,7 @@ class LARS(OneByOne):
     Biases and normalisation layers usually get a group with adapt=False, weight_decay=0: then local is 1.
     """
 
-    def __init__(self, params: Any, lr: Any = 1e-3, momentum: float = 0.9, weight_decay: float = 0,
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, momentum: float = 0.9, weight_decay: float = 0,
                  trust_coefficient: float = 1e-3, eps: float = 1e-8, nesterov: bool = False, adapt: bool = True, *,
                  maximize: bool = False, foreach: bool | None = None, differentiable: bool = False) -> None:
         refuse_differentiable("LARS", differentiable)

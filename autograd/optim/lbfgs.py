@@ -13,7 +13,7 @@ from ..core.tensor import Tensor, result
 from .arguments import check_lr, number
 from .flat import Array
 from .line_search import LineSearch, Point
-from .optimizer import Optimizer
+from .optimizer import Optimizer, ParamsT
 
 LEAST_CURVATURE = 1e-10              # a pair (s, y) is remembered only if s'y is above
 
@@ -25,7 +25,7 @@ class LBFGS(Optimizer):
     found by the line search "strong_wolfe". All parameters are one vector; the state is that of the first.
     """
 
-    def __init__(self, params: Any, lr: Any = 1, max_iter: int = 20, max_eval: int | None = None,
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1, max_iter: int = 20, max_eval: int | None = None,
                  tolerance_grad: float = 1e-7, tolerance_change: float = 1e-9, history_size: int = 100,
                  line_search_fn: str | None = None) -> None:
         check_lr(lr)

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from .arguments import check_lr, number
 from .flat import Array
 from .one_by_one import OneByOne, array_in
+from .optimizer import ParamsT
 
 
 class Muon(OneByOne):
@@ -20,7 +22,7 @@ class Muon(OneByOne):
     lr' is lr * sqrt(max(1, rows / columns)), or with adjust_lr_fn="match_rms_adamw" lr * sqrt(max(rows, columns)) / 5.
     """
 
-    def __init__(self, params: Any, lr: Any = 1e-3, weight_decay: float = 0.1, momentum: float = 0.95,
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, weight_decay: float = 0.1, momentum: float = 0.95,
                  nesterov: bool = True, ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
                  eps: float = 1e-7, ns_steps: int = 5, adjust_lr_fn: str | None = None) -> None:
         check_lr(lr)

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import default
+from ..core.tensor import Tensor
 from ..kernels.optimizer_steps import moments
 from ..ops.pointwise.powers import sqrt
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
 from .differentiable import recorded_moments
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
+from .optimizer import ParamsT
 
 
 class NAdam(Elementwise):
@@ -23,10 +25,10 @@ class NAdam(Elementwise):
     """
 
 
-    def __init__(self, params: Any, lr: Any = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,
-                 foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
-                 differentiable: bool = False) -> None:
+    def __init__(self, params: ParamsT, lr: float | Tensor = 2e-3, betas: tuple[float, float] = (0.9, 0.999),
+                 eps: float = 1e-8, weight_decay: float = 0, momentum_decay: float = 4e-3,
+                 decoupled_weight_decay: bool = False, *, foreach: bool | None = None, maximize: bool = False,
+                 capturable: bool = False, differentiable: bool = False) -> None:
         check_flags("NAdam", differentiable)
         check_lr(lr)
         check_not_negative(eps=eps)
@@ -71,7 +73,7 @@ class NAdam(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Adam that looks a step of momentum ahead."""
         (beta1, beta2), (m, v) = options["betas"], recorded_moments(g, state, options)
         mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (n * options["momentum_decay"])) for n in (t, t + 1))

@@ -92,7 +92,7 @@ class Optimizer:
         if "step" in cls.__dict__:
             cls.step = with_hooks(cls.__dict__["step"])      # type: ignore[method-assign]
 
-    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+    def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self._make_hooks()
         if isinstance(params, Tensor):

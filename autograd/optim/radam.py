@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from ..kernels.optimizer_steps import moments
 from ..ops.pointwise.powers import sqrt
 from .arguments import check_betas, check_flags, check_lr, check_not_negative, number
 from .differentiable import recorded_moments
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
+from .optimizer import ParamsT
 
 
 class RAdam(Elementwise):
@@ -22,9 +24,10 @@ class RAdam(Elementwise):
     """
 
 
-    def __init__(self, params: Any, lr: Any = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-                 weight_decay: float = 0, decoupled_weight_decay: bool = False, *, foreach: bool | None = None,
-                 maximize: bool = False, capturable: bool = False, differentiable: bool = False) -> None:
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
+                 eps: float = 1e-8, weight_decay: float = 0, decoupled_weight_decay: bool = False, *,
+                 foreach: bool | None = None, maximize: bool = False, capturable: bool = False,
+                 differentiable: bool = False) -> None:
         check_flags("RAdam", differentiable)
         check_lr(lr)
         check_not_negative(eps=eps)
@@ -65,7 +68,7 @@ class RAdam(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Without the second moment while its average is too short (rho <= 5)."""
         (beta1, beta2), (m, v) = options["betas"], recorded_moments(g, state, options)
         size, (rho, rho_inf) = options["lr"] / (1 - beta1 ** t), averaged_length(t, beta2)

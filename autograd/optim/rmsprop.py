@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from ..ops.pointwise.powers import sqrt
 from .arguments import check_flags, check_lr, check_not_negative, number
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
+from .optimizer import ParamsT
 
 
 class RMSprop(Elementwise):
@@ -20,9 +22,9 @@ class RMSprop(Elementwise):
     """
 
 
-    def __init__(self, params: Any, lr: Any = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
-                 momentum: float = 0, centered: bool = False, capturable: bool = False, foreach: bool | None = None,
-                 maximize: bool = False, differentiable: bool = False) -> None:
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, alpha: float = 0.99, eps: float = 1e-8,
+                 weight_decay: float = 0, momentum: float = 0, centered: bool = False, capturable: bool = False,
+                 foreach: bool | None = None, maximize: bool = False, differentiable: bool = False) -> None:
         check_flags("RMSprop", differentiable)
         check_lr(lr)
         check_not_negative(eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
@@ -66,7 +68,7 @@ class RMSprop(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Divided by the root of the mean square; of the variance, if centered."""
         alpha = options["alpha"]
         s = state["square_avg"] = alpha * state["square_avg"] + (1 - alpha) * g * g

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.tensor import Tensor
 from ..ops.creation.fill import full_like
 from ..ops.pointwise.sign import sign
 from ..ops.pointwise.where import clamp, where
 from .arguments import check_flags, check_lr, number
 from .elementwise import Elementwise, Update, descent
 from .flat import Array
+from .optimizer import ParamsT
 
 
 class Rprop(Elementwise):
@@ -21,7 +23,7 @@ class Rprop(Elementwise):
     """
 
 
-    def __init__(self, params: Any, lr: Any = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
                  step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False,
                  foreach: bool | None = None, maximize: bool = False, differentiable: bool = False) -> None:
         check_flags("Rprop", differentiable)
@@ -53,7 +55,7 @@ class Rprop(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Steps of their own sizes; no step, and no memory of the gradient, where its sign turned."""
         (shrink, grow), (low, high) = options["etas"], options["step_sizes"]
         turn = (g * state["prev"]).detach()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..kernels import optimizer_steps
 from .arguments import check_flags, check_lr, check_not_negative, number
 from .elementwise import Elementwise, Update
 from .flat import Array
+from .optimizer import ParamsT
 
 
 class SGD(Elementwise):
@@ -18,7 +20,7 @@ class SGD(Elementwise):
 
     overwrites = False
 
-    def __init__(self, params: Any, lr: Any = 1e-3, momentum: float = 0, dampening: float = 0,
+    def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, momentum: float = 0, dampening: float = 0,
                  weight_decay: Any = 0, nesterov: bool = False, *, maximize: bool = False,
                  foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None) -> None:
         check_flags("SGD", differentiable, foreach, fused)
@@ -52,7 +54,7 @@ class SGD(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """The first velocity is the gradient itself."""
         momentum = options["momentum"]
         if number(momentum):

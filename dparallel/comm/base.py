@@ -1,13 +1,13 @@
-"""Communicator: `size` places joined; a process holds all of them (local devices) or one (an MPI rank, a thread).
+"""Communicator: `size` places joined. A process holds all of them (local devices) or one (an MPI rank, a thread).
 
 Arrays in, arrays out. `xs` and lists of results have one array per held place, in place order. A place without a part
-(all but the root of a gather) holds an empty array of shape (0,). Results are contiguous and never alias inputs or each
-other. Dtypes: bool, integers, float16 to float64, complex64 and complex128, bfloat16 where the package ml_dtypes is; a
-reduction of float16 or bfloat16 is made in float32 and rounded once; the sum of bools is their logical or, as NumPy adds
-them. Reductions give bitwise the same on every place.
+(all but the root of a gather) gets an empty array of shape (0,). Results are contiguous and alias neither inputs nor
+each other. Dtypes: bool, integers, float16 to float64, complex64 and complex128, and bfloat16 if the package ml_dtypes
+is installed. Reductions of float16 and bfloat16 are computed in float32 and rounded once; the sum of bools is their
+logical or, as NumPy adds them. Reductions give the same bits on every place.
 
-A mistake on any place (another collective, root, op, dtype or shape than the others', bad sizes) is one CollectiveError,
-with the same text, on every place.
+A mistake on any place (another collective, root, op, dtype or shape than the others', bad sizes) is one
+CollectiveError, with the same text, on every place.
 """
 
 from __future__ import annotations
@@ -37,11 +37,13 @@ TENSOR = ("a Tensor: a communicator takes arrays (x.numpy()), gives new ones, an
 
 
 class Communicator(Messages, Groups):
-    """The collectives that every kind of communicator has. Reductions: op is "sum", "prod", "max", "min",
-    "mean" (also "avg"; of floats and complex numbers), "band", "bor" or "bxor" (bit by bit; of integers and bools).
+    """The collectives that every kind of communicator has.
 
-    start_<name> returns a Handle and does not wait for the data (under MPI it does wait until every rank has started,
-    since calls are compared first); <name> returns the result.
+    Reductions: op is "sum", "prod", "max", "min", "mean" (also "avg"; of floats and complex numbers), "band", "bor" or
+    "bxor" (bitwise; of integers and bools).
+
+    start_<name> returns a Handle without waiting for the data (under MPI it waits until every rank has started, since
+    calls are compared first); <name> returns the result.
     """
 
     kind: str
@@ -52,97 +54,110 @@ class Communicator(Messages, Groups):
 
     @property
     def rank(self) -> int:
-        """The first place held: the rank, where a process holds one."""
+        """The first held place: the rank, if this process holds one place."""
         return self.held[0]
 
     @property
     def alone(self) -> bool:
-        """Whether this process holds all places, and there is no other to ask."""
+        """Whether this process holds all places, so that there is no other to communicate with."""
         return len(self.held) == self.size
 
     # --- the collectives ------------------------------------------------------------------------------------------
 
     def broadcast(self, x: Array | None, root: int = 0) -> list[Array]:
-        """The root's array to every place; what others pass is ignored."""
+        """A copy of the root's array for each held place; what other places pass is ignored."""
         return self._from_root("broadcast", x, root, None, True).wait()
 
     def start_broadcast(self, x: Array | None, root: int = 0) -> Handle:
-        """broadcast, not waited for."""
+        """Start a broadcast; see broadcast()."""
         return self._from_root("broadcast", x, root, None, False)
 
     def reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Array:
-        """All arrays, of one shape, combined on the root; an empty array where it is not held."""
+        """The combination of all places' arrays (of one shape) on the root; an empty array if it is not held."""
         return self._from_all("reduce", xs, True, root=root, op=op).wait()
 
     def start_reduce(self, xs: Sequence[Array], root: int = 0, op: str = "sum") -> Handle:
-        """reduce, not waited for."""
+        """Start a reduce; see reduce()."""
         return self._from_all("reduce", xs, False, root=root, op=op)
 
     def scatter(self, x: Array | None, sizes: Sizes = None, root: int = 0) -> list[Array]:
-        """The root's rows cut in pieces, one for each place: sizes[p] rows for place p, or an even split, the first
-        ones one larger. Others need no sizes; if they pass some, these must be the root's."""
+        """The root's rows split over places: sizes[p] rows for place p; without sizes an even split, larger shares
+        first.
+
+        Only the root needs sizes; if other places pass some, they must be the root's.
+        """
         return self._from_root("scatter", x, root, sizes, True).wait()
 
     def start_scatter(self, x: Array | None, sizes: Sizes = None, root: int = 0) -> Handle:
-        """scatter, not waited for."""
+        """Start a scatter; see scatter()."""
         return self._from_root("scatter", x, root, sizes, False)
 
     def gather(self, xs: Sequence[Array], root: int = 0) -> Array:
-        """All rows, in place order, on the root; an empty array where it is not held. 0-d arrays become a vector."""
+        """All places' rows concatenated in place order on the root; an empty array if it is not held. 0-d arrays
+        become a vector.
+        """
         return self._from_all("gather", xs, True, root=root).wait()
 
     def start_gather(self, xs: Sequence[Array], root: int = 0) -> Handle:
-        """gather, not waited for."""
+        """Start a gather; see gather()."""
         return self._from_all("gather", xs, False, root=root)
 
     def allreduce(self, xs: Sequence[Array], op: str = "sum") -> list[Array]:
-        """All arrays, of one shape, combined, on every place."""
+        """The combination of all places' arrays (of one shape), for each held place."""
         return self._from_all("allreduce", xs, True, op=op).wait()
 
     def start_allreduce(self, xs: Sequence[Array], op: str = "sum") -> Handle:
-        """allreduce, not waited for."""
+        """Start an allreduce; see allreduce()."""
         return self._from_all("allreduce", xs, False, op=op)
 
     def allgather(self, xs: Sequence[Array]) -> list[Array]:
-        """All rows, in place order, on every place. 0-d arrays become a vector."""
+        """All places' rows concatenated in place order, for each held place. 0-d arrays become a vector."""
         return self._from_all("allgather", xs, True).wait()
 
     def start_allgather(self, xs: Sequence[Array]) -> Handle:
-        """allgather, not waited for."""
+        """Start an allgather; see allgather()."""
         return self._from_all("allgather", xs, False)
 
     def reduce_scatter(self, xs: Sequence[Array], sizes: Sizes = None, op: str = "sum") -> list[Array]:
-        """All arrays, of one shape, combined and cut in pieces, sizes[p] rows for place p; the same sizes everywhere."""
+        """The combination of all places' arrays (of one shape), split over places: sizes[p] rows for place p. All
+        places pass the same sizes.
+        """
         return self._from_all("reduce_scatter", xs, True, op=op, sizes=sizes).wait()
 
     def start_reduce_scatter(self, xs: Sequence[Array], sizes: Sizes = None, op: str = "sum") -> Handle:
-        """reduce_scatter, not waited for."""
+        """Start a reduce_scatter; see reduce_scatter()."""
         return self._from_all("reduce_scatter", xs, False, op=op, sizes=sizes)
 
     def alltoall(self, xs: Sequence[Array], sizes: Sequence[Sequence[int]] | None = None) -> list[Array]:
-        """Each place sends rows to each: sizes[i][p] rows of the i-th held place's array go to place p, in order; what
-        a place receives comes in place order. alltoall_sizes(sizes) tells the sizes that send everything back."""
+        """Each place sends rows to each: sizes[i][p] rows of the i-th held place's array go to place p; the rows
+        received are concatenated in place order.
+
+        alltoall_sizes(sizes) returns the sizes of the alltoall that sends everything back.
+        """
         return self._from_all("alltoall", xs, True, sizes=sizes).wait()
 
     def start_alltoall(self, xs: Sequence[Array], sizes: Sequence[Sequence[int]] | None = None) -> Handle:
-        """alltoall, not waited for."""
+        """Start an alltoall; see alltoall()."""
         return self._from_all("alltoall", xs, False, sizes=sizes)
 
     def scan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> list[Array]:
-        """All arrays, of one shape, of the places up to and with each one (reverse: from it on) combined."""
+        """For each held place the combination of the arrays (of one shape) of the places up to it; reverse=True: from
+        it on.
+        """
         return self._from_all("reverse_scan" if reverse else "scan", xs, True, op=op).wait()
 
     def start_scan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> Handle:
-        """scan, not waited for."""
+        """Start a scan; see scan()."""
         return self._from_all("reverse_scan" if reverse else "scan", xs, False, op=op)
 
     def exscan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> list[Array]:
-        """scan without each place's own array. The first place (reverse: the last) gets what changes nothing: zeros for
-        sum, ones for prod, the lowest number of the dtype for max, the highest for min."""
+        """A scan without each place's own array. The first place (with reverse the last) gets the neutral element: 0
+        for sum, 1 for prod, the lowest number of the dtype for max, the highest for min.
+        """
         return self._from_all("reverse_exscan" if reverse else "exscan", xs, True, op=op).wait()
 
     def start_exscan(self, xs: Sequence[Array], op: str = "sum", *, reverse: bool = False) -> Handle:
-        """exscan, not waited for."""
+        """Start an exscan; see exscan()."""
         return self._from_all("reverse_exscan" if reverse else "exscan", xs, False, op=op)
 
     def issue(self, name: str, xs: Any, *, blocking: bool = False, root: Any = 0, op: Any = "sum", sizes: Any = None,
@@ -206,19 +221,19 @@ class Communicator(Messages, Groups):
         return sum(self._values([Call("total", self.size, value=v) for v in mine]))
 
     def share(self, rows: Any) -> Any:
-        """The part of a sequence (rows of a batch, say) that this process works on: every size-th, or all of it where one
-        process holds all places.
+        """The part of a sequence (rows of a batch, for instance) that this process works on: every size-th item from
+        its rank on; all of it if this process holds all places.
         """
         return rows if self.alone else rows[self.rank::self.size]
 
     def rows(self, xs: Sequence[Array]) -> list[int]:
-        """The number of rows (1 for 0-d) that each of the `size` places holds, known everywhere."""
+        """The number of rows (1 for 0-d) that each of the `size` places holds, on every place."""
         arrays, error = self._checked_arrays(xs)
         calls = self._exchange([Call("rows", self.size, x, error=error) for x in arrays])
         return [call.shape[0] if call.shape else 1 for call in calls]
 
     def alltoall_sizes(self, sizes: Sequence[Sequence[int]]) -> list[list[int]]:
-        """For each held place, how many rows an alltoall with these sizes brings it from each place."""
+        """For each held place, the number of rows that an alltoall with these sizes brings it from each place."""
         arrays, error = self._checked_arrays(sizes)
         if not error and any(x.shape != (self.size,) or x.dtype.kind not in "iu" or x.min() < 0 for x in arrays):
             error = f"sizes are {self.size} row counts for each place held, not {sizes!r}"
@@ -227,16 +242,16 @@ class Communicator(Messages, Groups):
         return [table[:, place].tolist() for place in self.held]
 
     def allgather_object(self, objects: Sequence[Any]) -> list[Any]:
-        """Small Python objects, one per held place: copies of those of all places. They are pickled."""
+        """Copies of all places' small Python objects, of which each held place passes one. They are pickled."""
         return self._unpickled(self._objects("allgather_object", objects, 0)[0])
 
     def gather_object(self, objects: Sequence[Any], root: int = 0) -> list[Any] | None:
-        """Small Python objects, one per held place: copies of those of all places on root, None elsewhere."""
+        """Copies of all places' small Python objects on root, None elsewhere. They are pickled."""
         found = self._objects("gather_object", objects, root)
         return self._unpickled(found) if _as_place(root) in self.held else None
 
     def scatter_object(self, objects: Sequence[Any] | None, root: int = 0) -> list[Any]:
-        """root's list of small Python objects, one for each of the `size` places: a copy of each held place's."""
+        """For each held place a copy of its object in root's list of `size` small Python objects. They are pickled."""
         parts, error = [_pickled(None)[0]] * self.size, ""
         if _as_place(root) in self.held:
             fits = isinstance(objects, (list, tuple)) and len(objects) == self.size
@@ -249,7 +264,7 @@ class Communicator(Messages, Groups):
         return [pickle.loads(x.tobytes()) for x in found]
 
     def _objects(self, name: str, objects: Any, root: Any) -> Any:
-        """The bytes of all places' objects."""
+        """The pickled bytes of all places' objects."""
         fits = isinstance(objects, (list, tuple)) and len(objects) == len(self.held)
         error = "" if fits else f"pass a list of {len(self.held)} objects, one for each place held here"
         pairs = [_pickled(obj) for obj in objects] if fits else [_pickled(None) for _ in self.held]
@@ -269,34 +284,38 @@ class Communicator(Messages, Groups):
 
     @abstractmethod
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """Sum one contiguous vector per held place over all places, into themselves, with the least overhead: numbers,
-        the same length and dtype everywhere. Over MPI nothing is checked but in check mode
-        (DPARALLEL_CHECK=1), and a rank that is elsewhere is waited for."""
+        """Start to sum one contiguous vector per held place over all places, in place and with the least overhead.
+
+        The vectors are numbers, of one length and dtype everywhere. Over MPI this is only checked in check mode
+        (DPARALLEL_CHECK=1).
+        """
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
         """Sum vectors over places in place; waits until they are summed. See start_sum_in_place()."""
         self.start_sum_in_place(arrays).wait()
 
     def persistent_sum(self, size: int, dtype: Any) -> PersistentSum:
-        """A vector of `size` zeros, on the one place held here, that is to be summed again and again. Collective.
-        CollectiveError on all places where sums of different vectors of one length meet."""
+        """A vector of `size` zeros on the one held place, to be summed repeatedly. Collective.
+
+        CollectiveError on all places if they sum different vectors of one length.
+        """
         return PersistentSum(self, size, dtype)
 
     @abstractmethod
     def duplicate(self) -> Communicator:
-        """Another communicator of the same places, whose messages do not meet this one's. Collective."""
+        """Another communicator of the same places, whose messages never match this one's. Collective."""
 
     @abstractmethod
     def free(self) -> None:
-        """Complete what is under way and give back what the communicator holds; the end of its use. Collective."""
+        """Complete what is in progress and free the communicator's resources: it can't be used afterwards. Collective."""
 
     @abstractmethod
     def abort(self, message: str) -> None:
-        """End the job on all ranks, with a word to standard error."""
+        """End the job on all ranks, with a message to standard error."""
 
     @abstractmethod
     def _exchange(self, calls: list[Call]) -> list[Call]:
-        """The calls of all places, once they are known to fit."""
+        """The calls of all places, after they were found to match."""
 
     def _values(self, calls: list[Call]) -> list[float]:
         """The numbers that travel with the calls of all places."""
@@ -309,7 +328,7 @@ class Communicator(Messages, Groups):
     # --- from arguments to calls --------------------------------------------------------------------------------------
 
     def _from_root(self, name: str, x: Any, root: Any, sizes: Any, blocking: bool, error: str = "", dim: Any = 0) -> Handle:
-        """A collective in which only the root brings an array."""
+        """Issue a collective in which only the root has an array."""
         calls, arrays, here = [], [], _as_place(root)
         for place in self.held:
             array, problem = _dim_to_front(*_array(x), dim) if place == here else (None, "")
@@ -319,7 +338,7 @@ class Communicator(Messages, Groups):
 
     def _from_all(self, name: str, xs: Any, blocking: bool, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
                   dim: Any = 0, ties: Any = "split") -> Handle:
-        """A collective in which every place brings an array."""
+        """Issue a collective in which every place has an array."""
         arrays, error = self._checked_arrays(xs)
         if dim.__class__ is not int or dim:
             pairs = [_dim_to_front(x, error, dim) for x in arrays]
@@ -335,7 +354,7 @@ class Communicator(Messages, Groups):
         return _dim_restored(self._issue(calls, arrays, blocking), dim)
 
     def _checked_arrays(self, xs: Any) -> tuple[list[Array], str]:
-        """One array for each held place, and what is wrong with them."""
+        """One array for each held place, and what is wrong with them, or ""."""
         n = len(self.held)
         if not isinstance(xs, (list, tuple)) or len(xs) != n:
             got = f"{len(xs)} arrays" if isinstance(xs, (list, tuple)) else type(xs).__name__
@@ -345,7 +364,7 @@ class Communicator(Messages, Groups):
         return [x for x, _ in pairs], next((error for _, error in pairs if error), "")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Communicator:
-        """Itself: a copy of a module that knows its communicator goes on with it."""
+        """Itself: a copy of a module that refers to its communicator uses the same one."""
         return self
 
     def __repr__(self) -> str:
@@ -353,7 +372,7 @@ class Communicator(Messages, Groups):
 
 
 def _as_place(root: Any) -> int:
-    """The root as a number; -1, which no place has, where it is none: its Call tells all places."""
+    """The root as an int; -1, which is no place, if it is not an integer: its Call reports that on all places."""
     try:
         return operator.index(root)
     except Exception:                                # converting runs the object's own code
@@ -361,7 +380,7 @@ def _as_place(root: Any) -> int:
 
 
 def _as_int(x: Any) -> Any:
-    """x as an int, or x itself where it is none: its Call tells all places."""
+    """x as an int, or x itself if it is not an integer: its Call reports that on all places."""
     try:
         return int(operator.index(x))
     except Exception:                                # likewise
@@ -369,7 +388,7 @@ def _as_int(x: Any) -> Any:
 
 
 def _array(x: Any) -> tuple[Array, str]:
-    """x as an array, and why it is none."""
+    """x as an array, and why that is impossible, or ""."""
     if type(x) is np.ndarray:
         return x, ""
     if x is None:
@@ -385,7 +404,9 @@ def _array(x: Any) -> tuple[Array, str]:
 
 
 def _dim_to_front(x: Array, error: str, dim: Any) -> tuple[Array, str]:
-    """x with dim in front, and what is wrong with it. A dim that is no number is seen by the Call."""
+    """x with dim as its first dimension, and what is wrong with dim, or "". A dim that is no integer is reported by
+    the Call.
+    """
     if error or x.shape == (0,) or dim.__class__ is not int or not dim:
         return x, error
     n = max(x.ndim, 1)
@@ -406,7 +427,7 @@ def _dim_restored(handle: Handle, dim: Any) -> Handle:
 
 
 def _pickled(obj: Any) -> tuple[Array, str]:
-    """The object as bytes, and why it can't be sent."""
+    """The object's bytes, and why it can't be pickled, or ""."""
     try:
         return np.frombuffer(pickle.dumps(obj), np.uint8), ""
     except Exception as error:                       # pickling runs the object's own code: all ranks must hear of it

@@ -1,4 +1,4 @@
-"""Local devices: one process holds every place, and a thread works for each."""
+"""Local devices: one process holds every place, and a thread computes for each."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .reference import combined, is_half, results
 
 
 class Devices(Communicator):
-    """`size` places, all in this process; Devices(1) is what a script has when it is not run under MPI.
+    """`size` places in this process; Devices(1) is what a script gets when it is not run under MPI.
 
-    A list of different numbers instead of `size` names the places, for error messages and output_device. cores binds each
-    place's thread, while it works, to processor cores: for every place a core's number or several (Linux only).
+    A list of distinct numbers instead of `size` names the places, for error messages and output_device. cores binds
+    each place's thread to processor cores while it computes: for every place a core's number or several (Linux only).
 
     >>> Devices(2, cores=[0, 1])
     """
@@ -41,7 +41,7 @@ class Devices(Communicator):
         self._message_counts: Counter[Any] = Counter()
 
     def first(self, count: int) -> Devices:
-        """The first `count` of these places, as a communicator of their own."""
+        """A communicator of the first `count` of these places."""
         return self if count == self.size else self._subset(range(count))
 
     def _subset(self, places: Sequence[int]) -> Devices:
@@ -57,7 +57,7 @@ class Devices(Communicator):
         return Handle(None, value=values[calls[0].root] if calls[0].name in ROOT_RESULT else values)
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """The sum in place order, copied to all."""
+        """Sum the vectors in place order and copy the sum to all of them, at once; the Handle is complete."""
         first = arrays[0]
         if is_half(first.dtype):
             first[...] = combined(arrays, "sum")
@@ -100,21 +100,21 @@ class Devices(Communicator):
         return [None if number is None else communicators[number] for number in group_numbers]
 
     def duplicate(self) -> Devices:
-        """Other places, as many."""
+        """A communicator of as many places under the same names."""
         return self._subset(self.held)
 
     def free(self) -> None:
-        """Forget messages that nobody received."""
+        """Discard messages that were never received."""
         self._mailbox.clear()
         self.free_groups()
 
     def abort(self, message: str) -> None:
-        """End this process, by SystemExit."""
+        """End this process by SystemExit with the message."""
         sys.exit(message)
 
 
 def _cores(cores: Sequence[int | Collection[int]], place: int, size: int) -> frozenset[int]:
-    """The cores of one place, which this process may use."""
+    """The cores of one place; ValueError unless this process may use them."""
     if not hasattr(os, "sched_setaffinity"):
         raise NotImplementedError(f"cores={cores}: this operating system has no call that binds a thread to cores")
     if len(cores) != size:
@@ -128,7 +128,9 @@ def _cores(cores: Sequence[int | Collection[int]], place: int, size: int) -> fro
 
 
 def root_of(comm: Communicator, output_device: int | None) -> int:
-    """The place where outputs are gathered, by its name; the first one by default."""
+    """The place where outputs are gathered: the index of the place named output_device, 0 for None. ValueError if
+    there is none.
+    """
     if output_device is None:
         return 0
     names = comm.names if isinstance(comm, Devices) else tuple(range(comm.size))

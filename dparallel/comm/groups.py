@@ -1,4 +1,4 @@
-"""Process groups: communicators of some of the places."""
+"""Groups: communicators of a part of the places."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ UNDEFINED = -32766                   # MPI.UNDEFINED in Open MPI, MPICH and MPI'
 
 
 class Groups(ABC):
-    """Parts of a communicator. All of these are collective: every place calls them, in the same order."""
+    """The part of a communicator that makes others. All methods are collective: every place calls them, in the same
+    order.
+    """
 
     size: int
     held: tuple[int, ...]
 
     def split(self, color: Any, key: Any = 0) -> Any:
-        """A communicator of the places with this place's color, numbered by key, then by their number here.
+        """A communicator of the places with this place's color, ordered by key, then by their number here
+        (MPI_Comm_split).
 
-        color is a whole number, or None (or MPI.UNDEFINED): not a member of any group, which gets None. Where several
-        places are held here (local devices) color may be a list, one for each held place (key too); then the result is a
-        list: the group of each held place, one and the same object for all of one color. Groups can be split again. The
-        group is to be freed by free(), or lives as long as the process.
+        color is an integer, or None (or MPI.UNDEFINED) for a place that joins no group; it gets None. If this process
+        holds several places (local devices), color may be a list with one entry for each held place (key too); the
+        result is then a list of their groups, one object for all places of a color. Free the group by free();
+        otherwise it lives as long as the process.
 
         >>> pair = comm.split(comm.rank // 2)
         """
@@ -44,17 +47,19 @@ class Groups(ABC):
         return made if several else made[0]
 
     def split_node(self) -> Any:
-        """A communicator of the places on this host (that share memory), in their order here. To be freed by free()."""
+        """A communicator of the places on this host (that share memory), in their order here. Free it by free()."""
         return self.split(0)
 
     def node(self) -> Any:
-        """split_node(), made once and freed with this communicator."""
+        """split_node(), created at the first call and freed with this communicator."""
         if self._node is None:
             self._node = self.split_node()
         return self._node
 
     def leaders(self) -> Any:
-        """A communicator of the first place of every host, None on all others; made once, freed with this one."""
+        """A communicator of the first place of every host, None on all other places; created at the first call, freed
+        with this one.
+        """
         if self._leaders == ():
             if len(self.held) > 1:                   # local devices: one host
                 self._leaders = self.split([0] + [None] * (len(self.held) - 1))[0]
@@ -86,7 +91,7 @@ class Groups(ABC):
 
 
 class Freed:
-    """What a communicator holds in the place of what it gave back."""
+    """Stands for the resources of a communicator that was freed: any use raises RuntimeError."""
 
     def __getattr__(self, name: str) -> Any:
         raise RuntimeError("this communicator was given back by free(), or with the one it was made from: it can't be used "

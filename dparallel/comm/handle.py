@@ -1,4 +1,4 @@
-"""Handle: a collective under way."""
+"""Handle: an operation in progress."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from typing import Any
 
 
 class _Obligations(threading.local):
-    """What this thread's rank owes to others, and settles before it waits for them (functions/pending_messages.py)."""
+    """What this thread's rank owes to other ranks, and settles before it waits for them
+    (functions/pending_messages.py).
+    """
 
     def __init__(self) -> None:
         self.settle: Callable[[], None] | None = None          # called once, before the next wait
         self.close: Callable[[Any], None] | None = None        # with a communicator to be freed; None: the rank ends
 
     def before_waiting(self) -> None:
-        """The rank is about to wait for others, or asks whether they have come."""
+        """Settle: the rank is about to wait for others, or to test whether an operation is complete."""
         if self.settle is not None:
             settle, self.settle = self.settle, None
             settle()
 
     def before_closing(self, comm: Any = None) -> None:
-        """A communicator is about to be freed; without one: the rank ends."""
+        """Settle before a communicator is freed, or (None) before the rank ends."""
         if self.close is not None:
             self.close(comm)
 
@@ -31,9 +33,9 @@ obligations = _Obligations()
 
 
 class Handle:
-    """A collective under way: wait() gives its result, done() says without blocking whether it has come.
+    """An operation in progress: wait() returns its result, done() tests without blocking whether it is complete.
 
-    What was passed to the collective must not be changed before wait() has returned.
+    Arrays passed to the operation must not be changed before wait() has returned.
     """
 
     __slots__ = ("_error", "_finish", "_test", "_value")
@@ -44,7 +46,7 @@ class Handle:
         self._error: Exception | None = None
 
     def wait(self) -> Any:
-        """Block until the collective is complete; its result, or its error. May be called again."""
+        """Block until the operation is complete; return its result or raise its error. Further calls do the same."""
         obligations.before_waiting()
         if self._finish is not None:
             try:
@@ -57,19 +59,19 @@ class Handle:
         return self._value
 
     def done(self) -> bool:
-        """Whether wait() would return at once."""
+        """Whether wait() would return without blocking."""
         obligations.before_waiting()
         return self._finish is None or self._test is None or self._test()
 
     def value(self) -> Any:
-        """wait(), under the name that a function given to then() knows from PyTorch's futures."""
+        """The result, as wait() returns it: the name that functions given to then() know from PyTorch's futures."""
         return self.wait()
 
     def then(self, function: Callable[[Handle], Any]) -> Handle:
-        """A handle whose wait() is function(this handle), which reads `handle.value()`; what it returns may be a handle.
+        """A handle whose wait() returns function(this handle); if that returns a Handle, its result.
 
-        The function runs once, when the new handle is waited for, so that collectives it starts come in the order of the
-        waits, which is the same on all ranks.
+        The function runs once, when the new handle is waited for, so that the collectives it starts come in the order
+        of the waits, which is the same on all ranks.
 
         >>> comm.start_allreduce([x]).then(lambda handle: handle.value()[0] / comm.size).wait()
         """
@@ -82,5 +84,5 @@ class Handle:
 
 
 def outlive_python(pending: Any) -> None:
-    """Never free this: Python's end comes before MPI's, which still works on it (seen: a segmentation fault)."""
+    """Keep an object for ever: Python ends before MPI, which still works on its memory (seen: a segmentation fault)."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(pending))

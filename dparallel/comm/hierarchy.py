@@ -66,7 +66,7 @@ class Hierarchical(Communicator):
         return handle
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """The sum by way of the hosts' first places."""
+        """Sum the vectors by way of the hosts' first places."""
         array = arrays[0]
         reduced = self._node_comm.start_reduce([converted(array, np.float32) if is_half(array.dtype) else array])
 
@@ -100,7 +100,7 @@ class Hierarchical(Communicator):
         return self.comm._groups(groups, group_numbers)
 
     def duplicate(self) -> Hierarchical:
-        """A duplicate of all three."""
+        """A Hierarchical over duplicates of the communicator and of its host's group."""
         copy = Hierarchical(self.comm.duplicate(), self._node_comm.duplicate())
         copy._owned += [copy._node_comm, copy.comm]
         return copy

@@ -1,5 +1,7 @@
-"""What a `comm` argument stands for: world() by default, an mpi4py communicator, local devices. Importing it does not start
-MPI; world() does, under an MPI launcher."""
+"""What a `comm` argument stands for: world() by default, an mpi4py communicator, local devices.
+
+Importing this module does not start MPI; world() does, under an MPI launcher.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "MP
 def launched_size() -> int:
     """The number of ranks that an MPI launcher announced in the environment; 0 if there was no launcher.
 
-    Read are OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE and MPI_LOCALNRANKS; under PMIx (PMIX_RANK, as srun
-    sets it) SLURM_NTASKS, or 1 where there is none. SLURM_NTASKS alone is no sign: it is set in batch scripts too.
+    The variables are OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE and MPI_LOCALNRANKS; under PMIx (PMIX_RANK,
+    as srun sets it) SLURM_NTASKS, or 1 without it. SLURM_NTASKS alone says nothing: batch scripts have it, too.
     """
     for name in SIZE_VARIABLES:
         if os.environ.get(name, "").isdigit():
@@ -36,7 +38,9 @@ def launched_size() -> int:
 
 
 class Launcher(NamedTuple):
-    """Who started this process as one of `size`: by which variable, and what makes MPI join what it starts."""
+    """What started this process as one of `size`: its name, the variable that says so, and how to make MPI join the
+    processes.
+    """
 
     name: str
     variable: str
@@ -57,8 +61,8 @@ OTHER_LAUNCHERS = (                           # name, size, a variable that each
 def launcher() -> Launcher | None:
     """What started this process as one of several, by the environment; None for a process of its own.
 
-    MPI's launchers come first: what else is set then was there before. An allocation is no launcher: Slurm tells the size of
-    a step to its tasks only, and a shell that `srun --pty` opened is for one process at a time.
+    MPI's launchers have precedence: other variables were set before. An allocation is no launcher: Slurm sets a step's
+    size only for its tasks, and a shell opened by `srun --pty` runs one process at a time.
     """
     announced = launched_size()
     if announced:
@@ -103,8 +107,11 @@ def world() -> Communicator:
 
 
 def report_to_dprun(text: str) -> None:
-    """Say what this rank waits in before ranks can see each other's states, for dprun to see whether the others can come: a
-    process that is blocked in MPI_Init runs no thread of ours. "": it has gone on."""
+    """Write what this rank waits in to dprun's report folder, before ranks can see each other's states.
+
+    dprun needs it to tell whether the others can still come: a process blocked in MPI_Init runs no thread of ours. ""
+    means that the rank has continued.
+    """
     folder, rank = os.environ.get(REPORTS, ""), os.environ.get("DPRUN_RANK", "")
     if os.path.isdir(folder) and rank.isdigit():
         with contextlib.suppress(OSError), open(os.path.join(folder, f"{rank}.world"), "w", encoding="utf-8") as file:
@@ -112,8 +119,8 @@ def report_to_dprun(text: str) -> None:
 
 
 def from_mpi(comm: Any) -> Communicator:
-    """A communicator of the ranks of an mpi4py communicator (MPI.Intracomm), which is duplicated: its own messages never
-    meet ours. Collective over these ranks. To be freed by free().
+    """A communicator of the ranks of an mpi4py communicator (MPI.Intracomm), which is duplicated: messages on the two
+    never match. Collective over these ranks. Free it by free().
 
     >>> from mpi4py import MPI
     >>> comm = from_mpi(MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2))
@@ -125,13 +132,14 @@ def from_mpi(comm: Any) -> Communicator:
 
 
 def is_communicator(comm: Any) -> bool:
-    """Whether this is a Communicator, or one of mpi4py's."""
+    """Whether comm is a Communicator or an mpi4py communicator."""
     return isinstance(comm, Communicator) or hasattr(comm, "Dup")
 
 
 def communicator(comm: Any) -> Communicator:
-    """What a `comm` argument stands for: None is world(); an mpi4py communicator is one of ours of the same ranks, made
-    once, at its first use (collectively), and freed with it."""
+    """The Communicator for a `comm` argument. None is world(); an mpi4py communicator gets one of ours over the same
+    ranks, created at its first use (collectively) and freed with it. TypeError for anything else.
+    """
     if comm is None:
         return world()
     if isinstance(comm, Communicator):
@@ -145,14 +153,15 @@ def communicator(comm: Any) -> Communicator:
 
 
 def places_of(comm: Any) -> Communicator:
-    """A communicator, a number or a list of local devices, or None for world(), as a communicator."""
+    """The Communicator for a `comm` argument that may also be a number or a list of local devices."""
     local: Any = comm if isinstance(comm, (int, np.integer, list, tuple, range)) else None
     return communicator(comm) if local is None else Devices(local)
 
 
 def gather_target(count: int, comm: Any, root: int) -> tuple[Communicator, int]:
-    """Where what `count` places held here bring comes together: root of comm, or, as in PyTorch, the local device whose
-    number comm is, one of `count`; without one, where there is a single rank, the first."""
+    """The communicator and root on which the results of `count` held places are gathered: root of comm; or, as in
+    PyTorch, the local device whose number comm is; by default, on a single rank, the first device.
+    """
     if isinstance(comm, (int, np.integer)):
         return Devices(count), int(comm)
     return (Devices(count), root) if comm is None and count > 1 and world().size == 1 else (communicator(comm), root)

@@ -1,12 +1,12 @@
-"""Messages from one place to another: send, recv, sendrecv; and permute, shift: all places at once.
+"""Point-to-point messages: send, recv, sendrecv; and permute and shift, in which all places take part.
 
-A message is a header (a Call, as collectives have: dtype, shape, number) and its data, so that the receiver need not know
-what comes. Messages from one place to another with one tag arrive in the order in which they were sent. A send never
-waits for its receiver, so two places that both send first do not block each other; until the receiver has taken it, a
-message occupies memory.
+A message is a header (a Call, as collectives have: dtype, shape, number) and its data, so that the receiver need not
+know them in advance. Messages from one place to another with one tag arrive in the order of the sends. A send never
+waits for its receiver, so two places that both send first do not block each other; until a message is received it
+occupies memory.
 
-send and recv concern one place. A process that holds several (local devices) says which one by `place=`, and must send
-before it receives. permute and shift are collectives: checked, the same on every kind of communicator.
+send and recv concern one place. A process that holds several (local devices) names it by `place=`, and must send
+before it receives. permute and shift are collectives: checked, and the same on every kind of communicator.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ZEROS = 32                           # in the note of a gradient: it is zero, an
 
 
 class Message(NamedTuple):
-    """What a receiver gets: the array, the message's number on its way, and the note that came with it."""
+    """A received message: the array, the message's number, and the note that came with it."""
 
     array: Array
     number: int
@@ -35,7 +35,7 @@ class Message(NamedTuple):
 
 
 class Messages(ABC):
-    """Point-to-point messages of a communicator."""
+    """The point-to-point messages of a communicator."""
 
     size: int
     held: tuple[int, ...]
@@ -44,28 +44,32 @@ class Messages(ABC):
     # --- one message --------------------------------------------------------------------------------------------------
 
     def send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> None:
-        """Send a copy of x to place `dest`; does not wait until it is received.
+        """Send a copy of x to place `dest` without waiting for its receiver.
 
-        CollectiveError here and at the receiver if x can't be sent; ValueError if dest or tag is none.
+        CollectiveError here and at the receiver if x can't be sent; ValueError if dest or tag is invalid.
         """
         self.post_send(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self.user_tag(tag), place=place)
 
     def recv(self, source: int, tag: int = 0, *, like: Any = None, place: int | None = None) -> Array:
-        """The next message from place `source` with this tag, of any dtype and shape, or of those of the array `like`:
-        else CollectiveError."""
+        """The next message from place `source` with this tag; of any dtype and shape, or those of the array `like`,
+        else CollectiveError.
+        """
         return self.start_recv(source, tag, like=like, place=place).wait()
 
     def start_send(self, x: Array, dest: int, tag: int = 0, *, place: int | None = None) -> Handle:
-        """send, without a copy: x must not be changed before wait(), which waits until the receiver takes the message."""
+        """Send x without a copy: it must not be changed before wait(), which waits until the receiver has taken the
+        message.
+        """
         return self.post_send(x, dest, self.user_tag(tag), place=place)[1]
 
     def start_recv(self, source: int, tag: int = 0, *, like: Any = None, place: int | None = None) -> Handle:
-        """recv, not waited for. Receives of one source and tag get its messages in the order in which they were started."""
+        """Start a recv. Receives of one source and tag get its messages in the order in which they were started."""
         return received(self.post_recv(source, self.user_tag(tag), place=place), like, source, tag)
 
     def start_recv_any(self, tag: int = 0, *, place: int | None = None) -> Handle:
-        """A Handle of (source, array): a message from any place with this tag. It takes the first one that is there when it
-        is waited for, or asked whether it is done."""
+        """A Handle of (source, array): the first message with this tag from any place that is there at wait() or
+        done().
+        """
         local_place, number = self._held_place(place), self.user_tag(tag)
         taken: list[tuple[int, Handle]] = []
 
@@ -96,30 +100,33 @@ class Messages(ABC):
     # --- all places at once -------------------------------------------------------------------------------------------
 
     def permute(self, xs: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> list[Array]:
-        """For each pair (source, dest), the source's array to dest: no place is a source twice, nor a dest twice.
+        """For each pair (source, dest), move the source's array to dest. No place is twice a source, nor twice a dest.
 
         A place that is no dest gets an empty array of shape (0,). Arrays may have any dtypes and shapes. All places
-        name the same pairs.
+        pass the same pairs.
         """
         return self._permute(xs, pairs, True).wait()
 
     def start_permute(self, xs: Sequence[Array], pairs: Sequence[tuple[int, int]]) -> Handle:
-        """permute, not waited for."""
+        """Start a permute; see permute()."""
         return self._permute(xs, pairs, False)
 
     def shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> list[Array]:
-        """Each place's array to the place `by` further on: round the ring, or (ring=False) over the ends into nothing."""
+        """Move each place's array to the place `by` further on: round the ring, or with ring=False only within the
+        line.
+        """
         return self.permute(xs, shift_pairs(self.size, by, ring))
 
     def start_shift(self, xs: Sequence[Array], by: int = 1, *, ring: bool = True) -> Handle:
-        """shift, not waited for."""
+        """Start a shift; see shift()."""
         return self.start_permute(xs, shift_pairs(self.size, by, ring))
 
     # --- with numbers and notes, for the Functions --------------------------------------------------------------------
 
     def post_send(self, x: Any, dest: Any, tag: int, note: float = 0.0, place: int | None = None) -> tuple[int, Handle]:
-        """Send x, uncopied, with a note; the message's number, and a Handle. Tags below 0 are gradient_tag() or status_tag()
-        of another message."""
+        """Send x without a copy, with a note. Returns the message's number and a Handle. Negative tags are the
+        gradient_tag() or status_tag() of another message.
+        """
         local_place, peer = self._held_place(place), self._place_number(dest, "dest")
         array, problem = sendable(x)
         call = Call("send", self.size, array, root=peer, value=note, error=problem)
@@ -145,7 +152,7 @@ class Messages(ABC):
     _messages = 0                                    # sent so far
 
     def user_tag(self, tag: Any) -> int:
-        """A user's tag as a number; ValueError if it is none of 0 to max_tag."""
+        """A user's tag as an int; ValueError unless it is one of 0 to max_tag."""
         try:
             number = operator.index(tag)
         except TypeError:
@@ -164,7 +171,7 @@ class Messages(ABC):
         return number
 
     def _held_place(self, place: int | None) -> int:
-        """The place here that sends or receives."""
+        """The held place that sends or receives; ValueError if it is not held, or several are and none is named."""
         if place is None and len(self.held) > 1:
             raise ValueError(f"this process holds places {self.held[0]} to {self.held[-1]}: say by place= which of them "
                              "sends or receives, or use permute or shift, which take one array for each")
@@ -187,19 +194,19 @@ class Messages(ABC):
 
     @abstractmethod
     def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
-        """Send call and x, contiguous, from `here` to `there`; x is not copied where a copy can be avoided."""
+        """Send call and x, contiguous, from a held place to `peer`; x is not copied if that can be avoided."""
 
     @abstractmethod
     def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
-        """A Handle of the (call, array) that comes next to `here` from `there`."""
+        """A Handle of the next (call, array) from `peer` to a held place. what: the call as text, for errors."""
 
     @abstractmethod
     def _probe(self, local_place: int, peer: int, tag: int) -> bool:
-        """Whether the next message from `there` to `here` with this tag has come."""
+        """Whether the next message from `peer` to a held place with this tag has arrived."""
 
     @abstractmethod
     def _poll_until(self, poll: Callable[[], bool], what: str) -> None:
-        """Look until it is true; an error if it never can be."""
+        """Call poll() until it is true; an error if it never can be."""
 
     @abstractmethod
     def _checked_arrays(self, xs: Any) -> tuple[list[Array], str]: ...
@@ -216,7 +223,7 @@ def _to_message(what: str, source: int, pair: tuple[Call, Array]) -> Message:
 
 
 def received(handle: Handle, like: Any, source: int, tag: int) -> Handle:
-    """A Handle of the array of a Message, refused if it is not of the dtype and shape of `like`."""
+    """A Handle of the array of a Message; CollectiveError unless it has the dtype and shape of `like`."""
     def checked(handle: Handle) -> Array:
         array: Array = handle.value().array
         check_like(array, like, call_text("recv", "source", source, tag))
@@ -238,7 +245,9 @@ def gradient_tag(number: int) -> int:
 
 
 def status_tag(number: int) -> int:
-    """The tag of the words whether that comes in a pass. Who does not wait for the gradient need not receive them."""
+    """The tag of the messages that say whether a pass sends the gradient of message `number`. A sender that does not
+    wait for the gradient need not receive them.
+    """
     return -2 - 2 * number
 
 
@@ -248,18 +257,18 @@ def is_status(tag: int) -> bool:
 
 
 def may_stay_unreceived(tag: int, note: float) -> bool:
-    """Whether a message that nobody receives is no mistake: a word, or a gradient of zeros."""
+    """Whether it is no mistake that nobody receives a message: a status, or a gradient of zeros."""
     return is_status(tag) or (tag < 0 and note >= 0 and bool(int(note) & ZEROS))
 
 
 def call_text(name: str, end: str, place: int, tag: int) -> str:
-    """A message in words."""
+    """A message as text, for errors and the watchdog."""
     what = "word whether message {} gets a gradient" if is_status(tag) else "gradient of message {}"
     return f"{name}({end}={place}, " + (f"tag={tag})" if tag >= 0 else what.format((-1 - tag) // 2) + ")")
 
 
 def sendable(x: Any) -> tuple[Array, str]:
-    """x as a contiguous array, and why it is none."""
+    """x as a contiguous array, and the reason why it can't be sent, or ""."""
     if x is None or isinstance(x, np.ma.MaskedArray):
         return np.empty(0), "None instead of an array" if x is None else "masked arrays can't be sent"
     try:
@@ -269,7 +278,7 @@ def sendable(x: Any) -> tuple[Array, str]:
 
 
 def shift_pairs(size: int, by: Any, ring: bool = True) -> list[tuple[int, int]]:
-    """(place, place + by) for all places; without a ring only those that lie inside."""
+    """The pairs (place, place + by) of all places; without a ring only those inside the line."""
     try:
         step = operator.index(by)
     except TypeError:
@@ -280,7 +289,7 @@ def shift_pairs(size: int, by: Any, ring: bool = True) -> list[tuple[int, int]]:
 
 
 def flat_pairs(pairs: Any, size: int) -> tuple[tuple[int, ...], str]:
-    """Pairs one after the other, and what is wrong with them."""
+    """The pairs as one flat tuple, and what is wrong with them, or ""."""
     try:
         flat = tuple(operator.index(n) for source, dest in pairs for n in (source, dest))
     except Exception:                                # converting runs the object's own code: all ranks must hear of it

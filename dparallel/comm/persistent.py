@@ -1,4 +1,4 @@
-"""Sums that are made again and again over the same memory, as MPI 4's persistent collectives (MPI 4.0, section 6.13)."""
+"""Sums that are repeated over the same memory, as MPI 4's persistent collectives (MPI 4.0, section 6.13)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MSG_CAUGHT = ("\nWas an exception inside backward() caught on some ranks only? `
 
 
 class PersistentSum:
-    """A vector of `size` elements, one on each place, that is summed over all places into itself, again and again.
+    """A vector of `size` elements on each place that is repeatedly summed over all places, in place.
 
-    Behind it travel its number on the communicator and the square of that, so that all places see if they were at different
-    vectors of one length: the variance of their numbers is not 0 then.
+    Behind it travel its number on the communicator and the square of that, so that all places notice if they summed
+    different vectors of one length: the variance of their numbers is not 0 then.
     """
 
     def __init__(self, comm: Any, size: int, dtype: Any) -> None:
@@ -33,9 +33,12 @@ class PersistentSum:
         self.array: Array = self._sent[:size]
 
     def start(self, divided: int = 0) -> Handle:
-        """Begin a sum; all places do, in the same order. The vector is not to be touched before wait(), a CollectiveError on
-        all places if they were at different vectors. The first `divided` elements of the sum are divided by its last one,
-        unless that is 0 or not finite."""
+        """Start a sum; all places start the same sums in the same order.
+
+        The vector must not be touched before wait(), which raises CollectiveError on all places if they summed
+        different vectors. The first `divided` elements of the sum are divided by its last one, unless that is 0 or not
+        finite.
+        """
         if self._numbered:
             self._sent[-2:] = self._number, self._number ** 2
         handle: Handle = self._comm.start_sum_in_place([self._sent])
@@ -52,8 +55,9 @@ class PersistentSum:
 
 
 def divide(x: Array, total: float) -> None:
-    """x /= total, unless that is 0 or not finite; by a power of two, as weights mostly add up to, in half the time and with
-    the same bits."""
+    """x /= total, unless total is 0 or not finite. A division by a power of two, which weights mostly add up to, is a
+    multiplication: the same bits in half the time.
+    """
     if math.isfinite(total) and total not in (0.0, 1.0):
         if math.frexp(total)[0] == 0.5:
             x *= 1 / total

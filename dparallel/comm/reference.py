@@ -1,6 +1,7 @@
-"""What each collective is, in NumPy: the arrays of all places in, fresh arrays of some places out.
+"""The reference implementation of each collective in NumPy: the arrays of all places in, fresh arrays of some places
+out.
 
-Local devices and ranks as threads compute with this. Reductions go in place order.
+Local devices and ranks as threads compute with it. Reductions combine in place order.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ UFUNCS: dict[str, Any] = {"sum": np.add, "mean": np.add, "prod": np.multiply, "m
 
 
 def results(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
-    """What the collective gives to each of `places`; calls and xs are those of all places and have been checked."""
+    """The collective's result for each of `places`; calls and xs are those of all places and were checked."""
     return DEFINITIONS[calls[0].name](calls, xs, places)
 
 
 def combined(xs: Sequence[Array], op: str) -> Array:
-    """The arrays combined in place order, float16 and bfloat16 in float32 and rounded once."""
+    """The arrays combined in place order; float16 and bfloat16 in float32, rounded once."""
     dtype = xs[0].dtype
     half = is_half(dtype)
     if len(xs) == 1 or half or xs[0].ndim == 0:      # of 0-d arrays NumPy makes scalars
@@ -41,12 +42,12 @@ def combined(xs: Sequence[Array], op: str) -> Array:
 
 
 def is_half(dtype: Any) -> bool:
-    """Whether it is float16 or bfloat16, in which nothing is added up."""
+    """Whether the dtype is float16 or bfloat16, in which sums are not computed."""
     return dtype.itemsize == 2 and dtype.kind in "fV"
 
 
 def _copies(x: Array, places: Places) -> list[Array]:
-    """x, which is fresh, and copies of it."""
+    """x, which is fresh, for the first place, and copies of it for the others."""
     return [x, *(x.copy() for _ in places[1:])]
 
 
@@ -55,7 +56,7 @@ def _on_root(x: Array, root: int, places: Places) -> list[Array]:
 
 
 def _join(parts: Sequence[Array], dtype: Any) -> Array:
-    """Rows end to end; 0-d arrays are one element each, arrays of shape (0,) no part."""
+    """Rows concatenated; 0-d arrays are one element each, arrays of shape (0,) contribute nothing."""
     full = [np.atleast_1d(part) for part in parts if part.shape != (0,)]
     return np.ascontiguousarray(np.concatenate(full)) if full else np.empty(0, dtype)
 
@@ -114,7 +115,7 @@ def _permute(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list
 
 
 def _scan(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
-    """Each place gets what the places before it, and it itself unless "exscan", combine to."""
+    """Each place gets the combination of the places before it and, unless it is an exscan, itself."""
     name, op, n = calls[0].name, calls[0].op, len(xs)
     own, backwards = "exscan" not in name, name.startswith("reverse")
     out = []
@@ -125,7 +126,7 @@ def _scan(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Ar
 
 
 def neutral(x: Array, op: str) -> Array:
-    """An array like x of what changes nothing under op: 0, 1, or the lowest or highest number."""
+    """An array like x of op's neutral element: 0, 1, or the lowest or highest number."""
     if op in ("sum", "prod"):
         return np.full(x.shape, op == "prod", x.dtype)
     if x.dtype.kind in "iu":

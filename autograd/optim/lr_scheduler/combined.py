@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
+from ..optimizer import Optimizer
 from .plateau import ReduceLROnPlateau
 from .scheduler import LRScheduler, values_of, write
 
@@ -43,7 +44,7 @@ class Combined(LRScheduler):
 class SequentialLR(Combined):
     """The first scheduler up to the first milestone, then the next from its own beginning, and so on."""
 
-    def __init__(self, optimizer: Any, schedulers: list[Any], milestones: list[int], last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, schedulers: list[Any], milestones: list[int], last_epoch: int = -1) -> None:
         if len(schedulers) < 1:
             raise ValueError(f"{type(self).__name__} expects at least one scheduler, but got no scheduler.")
         self._check(schedulers, optimizer)
@@ -70,7 +71,7 @@ class SequentialLR(Combined):
         elif hasattr(sched, "last_epoch"):
             sched.last_epoch -= 1
 
-    def step(self, epoch: Any = None) -> None:
+    def step(self, epoch: float | None = None) -> None:
         """Go to the next epoch; at a milestone, to epoch 0 of the next scheduler."""
         if epoch is not None:
             raise TypeError("SequentialLR.step() takes no epoch")
@@ -87,7 +88,7 @@ class SequentialLR(Combined):
 class ChainedScheduler(Combined):
     """All schedulers step, each on the rates that the one before has left."""
 
-    def __init__(self, schedulers: Sequence[Any], optimizer: Any = None) -> None:
+    def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
         if len(schedulers) < 1:
             raise ValueError(f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler.")
         optimizer = schedulers[0].optimizer if optimizer is None else optimizer
@@ -95,7 +96,7 @@ class ChainedScheduler(Combined):
         self._schedulers, self.optimizer = schedulers, optimizer
         self._last_lr = values_of(optimizer, "lr")
 
-    def step(self, epoch: Any = None) -> None:
+    def step(self, epoch: float | None = None) -> None:
         """One epoch of each."""
         if epoch is not None:
             raise TypeError("ChainedScheduler.step() takes no epoch")

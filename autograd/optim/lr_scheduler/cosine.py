@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..optimizer import Optimizer
 from .scheduler import LRScheduler
 
 
 class CosineAnnealingLR(LRScheduler):
     """lr = eta_min + (initial lr - eta_min) * (1 + cos(pi * epoch / T_max)) / 2: down in T_max epochs, and up again."""
 
-    def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
@@ -40,7 +41,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     step(epoch) takes fractions of epochs too.
     """
 
-    def __init__(self, optimizer: Any, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         if not isinstance(T_0, int) or T_0 <= 0:
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
         if not isinstance(T_mult, int) or T_mult < 1:
@@ -58,7 +59,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
 
-    def step(self, epoch: Any = None) -> None:
+    def step(self, epoch: float | None = None) -> None:
         """Go to the next epoch, or to the given one."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0

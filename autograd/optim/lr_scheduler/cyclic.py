@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ..optimizer import Optimizer
 from .momenta import begin, uses_beta1, write_momentum
 from .scheduler import LRScheduler, checked, for_groups, saved_callable, write
 
@@ -19,7 +20,7 @@ class CyclicLR(LRScheduler):
     scale_fn of the cycle's number (from 1) or of the batch's, as scale_mode ("cycle", "iterations") says.
     """
 
-    def __init__(self, optimizer: Any, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
+    def __init__(self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
                  step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
                  scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle",
                  cycle_momentum: bool = True, base_momentum: Any = 0.8, max_momentum: Any = 0.9,

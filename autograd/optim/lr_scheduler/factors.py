@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..optimizer import Optimizer
 from .scheduler import LRScheduler
 
 
 class ConstantLR(LRScheduler):
     """lr = initial lr * factor, and the initial lr from epoch total_iters on."""
 
-    def __init__(self, optimizer: Any, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1) -> None:
         if factor > 1.0 or factor < 0:
             raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
         self.factor, self.total_iters = factor, total_iters
@@ -31,7 +32,7 @@ class ConstantLR(LRScheduler):
 class LinearLR(LRScheduler):
     """The factor goes linearly from start_factor to end_factor at epoch total_iters."""
 
-    def __init__(self, optimizer: Any, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5,
+    def __init__(self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5,
                  last_epoch: int = -1) -> None:
         if start_factor > 1.0 or start_factor <= 0:
             raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
@@ -59,7 +60,7 @@ class LinearLR(LRScheduler):
 class PolynomialLR(LRScheduler):
     """The factor is (1 - epoch / total_iters)^power, and 0 afterwards."""
 
-    def __init__(self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..optimizer import Optimizer
 from .scheduler import LRScheduler, checked, saved_callable
 
 
@@ -14,7 +15,7 @@ class LambdaLR(LRScheduler):
     Functions are not part of state_dict(); of callable objects the attributes are.
     """
 
-    def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         self.optimizer = checked(optimizer)
         count = len(optimizer.param_groups)
         if isinstance(lr_lambda, (list, tuple)) and len(lr_lambda) != count:
@@ -43,7 +44,7 @@ class LambdaLR(LRScheduler):
 class MultiplicativeLR(LambdaLR):
     """lr = lr * lr_lambda(epoch)."""
 
-    def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         for fn in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
             if not callable(fn):
                 raise TypeError(f"lr_lambda should be a function, but got {type(fn).__name__}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..optimizer import Optimizer
 from .momenta import begin, uses_beta1, write_momentum
 from .scheduler import LRScheduler, checked, for_groups
 
@@ -15,7 +16,7 @@ class OneCycleLR(LRScheduler):
     three_phase: down to the start first, as long as the way up, then on to the end. Momentum moves the other way.
     """
 
-    def __init__(self, optimizer: Any, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,
+    def __init__(self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,
                  steps_per_epoch: int | None = None, pct_start: float = 0.3, anneal_strategy: str = "cos",
                  cycle_momentum: bool = True, base_momentum: Any = 0.85, max_momentum: Any = 0.95,
                  div_factor: float = 25.0, final_div_factor: float = 1e4, three_phase: bool = False,

@@ -6,6 +6,8 @@ import math
 import warnings
 from typing import Any
 
+from ...core.tensor import Tensor
+from ..optimizer import Optimizer
 from .scheduler import EPOCH_DEPRECATION_WARNING, LRScheduler, checked, values_of, write
 
 
@@ -15,7 +17,7 @@ class ReduceLROnPlateau(LRScheduler):
     An improvement is a metric better than the best by the threshold, relative ("rel") or absolute ("abs").
     """
 
-    def __init__(self, optimizer: Any, mode: str = "min", factor: float = 0.1, patience: int = 10,
+    def __init__(self, optimizer: Optimizer, mode: str = "min", factor: float = 0.1, patience: int = 10,
                  threshold: float = 1e-4, threshold_mode: str = "rel", cooldown: int = 0, min_lr: Any = 0,
                  eps: float = 1e-8) -> None:
         if factor >= 1.0:
@@ -60,7 +62,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     _is_better = is_better
 
-    def step(self, metrics: Any, epoch: Any = None) -> None:      # type: ignore[override]
+    def step(self, metrics: float | Tensor, epoch: int | None = None) -> None:      # type: ignore[override]
         """Take note of the metric of an epoch."""
         current = float(metrics)
         if epoch is not None:
@@ -78,7 +80,7 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = values_of(self.optimizer, "lr")
 
-    def _reduce_lr(self, epoch: Any) -> None:
+    def _reduce_lr(self, epoch: int | None) -> None:
         """Shrink the rates, to min_lr at least, where that changes them by more than eps."""
         groups = self.optimizer.param_groups
         if len(groups) != len(self.min_lrs):

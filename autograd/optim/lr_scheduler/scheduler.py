@@ -120,7 +120,7 @@ class LRScheduler:
         """The present rates."""
         return values_of(self.optimizer, "lr")
 
-    def step(self, epoch: Any = None) -> None:
+    def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch, after optimizer.step()."""
         if self._step_count == 1 and not self.optimizer._opt_called:
             warnings.warn(MSG_ORDER, UserWarning, stacklevel=2)
@@ -129,12 +129,12 @@ class LRScheduler:
         self._advance(epoch)
 
     @primitive
-    def _advance(self, epoch: Any) -> None:
+    def _advance(self, epoch: int | None) -> None:
         """Count the step, and set its rates."""
         self._step_count += 1
         self._update_lr(epoch)
 
-    def _update_lr(self, epoch: Any = None) -> None:
+    def _update_lr(self, epoch: int | None = None) -> None:
         """Set the rates of the next epoch, or of the given one."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed = getattr(self, "_get_closed_form_lr", None)

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from ..optimizer import Optimizer
 from .scheduler import LRScheduler
 
 
 class StepLR(LRScheduler):
     """lr *= gamma every step_size epochs."""
 
-    def __init__(self, optimizer: Any, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
@@ -30,7 +31,7 @@ class StepLR(LRScheduler):
 class MultiStepLR(LRScheduler):
     """lr *= gamma at each milestone; one that is named twice counts twice."""
 
-    def __init__(self, optimizer: Any, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
@@ -49,7 +50,7 @@ class MultiStepLR(LRScheduler):
 class ExponentialLR(LRScheduler):
     """lr *= gamma every epoch."""
 
-    def __init__(self, optimizer: Any, gamma: float, last_epoch: int = -1) -> None:
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 

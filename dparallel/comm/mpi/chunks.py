@@ -1,4 +1,4 @@
-"""Rows between MPI ranks when there are more of them than an MPI call can count (2**31 - 1, in C ints): in rounds.
+"""Collectives with more elements than an MPI call can count (2**31 - 1, in C ints), in rounds.
 
 In each round every place sends or receives at most its share of what one call can count. Counts are in elements; all
 arrays are flat. `comm` is mpi4py's communicator, `kind` MPI's type of an element.
@@ -15,7 +15,7 @@ Array = np.ndarray[Any, Any]
 
 
 def gather(comm: Any, x: Array, out: Array, counts: Sequence[int], kind: Any, limit: int, root: int | None) -> None:
-    """Join all places' x in out, on root or (None) on all; counts[p] elements come from place p."""
+    """Concatenate all places' x in out, on root or (None) on all; counts[p] elements come from place p."""
     starts = offsets(counts)
     for start, sizes in rounds(counts, limit, comm.size):
         sent = [x[start:start + sizes[comm.rank]], sizes[comm.rank], kind]
@@ -31,7 +31,7 @@ def gather(comm: Any, x: Array, out: Array, counts: Sequence[int], kind: Any, li
 
 
 def scatter(comm: Any, x: Array, out: Array, counts: Sequence[int], kind: Any, limit: int, root: int) -> None:
-    """Cut root's x: counts[p] elements go to place p, here into out."""
+    """Split root's x: counts[p] elements go to place p; this place's go into out."""
     starts = offsets(counts)
     for start, sizes in rounds(counts, limit, comm.size):
         sent = None
@@ -41,7 +41,7 @@ def scatter(comm: Any, x: Array, out: Array, counts: Sequence[int], kind: Any, l
 
 
 def alltoall(comm: Any, x: Array, out: Array, send: Sequence[int], receive: Sequence[int], kind: Any, limit: int) -> None:
-    """send[p] elements of x go to place p, receive[p] elements come from it."""
+    """send[p] elements of x go to place p; receive[p] elements come from it, into out."""
     longest = np.array([max(send)], np.int64)
     everyone = np.empty(comm.size, np.int64)
     comm.Allgather(longest, everyone)
@@ -55,14 +55,14 @@ def alltoall(comm: Any, x: Array, out: Array, send: Sequence[int], receive: Sequ
 
 
 def rounds(counts: Sequence[int], limit: int, size: int) -> Iterator[tuple[int, list[int]]]:
-    """For each round how much of each place's part has gone before, and how much goes now."""
+    """For each round how many elements of each part were sent before, and how many are sent now, for each place."""
     step = max(1, limit // size)
     for start in range(0, max(counts), step):
         yield start, [min(step, max(0, n - start)) for n in counts]
 
 
 def offsets(counts: Sequence[int]) -> list[int]:
-    """Where each place's part begins."""
+    """The offset of each place's part."""
     return [sum(counts[:place]) for place in range(len(counts))]
 
 
@@ -71,7 +71,7 @@ def _joined(x: Array, starts: Sequence[int], sizes: Sequence[int]) -> Array:
 
 
 def _spread(got: Array, out: Array, starts: Sequence[int], sizes: Sequence[int]) -> None:
-    """Copy the parts of got to where they belong in out."""
+    """Copy the parts of got to their offsets in out."""
     at = 0
     for start, n in zip(starts, sizes, strict=True):
         out[start:start + n] = got[at:at + n]

@@ -1,4 +1,4 @@
-"""Ranks as MPI processes. The only file that imports mpi4py; importing it starts MPI."""
+"""Ranks as MPI processes. The only file that imports mpi4py, which starts MPI."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ NUMBERS = itertools.count()          # of communicators that this process is the
 
 
 class CallSummary(NamedTuple):
-    """What all ranks know after they have seen each other's calls."""
+    """What all ranks know after they have compared their calls."""
 
     calls: list[Call]
     rows: list[int]                  # of each place's array; 0-d counts as one
@@ -70,10 +70,11 @@ class CallSummary(NamedTuple):
 
 
 class MpiComm(MpiMessages, Communicator):
-    """One rank of an MPI communicator, duplicated: our messages never meet the user's. Default: COMM_WORLD.
+    """One rank of an MPI communicator, which is duplicated so that our messages never match the user's. Default:
+    COMM_WORLD.
 
-    Collective: all ranks of `comm` make it together. More than `max_count` elements (MPI 3 counts in C ints) go in
-    pieces, as whole rows, or in rounds; what goes in pieces or rounds is complete when it has been started.
+    Collective: all ranks of `comm` construct it together. More than `max_count` elements (MPI 3 counts in C ints) are
+    sent in pieces of whole rows, or in rounds; these collectives are complete when they have been started.
     """
 
     kind = "mpi"
@@ -115,7 +116,7 @@ class MpiComm(MpiMessages, Communicator):
         self.watch.join(self)
 
     def free(self) -> None:
-        """Complete what is under way and give the duplicated communicator back; again: nothing. Collective.
+        """Complete what is in progress and free the duplicated communicator. A second call does nothing. Collective.
 
         CollectiveError on all ranks if a message was never received.
         """
@@ -139,7 +140,7 @@ class MpiComm(MpiMessages, Communicator):
         raise_if_lost(lost)
 
     def _leak_pending(self) -> None:
-        """To wait here instead would hang where another rank has failed."""
+        """At exit: keep the buffers of incomplete requests. Waiting here would hang if another rank has failed."""
         if self._pending:
             self._report_unreceived()
             outlive_python(self._pending)
@@ -147,7 +148,7 @@ class MpiComm(MpiMessages, Communicator):
     # --- agreeing -----------------------------------------------------------------------------------------------------
 
     def _compare_calls(self, call: Call) -> CallSummary:
-        """Let all ranks see the call; CollectiveError on all of them if the calls do not fit."""
+        """Show the call to all ranks; CollectiveError on all of them if the calls do not match."""
         obligations.before_waiting()
         self.entered += 1
         self.waiting = self.watch.latest = call
@@ -177,7 +178,7 @@ class MpiComm(MpiMessages, Communicator):
         return summary
 
     def reject_bfloat16(self, call: Call) -> None:
-        """A call with an array that some ranks have no dtype for is a mistake, which all are told of."""
+        """Mark a call with a bfloat16 array as an error, which all ranks raise, if some ranks lack the dtype."""
         if call.dtype is not None and call.dtype.kind == "V":
             call.error = call.error or (f"bfloat16 needs the package ml_dtypes, which rank {self.without_bfloat16[0]} does "
                                         "not have: pip install ml_dtypes there")
@@ -318,14 +319,16 @@ class MpiComm(MpiMessages, Communicator):
     # --- beneath them -------------------------------------------------------------------------------------------------
 
     def _call_mpi(self, blocking: bool, name: str, args: Any, finish: Callable[[], Any], *buffers: Any) -> Handle:
-        """Call the blocking form, which MPI does faster, or the other one."""
+        """Call MPI's blocking function, which is faster, or the non-blocking one."""
         if blocking:
             getattr(self.comm, name)(*args)
             return Handle(None, value=finish())
         return MpiHandle(self, getattr(self.comm, "I" + name.lower())(*args), finish, buffers)
 
     def _row_type(self, summary: CallSummary, rows: int) -> tuple[Any, int]:
-        """MPI's type to count in, and how many of it make a row: elements, or whole rows where those are too many."""
+        """MPI's type to count in, and how many of it make a row: elements, or whole rows if there are too many
+        elements.
+        """
         if rows * summary.width <= self.max_count:
             return TYPES[summary.dtype], summary.width
         key = summary.dtype, summary.width
@@ -352,20 +355,23 @@ class MpiComm(MpiMessages, Communicator):
             self.comm.Reduce(_spec(source), None if target is None else _spec(target), op, root)
 
     def hold_buffers(self, request: Any, buffers: Any, message: str | None = None) -> None:
-        """Hold what MPI reads and writes until release(), or until a request that nobody waited for is complete.
-        `message` is what it sends to one rank, empty where it receives."""
+        """Hold the memory that MPI reads and writes until release_buffers(), or until an abandoned request is
+        complete.
+
+        message: what the request sends to another rank; empty for a receive, None for a collective.
+        """
         if len(self._pending) >= MAX_PENDING:
             self._pending = {key: item for key, item in self._pending.items() if not item[0].Test()}
         self._pending[id(request)] = (request, buffers, message)
 
     def release_buffers(self, request: Any) -> None:
-        """Let go of a complete request's buffers."""
+        """Release the buffers of a complete request."""
         self._pending.pop(id(request), None)
 
     # --- without checks -----------------------------------------------------------------------------------------------
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """Iallreduce in place; float16 and bfloat16 by way of float32."""
+        """Iallreduce in place; float16 and bfloat16 are summed in float32."""
         array = arrays[0]
         try:
             self.enter_sum(array)
@@ -378,7 +384,7 @@ class MpiComm(MpiMessages, Communicator):
             self.waiting = None
 
     def sum_in_place(self, arrays: Sequence[Array]) -> None:
-        """The blocking allreduce, which MPI does faster than starting and waiting."""
+        """The blocking Allreduce, which is faster than starting and waiting."""
         if is_half(arrays[0].dtype):
             self.start_sum_in_place(arrays).wait()
             return
@@ -403,7 +409,7 @@ class MpiComm(MpiMessages, Communicator):
                                        0 if number is None else groups[number].index(self.rank)))]
 
     def split_node(self) -> Any:
-        """The ranks that share memory with this one, by MPI_Comm_split_type."""
+        """A communicator of the ranks that share memory with this one (MPI_Comm_split_type)."""
         return _from_raw(self.comm.Split_type(MPI.COMM_TYPE_SHARED, self.rank))
 
     def abort(self, message: str) -> None:
@@ -420,7 +426,9 @@ class MpiComm(MpiMessages, Communicator):
         return bool(self.check)
 
     def enter_sum(self, array: Array, compared: bool = False) -> None:
-        """Enter a sum in place; compared with the other ranks' calls in check mode only, if it is not elsewhere."""
+        """Enter a sum in place. In check mode the ranks compare their calls first, unless `compared`: they compare
+        elsewhere.
+        """
         obligations.before_waiting()
         if self.check and not compared:
             self._compare_calls(Call("sum_in_place", self.size, array))
@@ -431,7 +439,9 @@ class MpiComm(MpiMessages, Communicator):
                 self.watch.latest_site = self._history.record(self.entered, Call("sum_in_place", self.size, array))
 
     def _refused(self, reason: str, call: Call) -> CollectiveError:
-        """What all ranks called, where, and in check mode where they parted before. Collective."""
+        """The error of a mismatch: what all ranks called and where, and in check mode where they first diverged.
+        Collective.
+        """
         text_and_history = f"{call}{at_site(user_site())}{self._history.waiting_time()}", self._history.earlier_calls()
         everyone = self.comm.allgather(text_and_history)
         return collective_error(reason, [text for text, _ in everyone], first_divergence([calls for _, calls in everyone]))
@@ -447,7 +457,7 @@ METHODS |= {"permute": MpiComm._permute_arrays, **dict.fromkeys(SCANS, MpiComm._
 
 
 def _summarise(calls: list[Call]) -> CallSummary:
-    """What follows from calls that fit."""
+    """The CallSummary of calls that match."""
     reference = calls[calls[0].root] if calls[0].name in FROM_ROOT else first_with_rows(calls)
     rows = [call.shape[0] if call.shape else 1 for call in calls]
     return CallSummary(calls, rows, reference.shape, reference.dtype, math.prod(reference.shape[1:]))
@@ -458,12 +468,14 @@ def _headers(buffer: bytes) -> list[bytes]:
 
 
 def _spec(x: Array) -> list[Any]:
-    """x as mpi4py takes it without looking it up; bfloat16, of which buffers know nothing, as bits."""
+    """x as mpi4py takes it without inspecting it; bfloat16, which the buffer protocol lacks, as 16-bit integers."""
     return [x.view(BITS) if x.dtype.kind == "V" else x, x.size, TYPES[x.dtype]]
 
 
 def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array], Array]]:
-    """x as MPI can reduce it, MPI's operation, and what makes the result, over `size` places, of it."""
+    """x in a form that MPI can reduce, MPI's operation, and the function that makes the result over `size` places of
+    MPI's.
+    """
     dtype = x.dtype
     if dtype.kind in "fV" and op in ("max", "min"):
         wide = x.astype(np.float32) if dtype.kind == "V" else x
@@ -477,7 +489,7 @@ def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array
 
 
 def _from_raw(comm: Any) -> MpiComm | None:
-    """An MpiComm in place of a raw communicator made here; None where this rank is no member."""
+    """An MpiComm over a raw communicator created here, which is freed; None if this rank is no member."""
     if comm == MPI.COMM_NULL:
         return None
     group = MpiComm(comm)
@@ -486,14 +498,16 @@ def _from_raw(comm: Any) -> MpiComm | None:
 
 
 def checked_intracomm(comm: Any) -> Any:
-    """A user's communicator; TypeError if this rank is not in it, or if it joins two groups."""
+    """A user's communicator; TypeError unless it is an MPI.Intracomm with this rank in it."""
     if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
         raise TypeError(f"{comm!r} is no communicator of this rank: pass an MPI.Intracomm such as MPI.COMM_WORLD")
     return comm
 
 
 def attached_communicator(comm: Any) -> MpiComm:
-    """The MpiComm that stands for a user's communicator: a duplicate, made once (collectively) and freed with it."""
+    """The MpiComm over a user's communicator: created at the first call (collectively), attached to it, and freed with
+    it.
+    """
     found: Any = checked_intracomm(comm).Get_attr(_keyval())
     if found is None or found.freed:
         found = MpiComm(comm)
@@ -502,16 +516,16 @@ def attached_communicator(comm: Any) -> MpiComm:
 
 
 def is_world(comm: Any) -> bool:
-    """Whether this is COMM_WORLD itself."""
+    """Whether comm is COMM_WORLD itself."""
     return isinstance(comm, MPI.Intracomm) and comm == MPI.COMM_WORLD
 
 
 @functools.cache
 def _keyval() -> int:
-    """Where a user's communicator keeps its MpiComm; that is freed with it."""
+    """The MPI attribute key under which a user's communicator keeps its MpiComm."""
     return MPI.Comm.Create_keyval(delete_fn=lambda comm, keyval, found: found.free())
 
 
 def mpi_size() -> int:
-    """The number of ranks that MPI knows of."""
+    """The number of ranks in COMM_WORLD."""
     return int(MPI.COMM_WORLD.size)

@@ -1,4 +1,4 @@
-"""Handles of what MPI is working on."""
+"""Handles of MPI requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..watchdog.stall import description
 
 
 class MpiHandle(Handle):
-    """A Handle over an MPI request. The communicator keeps the buffers until it is complete, waited for or not."""
+    """A Handle over an MPI request. The communicator holds the buffers until it is complete, waited for or not."""
 
     __slots__ = ("_comm", "_finish_result", "_request", "_what", "number")
 

@@ -1,7 +1,7 @@
-"""Messages over MPI: a synchronous send of the header, whose tag is the user's, and the data under a tag of its own.
+"""Messages over MPI: a synchronous send of the header under the user's tag, and the data under a tag of its own.
 
-The receiver posts its receive of the header at once, so that MPI matches them in order, and that of the data when the
-header has told what comes. No mpi4py here: what needs it is in communicator.py.
+The receiver posts its receive of the header at once, so that MPI matches headers in order, and the receive of the data
+when the header is there. This module does not import mpi4py; communicator.py does.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class MpiMessages:
         return bool(self.comm.Iprobe(peer, self._mpi_tag(tag)))
 
     def _poll_until(self, poll: Callable[[], bool], what: str) -> None:
-        """As _complete does."""
+        """Poll with growing pauses, as _complete() does."""
         self.waiting, polls = what, 0
         try:
             while not poll():
@@ -110,7 +110,9 @@ class MpiMessages:
             self.waiting = None
 
     def _complete(self, requests: list[Any], what: str, result: Any = None) -> Any:
-        """Wait for what may never come: by polling, so that signals are heard, and `waiting` tells for what."""
+        """Wait for requests that may never complete: by polling, so that signals are handled, with `waiting` set for
+        the watchdog.
+        """
         self.waiting = what
         try:
             for request in requests:
@@ -125,13 +127,14 @@ class MpiMessages:
         return result
 
     def _mpi_tag(self, number: int, kind: str = "tag") -> int:
-        """MPI's tag: kinds of messages never meet. Negative numbers are gradients and words."""
+        """The MPI tag: different kinds of messages never match. Negative numbers are gradients and statuses."""
         kind, number = ("reply", -1 - number) if number < 0 else (kind, number)
         return number % (self.max_tag + 1) * len(KINDS) + KINDS.index(kind)
 
     def _lost_messages(self) -> list[str]:
-        """Messages of this rank that nobody has received, given time if the receivers still may; receives that will get
-        nothing are given up. For when no rank will receive any more."""
+        """This rank's messages that nobody has received, after a while for the receivers; receives without a message
+        are cancelled. Called when no rank will receive any more.
+        """
         self.comm.Barrier()
         lost = self._incomplete_after(1.0)
         for request, _ in lost:
@@ -141,7 +144,9 @@ class MpiMessages:
         return sorted({what for _, what in lost if what})
 
     def _incomplete_after(self, seconds: float) -> list[tuple[Any, str]]:
-        """The requests of messages, and what they send, that are not complete when all sends are, or after some time."""
+        """The requests of messages, with what they send, that are not complete when all sends are, or after some
+        seconds.
+        """
         deadline = time.monotonic() + seconds
         waiting = [(request, what) for request, _, what in self._pending.values() if what is not None]
         while any(not request.Test() for request, what in waiting if what) and time.monotonic() < deadline:
@@ -149,7 +154,7 @@ class MpiMessages:
         return [(request, what) for request, what in waiting if not request.Test()]
 
     def _report_unreceived(self) -> None:
-        """When this rank ends: write to standard error which of its messages nobody has received."""
+        """At the end of this rank: write to standard error which of its messages nobody has received."""
         texts = sorted({what for _, what in self._incomplete_after(2.0) if what})
         if texts:
             sys.stderr.write(f"dparallel: rank {self.rank} of {self.comm.size} ends, but what it sent has not been "

@@ -1,5 +1,6 @@
-"""Memory that processes of one host share. It has no name once all have opened it: nothing is left behind, however the
-job ends."""
+"""Memory shared by processes of one host. It has no name once all have opened it, so nothing is left behind however
+the job ends.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ TOKEN = 16                                           # bytes behind the memory: 
 
 
 def shared_file(comm: Any, nbytes: int) -> tuple[int, Any] | None:
-    """The descriptor and the map of a file of nbytes zeros that all ranks of an MPI communicator share. Collective; None on
-    all ranks where they can't, as on several hosts, or where one has no descriptors left.
+    """The descriptor and the map of a file of nbytes zeros that all ranks of an MPI communicator share. Collective.
 
-    On Linux the file lives in memory and takes no room in /dev/shm, which is small in containers; others open it by way
-    of /proc.
+    None on all ranks if they can't share one, as on several hosts, or if a rank has no descriptors left. On Linux the
+    file lives in memory and takes no room in /dev/shm, which is small in containers; other ranks open it through
+    /proc.
     """
     location: tuple[str, bytes] = ("", b"")
     file: int | None = None
@@ -44,7 +45,7 @@ def shared_file(comm: Any, nbytes: int) -> tuple[int, Any] | None:
 
 
 def _create() -> tuple[int, str]:
-    """A new file, and the path by which other processes find it."""
+    """A new file, and the path by which other processes open it."""
     if hasattr(os, "memfd_create"):
         file = os.memfd_create("dparallel")
         return file, f"/proc/{os.getpid()}/fd/{file}"

@@ -32,7 +32,7 @@ PAGE = 4096
 
 
 class _InProgress(threading.local):
-    """The communicators with sums that this thread has started, and that are not complete."""
+    """The communicators whose sums this thread has started and that are not complete."""
 
     def __init__(self) -> None:
         self.sums: list[SharedSums] = []
@@ -42,9 +42,10 @@ _in_progress = _InProgress()
 
 
 class SharedSums:
-    """The shared sums of one communicator (an MpiComm): one is made after the other, in the order in which they started, so
-    that the barriers come in one order on all ranks. Where one fails, those of this communicator that have started fail, and
-    no other communicator's."""
+    """The shared sums of one communicator (an MpiComm). They run one after another, in the order of their starts, so
+    that the barriers come in one order on all ranks. If one fails, all started sums of this communicator fail, and no
+    other communicator's.
+    """
 
     def __init__(self, comm: Any) -> None:
         self.comm, self.rank, self.size = comm, comm.rank, comm.size
@@ -56,7 +57,7 @@ class SharedSums:
         self._active: list[SharedSums] = []
 
     def vector(self, size: int, dtype: Any) -> SharedSum | None:
-        """A new one, of zeros; None where it can't be shared. Collective."""
+        """A new SharedSum of zeros; None if memory can't be shared. Collective."""
         if self.size == 1 or is_half(np.dtype(dtype)):
             return None
         memory = _shared(self.comm.comm, LINE + size * np.dtype(dtype).itemsize)
@@ -68,14 +69,14 @@ class SharedSums:
         return SharedSum(self, memory, np.dtype(dtype))
 
     def free(self) -> None:
-        """Complete what was started, and give the communicator of the barriers back. Collective."""
+        """Complete what was started and free the communicator of the barriers. Collective."""
         self.complete()
         if self._barriers is not None:
             self._barriers.Free()
             self._barriers = Freed()
 
     def start(self, vector: SharedSum) -> None:
-        """Begin a sum."""
+        """Start the sum of a vector."""
         self.comm.enter_sum(vector.array, compared=True)
         self.started += 1
         self.comm.waiting, vector.number, vector.sum_numbers[self.rank][0] = None, self.comm.entered, self.started
@@ -87,8 +88,9 @@ class SharedSums:
         self._queue.append(vector)
 
     def complete(self, vector: SharedSum | None = None) -> None:
-        """Wait until a vector's sum, or all that were started, are made. Ranks may wait for communicators in different
-        orders: while there are several, none is waited for alone."""
+        """Block until a vector's sum, or all started sums, are complete. Ranks may wait for communicators in different
+        orders: while sums of several are in progress, none is waited for alone.
+        """
         self.comm.waiting = vector or (self._queue[-1] if self._queue else None)
         try:
             while self.in_progress(vector):
@@ -101,11 +103,13 @@ class SharedSums:
             self.comm.waiting = None
 
     def in_progress(self, vector: SharedSum | None = None) -> bool:
-        """Whether a vector's sum, or any, has started and is not complete."""
+        """Whether a vector's sum, or any sum, has started and is not complete."""
         return vector in self._queue if vector is not None else bool(self._queue)
 
     def progress(self, waits: bool = False) -> None:
-        """Go on as far as that needs no waiting. waits: whether the caller is waiting, and has started all it is to."""
+        """Advance as far as possible without blocking. waits: whether the caller waits, and has started all that it
+        will start.
+        """
         while self._queue and self._run_step(self._after_testing, waits):
             pass
 
@@ -117,8 +121,9 @@ class SharedSums:
         return self._barrier.Test() and self._advance(waits)
 
     def _run_step(self, step: Callable[[bool], bool], waits: bool) -> bool:
-        """What a step returns. After an exception all that were started have failed, and who waits for one of them is told:
-        who waits now may be waiting for another communicator's."""
+        """What a step returns. After an exception all started sums have failed, and the error is raised where one of
+        them is waited for: the current caller may wait for another communicator's.
+        """
         try:
             return step(waits)
         except Exception as error:
@@ -129,7 +134,9 @@ class SharedSums:
             return False
 
     def _advance(self, waits: bool) -> bool:
-        """All ranks are at the barrier: do what comes next for the first in the queue. False: not before all ranks wait."""
+        """All ranks are at the barrier: do the next step of the first sum in the queue. False: it must wait until all
+        ranks wait.
+        """
         first = self._queue[0]
         if self._step == 1:
             first.end()
@@ -148,8 +155,9 @@ class SharedSums:
         return True
 
     def _report_mismatch(self, first: SharedSum) -> None:
-        """The ranks are at sums of different vectors, which all of them see: give up all that were started, on all ranks.
-        They count alike from here on, so that the watchdog sees who has not come."""
+        """The ranks sum different vectors, and all see it: fail all started sums, on all ranks. Counters are made
+        equal, so that the watchdog sees later which rank has not come.
+        """
         text = f"{first}, vector {first.vector_number} of the communicator{at_site(user_site())}"
         started, entered, texts = zip(*self._barriers.allgather((self.started, self.comm.entered, text)), strict=True)
         self.started, self.comm.entered = max(started), max(entered)
@@ -159,8 +167,7 @@ class SharedSums:
 
 
 class SharedSum(PersistentSum):
-    """One of them. `memory`: that of all ranks. wait() is a CollectiveError on all ranks where these are at sums of
-    different vectors."""
+    """A persistent sum in shared memory. wait() raises CollectiveError on all ranks if they summed different vectors."""
 
     def __init__(self, sums: SharedSums, memory: list[memoryview], dtype: Any) -> None:
         vectors = [np.frombuffer(part, dtype, offset=LINE) for part in memory]
@@ -181,7 +188,7 @@ class SharedSum(PersistentSum):
         return f"sum_in_place of {self.array.dtype} {self.array.shape}"
 
     def start(self, divided: int = 0) -> Handle:
-        """Begin a sum."""
+        """Start a sum; see PersistentSum.start."""
         self.problem, self._divided = "", divided
         if len(self.array):
             self._lasts[self._sums.rank][0] = self.array[-1]
@@ -198,8 +205,9 @@ class SharedSum(PersistentSum):
             raise CollectiveError(self.problem)
 
     def add(self) -> None:
-        """This rank's part of the work. Where that fails, as for want of memory, all ranks hear of it: they wait for this
-        one at the next barrier."""
+        """Compute this rank's slice of the sum. If that fails, for want of memory for instance, all ranks are told:
+        they wait for this one at the next barrier.
+        """
         try:
             self._add()
         except Exception as error:
@@ -208,14 +216,15 @@ class SharedSum(PersistentSum):
                 failed[0] = 1 + self._sums.rank
 
     def end(self) -> None:
-        """All have written: see whether one of them could not. Each rank reads what was written into its own memory, which
-        nobody writes to before it has started the next sum."""
+        """After the barrier at which all have written: note whether one of them failed. Each rank reads its own
+        memory, which nobody writes to before it has started the next sum.
+        """
         rank = self.failed[self._sums.rank][0] - 1
         if rank >= 0:
             self.problem = f"{self}: rank {rank} could not add up its part" + (f": {self.problem}" if self.problem else "")
 
     def _add(self) -> None:
-        """This rank's slice of the sum, in rank order, into all vectors: nobody else reads or writes that slice of them."""
+        """Sum this rank's slice, in rank order, into all vectors: no other rank reads or writes that slice."""
         first, *middle, last = self._parts
         out, divided = self._parts[self._sums.rank], self._divided - self._first
         with np.errstate(all="ignore"):              # an overflow is in one rank's slice, and the others would wait for ever
@@ -232,7 +241,7 @@ class SharedSum(PersistentSum):
 
 
 def _shared(comm: Any, nbytes: int) -> list[Any] | None:
-    """nbytes for each rank, on pages of its own, so that they come to lie where their rank writes them."""
+    """nbytes for each rank, on pages of its own, which are placed near the rank that writes them first."""
     pages = -(-nbytes // PAGE) * PAGE
     shared = shared_file(comm, pages * comm.size)
     if shared is None:

@@ -10,9 +10,11 @@ PREFERRED = {"coll_libnbc_iallreduce_algorithm": 3}
 
 
 def prefer(library: str, threads: int) -> dict[str, bool]:
-    """Set what is PREFERRED in the MPI that a shared library is linked to: the variables, and whether they were set. One
-    that has another value than 0, its default, is left as it is: somebody chose it. threads: what MPI runs with; Open MPI
-    5.0 takes what its tool interface is begun with for the answer of all later MPI_Query_thread()."""
+    """Set the PREFERRED variables of the MPI that a shared library is linked to. Returns whether each was set.
+
+    A variable whose value is not 0, its default, is left alone: somebody chose it. threads: the thread level MPI runs
+    with; Open MPI 5.0 returns the level its tool interface was initialised with from all later MPI_Query_thread().
+    """
     mpi = ctypes.CDLL(library)
     if not hasattr(mpi, "MPI_T_init_thread") or mpi.MPI_T_init_thread(threads, ctypes.byref(ctypes.c_int())):
         return dict.fromkeys(PREFERRED, False)

@@ -1,5 +1,8 @@
-"""A board that the ranks of one host share: each writes what it is doing, and reads the others', also where these are
-blocked in MPI or gone. It is memory of one slot for each rank of the job: other hosts' are filled in by the relay.
+"""The board: memory that the ranks of one host share, in which each writes what it is doing and reads the others'
+states.
+
+It has one slot for each rank of the job, and works while ranks are blocked in MPI or gone. The relay fills in the
+slots of other hosts' ranks.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ CLAIM = struct.Struct("=d")                          # when the last report was 
 
 
 class Board:
-    """One process's view of the board of `size` ranks, of which those `here` are on this host."""
+    """One process's view of the board of `size` ranks, of which `local_ranks` are on this host."""
 
     def __init__(self, file: int, memory: Any, size: int, local_ranks: Sequence[int]) -> None:
         self.size, self.local_ranks, self._file = size, frozenset(local_ranks), file
@@ -32,12 +35,12 @@ class Board:
 
     @classmethod
     def shared(cls, node: Any, size: int, local_ranks: Sequence[int]) -> Board | None:
-        """The board of `node`, an MPI communicator of one host. Collective; None where memory can't be shared."""
+        """The board of `node`, an MPI communicator of one host. Collective; None if memory can't be shared."""
         shared = shared_file(node, SLOT * (size + 1))
         return None if shared is None else cls(*shared, size, local_ranks)
 
     def write(self, item: dict[str, Any]) -> None:
-        """Put what a rank has to say in its slot; the counts go first where it is too long."""
+        """Write a rank's state into its slot; without the counts if it is too long."""
         data = json.dumps(item).encode()
         if len(data) > SLOT - HEAD.size:
             data = json.dumps({**item, "counts": {}}).encode()[:SLOT - HEAD.size]
@@ -48,7 +51,7 @@ class Board:
         HEAD.pack_into(self._memory, start, len(data), zlib.crc32(data))
 
     def read(self) -> dict[int, dict[str, Any]]:
-        """What each rank said last; a slot that is being written, or never was, is left out."""
+        """The last state of each rank; slots that are being written, or never were, are left out."""
         found = {}
         others = self._memory[self.size * SLOT + CLAIM.size]         # whether there are any: to look takes a page for each
         for rank in range(self.size) if others else sorted(self.local_ranks):
@@ -63,7 +66,7 @@ class Board:
         return found
 
     def claim(self, now: float, quiet: float) -> bool:
-        """Whether this rank is to make the report: nobody else made one in the last `quiet` seconds."""
+        """Whether this rank is to make the report: no rank made one in the last `quiet` seconds."""
         with contextlib.suppress(OSError):
             if fcntl is not None:
                 fcntl.flock(self._file, fcntl.LOCK_EX)

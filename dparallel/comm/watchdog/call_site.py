@@ -1,4 +1,6 @@
-"""Where in the user's own files a thread is: the first frame outside these packages, mpi4py and installed libraries."""
+"""The line of the user's own files that a thread is at: the first frame outside these packages, mpi4py and installed
+libraries.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ LONGEST = 160                        # characters of a source line that are show
 
 
 class Site(NamedTuple):
-    """A line that a thread is at; str() reads the file and shows it."""
+    """A line of a file; str() reads the file and shows the line."""
 
     file: str
     line: int
@@ -37,7 +39,7 @@ class Site(NamedTuple):
 
 @functools.lru_cache(maxsize=4096)
 def _foreign(file: str) -> int:
-    """0 for a user's file, 1 for an installed library's or Python's own, 2 for these packages'."""
+    """0 for a user's file, 1 for an installed library's or Python's, 2 for one of these packages'."""
     if file.startswith(OWN):
         return 2
     library = file.startswith(("<frozen", *STANDARD)) or any(name in file for name in INSTALLED)
@@ -51,7 +53,9 @@ def _shown(file: str) -> str:
 
 
 def site_of(frame: FrameType | None) -> Site | None:
-    """The user's line that led to this frame; else a library's that uses these packages; None if there is neither."""
+    """The user's line that led to this frame; else that of a library that uses these packages; None if there is
+    neither.
+    """
     spare = None
     while frame is not None and hasattr(frame, "f_code"):    # while another thread's frame ends CPython 3.11 may give a cell
         code = frame.f_code
@@ -66,7 +70,9 @@ def site_of(frame: FrameType | None) -> Site | None:
 
 
 def _at_line(frame: FrameType) -> Site:
-    """Where a frame is. Another thread's may be between lines, and have no number: then where its function begins."""
+    """The Site of a frame. Another thread's frame may be between lines and have no number: then its function's first
+    line.
+    """
     code = frame.f_code
     line: int | None = frame.f_lineno
     return Site(code.co_filename, code.co_firstlineno if line is None else line, code.co_name)
@@ -78,14 +84,17 @@ def user_site() -> Site | None:
 
 
 def at_site(site: Any) -> str:
-    """" at file:line: source", or nothing where the site is not known."""
+    """" at file:line: source", or "" if the site is not known."""
     return f" at {site}" if site else ""
 
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
-    """A short block in which no other thread of Python runs: CPython 3.11 may crash where frames of a thread are followed
-    while it returns from them. sleep(0) begins a new time slice, in which others ask for the lock after 0.1 s, not 5 ms."""
+    """A short block in which no other Python thread runs: CPython 3.11 may crash if a thread's frames are followed
+    while it returns from them.
+
+    sleep(0) begins a new time slice, in which other threads ask for the lock after 0.1 s instead of 5 ms.
+    """
     time.sleep(0)
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.1)

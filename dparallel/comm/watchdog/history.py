@@ -1,4 +1,6 @@
-"""The last calls of a communicator in check mode: when, from which line; and where the ranks parted."""
+"""The last calls of a communicator in check mode, with time and line; and the first call that ranks made from
+different lines.
+"""
 
 from __future__ import annotations
 

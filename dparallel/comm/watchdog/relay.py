@@ -1,7 +1,7 @@
-"""Word between hosts of what their ranks are doing, where no board reaches: messages of the watchdogs' threads.
+"""The relay: exchange of ranks' states between hosts, which share no board, by messages of the watchdog threads.
 
-The first rank of each host hands the states of its host's ranks to the first ranks of the others, but only while somebody,
-here or there, has waited for long: nothing is sent as long as all goes well. A rank that leaves its script tells all hosts.
+The first rank of each host sends its host's states to the first ranks of the other hosts, but only while some rank has
+waited for long: nothing is sent while all goes well. A rank that leaves its script tells all hosts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ FAREWELL = 0.5                                       # seconds that a rank which
 
 
 class Relay:
-    """One rank's end of it. `others`: the first ranks of the other hosts. speaks: whether this is the first of its own."""
+    """One rank's end of the relay. others: the first ranks of the other hosts. is_leader: whether this is the first
+    rank of its own.
+    """
 
     def __init__(self, mpi: Any, comm: Any, others: Sequence[int], is_leader: bool) -> None:
         self.mpi, self.comm, self.others, self.is_leader = mpi, comm, others, is_leader
@@ -24,8 +26,9 @@ class Relay:
 
     @classmethod
     def create(cls, mpi: Any, node: Any) -> Relay | None:
-        """That of all ranks of COMM_WORLD; node: the communicator of this host. Collective. None on one host, and where MPI
-        is not to be called by several threads."""
+        """The relay of all ranks of COMM_WORLD; node: this host's communicator. Collective. None on one host, or if
+        MPI may not be called by several threads.
+        """
         world = mpi.COMM_WORLD
         infos = world.allgather((node.bcast(world.rank), mpi.Query_thread() == mpi.THREAD_MULTIPLE))
         firsts = {first for first, _ in infos}
@@ -35,7 +38,7 @@ class Relay:
         return cls(mpi, world.Dup(), sorted(firsts - {mine}), world.rank == mine)
 
     def send(self, items: Sequence[dict[str, Any]], now: float) -> None:
-        """Hand states to the other hosts, with their age for their time: hosts have clocks of their own."""
+        """Send states to the other hosts, with their age instead of their time: hosts have clocks of their own."""
         if self.mpi.Is_finalized():                  # by the user
             return
         if self._on_their_way() < 2 * len(self.others):        # else they do not listen
@@ -43,14 +46,14 @@ class Relay:
             self._sending += [self.comm.isend(aged, first) for first in self.others]
 
     def received(self, now: float) -> list[dict[str, Any]]:
-        """What has come since, oldest first."""
+        """The states that have arrived since the last call, oldest first."""
         items: list[dict[str, Any]] = []
         while not self.mpi.Is_finalized() and (message := self.comm.improbe()) is not None:
             items += [{**item, "time": now - item["time"]} for item in message.recv()]
         return items
 
     def announce_exit(self, item: dict[str, Any], now: float) -> None:
-        """The last word of this rank."""
+        """Send this rank's last state, and give the messages FAREWELL seconds."""
         self.send([item], now)
         until = time.monotonic() + FAREWELL
         while self._on_their_way() and time.monotonic() < until:

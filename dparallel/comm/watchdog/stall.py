@@ -50,20 +50,20 @@ class StallSettings:
 
     @property
     def period(self) -> float:
-        """Seconds between two looks."""
+        """Seconds between two checks."""
         return max(0.05, min(1.0, self.limit / 5)) if self.limit else 1.0
 
 
 @functools.cache
 def stall_settings() -> StallSettings:
-    """Those of this process."""
+    """The settings of this process, read once."""
     return StallSettings()
 
 
 def stall_limit(seconds: float, abort: bool | None = None) -> None:
-    """Let this rank report a stall after `seconds` in one collective (0: never), and then end the job, if `abort`.
+    """Make this rank report a stall after `seconds` in one collective (0: never), and end the job then if `abort`.
 
-    Overrides DPARALLEL_STALL_SECONDS and DPARALLEL_STALL_ABORT; may be called at any time, on each rank for itself.
+    Overrides DPARALLEL_STALL_SECONDS and DPARALLEL_STALL_ABORT; may be called at any time, on each rank separately.
 
     >>> stall_limit(600)                               # before a collective that has to wait for one slow rank
     """
@@ -73,7 +73,7 @@ def stall_limit(seconds: float, abort: bool | None = None) -> None:
 
 
 def stall_seconds(value: Any) -> float:
-    """A limit as a number of seconds, 0 for none; ValueError else."""
+    """A limit as a number of seconds, 0 for none; ValueError for anything else."""
     with contextlib.suppress(TypeError, ValueError):
         if 0 <= float(value) < math.inf:
             return float(value)
@@ -140,7 +140,7 @@ class Watch:
         self._process = os.getpid()
 
     def join(self, comm: Any) -> None:
-        """Watch this communicator too; starts the thread with the first one."""
+        """Watch a communicator; the first one starts the thread."""
         self._comms[comm.key] = comm
         if self._thread is None and self.size > 1:
             self._thread = threading.Thread(target=self._run, name="dparallel watchdog", daemon=True)
@@ -148,11 +148,13 @@ class Watch:
             atexit.register(self._announce_exit)
 
     def part(self, comm: Any) -> None:
-        """Forget a communicator that is not used any more."""
+        """Stop watching a communicator."""
         self._comms.pop(comm.key, None)
 
     def share(self, mpi: Any) -> None:
-        """Let the ranks see each other's states. Collective over all ranks; again: nothing."""
+        """Let the ranks see each other's states: create the board and the relay. Collective; a second call does
+        nothing.
+        """
         if not self._shared:                         # not: no board, which may be so on some ranks only
             self._shared = True
             node = node_communicator(mpi)
@@ -172,7 +174,7 @@ class Watch:
                     return
 
     def _check(self) -> None:
-        """Write down what this rank does; see whether there is something to report."""
+        """Publish this rank's state, and report if there is something to report."""
         now = time.monotonic()
         between = now - self._checked_at
         mine = self._state(now)
@@ -198,14 +200,16 @@ class Watch:
         self._report(reason + ("; the job is ended" if ends else ""), states, now, ends)
 
     def _all_reported(self, states: dict[int, State], since: float, now: float) -> bool:
-        """Whether all ranks of this host have said where they are since a wait began, or have had the time to."""
+        """Whether all ranks of this host have published a state since a wait began, or have had the time to."""
         local_ranks = () if self.board is None else self.board.local_ranks
         return now - since >= 3 * self.settings.period or all(
             rank in states and (states[rank].left or states[rank].time >= since) for rank in local_ranks)
 
     def _exchange(self, relay: Relay, now: float, between: float) -> None:
-        """Put the states of other hosts' ranks on the board, and if somebody has waited for long, hand this host's out.
-        between: seconds since the last look."""
+        """Put the states of other hosts' ranks on the board; if some rank has waited for long, send this host's.
+
+        between: seconds since the last check.
+        """
         if self.board is None:
             return
         for item in relay.received(now):
@@ -224,7 +228,7 @@ class Watch:
         return 0.0 if self.board is None or min(waiting) in self.board.local_ranks else 3 * self.settings.period
 
     def _state(self, now: float) -> State:
-        """What this rank is doing: the wait that has lasted longest, or the main thread's place."""
+        """This rank's state: its longest wait, or the line that its main thread is at."""
         lost, self._checked_at = now - self._checked_at - self.settings.period, now
         if lost > min(self.settings.limit, SETTLED) / 2:         # stopped, as by Ctrl-Z: that is no time of waiting
             for old in self._seen.values():                      # a message that has come since is still to be taken
@@ -242,7 +246,7 @@ class Watch:
         return state
 
     def _publish(self, mine: State) -> dict[int, State]:
-        """Put this rank's state on the board; those of all ranks that are on it."""
+        """Write this rank's state on the board. Returns the states of all ranks on it, if this rank waits."""
         if self.board is None:
             return {self.rank: mine}
         self.board.write({**vars(mine), "wait": mine.wait and vars(mine.wait)})
@@ -253,7 +257,7 @@ class Watch:
         return {**{state.rank: state for state in states}, self.rank: mine}
 
     def _report(self, title: str, states: dict[int, State], now: float, ends: bool) -> None:
-        """Tell it, if no other rank just has, and end the job, if that is to be."""
+        """Write the report, unless another rank just has, and end the job if `ends`."""
         if self.board is not None and not self.board.claim(now, min(self.settings.limit, SETTLED)):
             return
         if self._relay is not None:
@@ -267,7 +271,7 @@ class Watch:
             self._end(1)
 
     def _announce_exit(self) -> None:
-        """At Python's end: tell the others that this rank is not coming back."""
+        """At Python's end: publish that this rank has left."""
         if os.getpid() != self._process:             # a forked child's end
             return
         self._stop.set()
@@ -284,7 +288,7 @@ class Watch:
 
 
 def node_communicator(mpi: Any) -> Any:
-    """A communicator of the ranks of this host."""
+    """An MPI communicator of the ranks of this host."""
     return mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED)
 
 
@@ -307,13 +311,13 @@ def description(waiting: Any) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception in one line; its message may hold a worker's whole traceback, which ends with what was raised."""
+    """An exception in one line; its message may be a worker's traceback, whose last line is what was raised."""
     first, *more = str(error).strip().splitlines() or [""]
     return type(error).__name__ + (f": {first}" if first else "") + (f" ... {more[-1]}" if more else "")
 
 
 def write_report(rank: int, text: str) -> bool:
-    """Leave a text where dprun shows it last; False if this is not its machine, or no job of its."""
+    """Write a text where dprun shows it last; False if dprun did not start this job, or not on this machine."""
     folder = os.environ.get(REPORTS, "")
     if not os.path.isdir(folder):
         return False

@@ -1,7 +1,8 @@
-"""What each rank of a job is doing, whether it can still go on, and how that is told.
+"""What each rank of a job is doing, whether it can still make progress, and the text that reports it.
 
-A rank that waits needs the members of its communicator that have not come to the collective of that number yet. If one of
-them has left its script, or waits itself for somebody who needs it, it will never come: that is known, not guessed.
+A rank that waits in a collective needs those members of its communicator that have not entered the collective of that
+number. If one of them has left its script, or waits itself for a rank that needs it, it will never come: that is
+known, not guessed.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 
 @dataclass
 class Wait:
-    """A rank's wait in a collective: which one, its number on its communicator, the ranks that take part (by their
-    number in the job), for how long, and of a message the ranks that it is waiting for where that is known, and its tag."""
+    """A rank's wait in a collective: its text, the communicator's key, the collective's number there, the ranks that
+    take part (by their number in the job), and for how long; of a message also the peers, if known, and the tag.
+    """
 
     what: str
     key: str
@@ -48,8 +50,9 @@ class State:
     left: str = ""
 
     def line(self, now: float, silent_after: float, numbered: bool = False) -> str:
-        """One line of a report; `silent`: seconds after which a rank that said nothing is said to be silent; numbered:
-        say which collective of which communicator it is."""
+        """The state as a line of a report. silent_after: seconds after which the line says that the rank was not heard
+        from; numbered: name the collective's number and communicator.
+        """
         place = f" at {self.site}" if self.site else ""
         last = f" (last collective: {self.last})" if self.last else ""
         if self.left:
@@ -67,7 +70,7 @@ States = Mapping[int, State]
 
 
 def needed(state: State, states: States) -> list[int]:
-    """The ranks that a waiting rank can't go on without."""
+    """The ranks without which a waiting rank can't continue."""
     wait = state.wait
     if wait is None:
         return []
@@ -85,8 +88,11 @@ def _match_each_other(state: State, other: State | None) -> bool:
 
 
 def departed_rank(states: States, settle_seconds: float) -> str:
-    """Why somebody waits for a rank that will never come; "" if nobody does. settled: seconds that a message which is
-    still on its way is given, also after its sender has left: what is known of the receiver may be older."""
+    """The text that says which rank, needed by a waiting one, has left; "" if there is none.
+
+    settle_seconds: the time that a message on its way is given, also after its sender has left: the receiver's state
+    may be older.
+    """
     for state in states.values():
         for rank in needed(state, states):
             other = states.get(rank)
@@ -97,7 +103,7 @@ def departed_rank(states: States, settle_seconds: float) -> str:
 
 
 def deadlock(states: States, settle_seconds: float) -> str:
-    """Why ranks that wait for each other can't go on; "" if they can, or if it is not certain."""
+    """The text that says why ranks that wait for each other can't continue; "" if they can, or if it is not certain."""
     clash = _clash(states)
     if clash:
         return clash
@@ -110,7 +116,9 @@ def deadlock(states: States, settle_seconds: float) -> str:
 
 
 def _clash(states: States) -> str:
-    """Two ranks in different collectives under one number: only unchecked ones get that far."""
+    """The text that names two ranks in different collectives under one number; only unchecked collectives get that
+    far.
+    """
     first: dict[tuple[str, int], State] = {}
     for state in states.values():
         if state.wait is not None and state.wait.peers is None:
@@ -121,7 +129,7 @@ def _clash(states: States) -> str:
 
 
 def _ring(graph: Mapping[int, Sequence[int]]) -> list[int]:
-    """Ranks of which each waits for the next, and the last for the first; none if there is no such ring."""
+    """Ranks of which each waits for the next, and the last for the first; empty if there is no such ring."""
     for start in graph:
         path, open_ = [start], [iter(graph[start])]
         seen = {start}
@@ -140,7 +148,7 @@ def _ring(graph: Mapping[int, Sequence[int]]) -> list[int]:
 
 
 def report(title: str, states: States, ranks: Sequence[int], now: float, silent_after: float) -> str:
-    """A title, and a line for each rank; ranks without a state have none here."""
+    """A title and a line for each rank; ranks without a state are listed at the end."""
     numbered = len({(s.wait.key, s.wait.number) for s in states.values() if s.wait is not None and s.wait.peers is None}) > 1
     lines = [f"dparallel: {title}"]
     lines += [f"  {states[rank].line(now, silent_after, numbered)}" for rank in ranks if rank in states]
