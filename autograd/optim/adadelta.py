@@ -56,7 +56,7 @@ class Adadelta(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Scaled by the root mean square of the steps."""
         rho, eps = options["rho"], options["eps"]
         s = state["square_avg"] = rho * state["square_avg"] + (1 - rho) * g * g

@@ -62,7 +62,7 @@ class Adagrad(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Divided by the root of the sum of squares."""
         total = state["sum"] = state["sum"] + g * g
         return p - options["lr"] / (1 + (t - 1) * options["lr_decay"]) * g / (sqrt(total) + options["eps"])

@@ -58,7 +58,7 @@ class Adam(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """With amsgrad the largest second moment so far is used."""
         (beta1, beta2), (m, v) = options["betas"], recorded_moments(g, state, options)
         if options["amsgrad"]:

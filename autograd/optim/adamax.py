@@ -58,7 +58,7 @@ class Adamax(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """The running maximum stands for the second moment."""
         beta1, beta2 = options["betas"]
         m = state["exp_avg"] = state["exp_avg"] + (1 - beta1) * (g - state["exp_avg"])

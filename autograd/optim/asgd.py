@@ -57,7 +57,7 @@ class ASGD(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """And the mean of the parameters from step t0 on."""
         lr, lambd, mu = options["lr"], options["lambd"], number(state["mu"])
         eta = lr if fresh else state["eta"]

@@ -73,7 +73,7 @@ class NAdam(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Adam that looks a step of momentum ahead."""
         (beta1, beta2), (m, v) = options["betas"], recorded_moments(g, state, options)
         mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (n * options["momentum_decay"])) for n in (t, t + 1))

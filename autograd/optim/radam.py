@@ -68,7 +68,7 @@ class RAdam(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Without the second moment while its average is too short (rho <= 5)."""
         (beta1, beta2), (m, v) = options["betas"], recorded_moments(g, state, options)
         size, (rho, rho_inf) = options["lr"] / (1 - beta1 ** t), averaged_length(t, beta2)

@@ -68,7 +68,7 @@ class RMSprop(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Divided by the root of the mean square; of the variance, if centered."""
         alpha = options["alpha"]
         s = state["square_avg"] = alpha * state["square_avg"] + (1 - alpha) * g * g

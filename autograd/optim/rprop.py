@@ -55,7 +55,7 @@ class Rprop(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """Steps of their own sizes; no step, and no memory of the gradient, where its sign turned."""
         (shrink, grow), (low, high) = options["etas"], options["step_sizes"]
         turn = (g * state["prev"]).detach()

@@ -54,7 +54,7 @@ class SGD(Elementwise):
         return update
 
     @staticmethod
-    def formula(p: Any, g: Tensor, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
+    def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
         """The first velocity is the gradient itself."""
         momentum = options["momentum"]
         if number(momentum):

@@ -223,7 +223,7 @@ class JoinableModel(Joinable):
 
     @property
     def join_device(self) -> str:
-        """The CPU."""
+        """The device of the tensors that join() exchanges: always the CPU."""
         return "cpu"
 
     @property
