@@ -47,7 +47,7 @@ def tanh_forward(x: Any) -> tuple[Any, Any]:
     quick = activations.forward("gelu_tanh", x)
     if quick is not None:
         return quick, None
-    t = _tanh(x)
+    t = np.tanh(tanh_argument(x))
     return np.asarray(0.5 * x * (1 + t), x.dtype), t
 
 
@@ -56,10 +56,15 @@ def tanh_backward(g: Any, x: Any, t: Any) -> Any:
     quick = activations.backward("gelu_tanh", g, x)
     if quick is not None:
         return quick
-    t = _tanh(x) if t is None else t
+    return tanh_rule(g, x, np.tanh(tanh_argument(x)) if t is None else t)
+
+
+def tanh_argument(x: Any) -> Any:
+    """sqrt(2 / pi) (x + 0.044715 x^3), of arrays and Tensors alike."""
+    return TANH_SCALE * (x + TANH_CUBE * (x * x * x))
+
+
+def tanh_rule(g: Any, x: Any, t: Any) -> Any:
+    """The gradient in terms of t = tanh(tanh_argument(x)), of arrays and, recorded, of Tensors."""
     inner = TANH_SCALE * (1 + 3 * TANH_CUBE * (x * x))
     return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)
-
-
-def _tanh(x: Any) -> Any:
-    return np.tanh(TANH_SCALE * (x + TANH_CUBE * (x * x * x)))

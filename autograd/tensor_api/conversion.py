@@ -15,14 +15,14 @@ from ..base.devices import (
     check_format,
     contiguous_format,
     device,
-    in_format,
     preserve_format,
     strided,
 )
 from ..core.graph import shared_counter
-from ..core.operation import Cast, Operation
+from ..core.operation import Cast
 from ..core.tensor import Tensor
 from ..ops.shape import clone, flip, wrap_dim
+from ..ops.shape.copies import layout_of, to_copy
 from .tensor_types import TYPES, TensorType
 
 # --- where and how it lies in memory -----------------------------------------------------------------------------------
@@ -159,22 +159,6 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
 
 # --- conversions ---------------------------------------------------------------------------------------------------------
 
-class InFormat(Operation, name="ToCopy"):
-    """A copy whose memory is in the order of a memory_format."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, *, format: Any) -> Any:
-        """Memory in that order, assigned to."""
-        out = in_format(x.shape, x.dtype, format)
-        out[...] = x
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        """As it is."""
-        return g
-
-
 def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False,
        memory_format: Any = preserve_format) -> Tensor:
     """This tensor in another dtype: to(dtype), to(device, dtype), to(other), each with non_blocking and copy after it.
@@ -209,10 +193,9 @@ def converted(x: Tensor, dtype: np.dtype[Any], copy: bool, memory_format: Any) -
         out = Cast.apply(x, dtype=dtype)
     if memory_format is not preserve_format:
         check_format(memory_format)
-        if memory_format in (channels_last, channels_last_3d):
-            in_format(x.shape, dtype, memory_format)             # for its check of the rank
+        order = "C" if memory_format is None else layout_of(memory_format, x.ndim)
         if not is_contiguous(out, memory_format) or (copy and out is x):
-            return InFormat.apply(out, format=memory_format)
+            return to_copy(out, order)
     return clone(out) if copy and out is x else out
 
 

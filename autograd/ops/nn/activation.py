@@ -20,7 +20,7 @@ from ...core.tensor import Tensor
 from ...kernels import gelu as kernel
 from ...kernels import logarithms
 from ...kernels.error_functions import normal_cdf
-from ...kernels.gelu import DENSITY, TANH_CUBE, TANH_SCALE
+from ...kernels.gelu import DENSITY
 from ...kernels.halves import converted
 from .._pointwise import overwrite, pointwise
 from ..pointwise.exponential import exp, sigmoid
@@ -70,9 +70,7 @@ class GeluTanh(Operation, name="Gelu"):
         x, (kept,) = ctx.values
         if not isinstance(g, Tensor):
             return kernel.tanh_backward(g, x, kept)
-        t = tanh(TANH_SCALE * (x + TANH_CUBE * (x * x * x)))
-        inner = TANH_SCALE * (1 + 3 * TANH_CUBE * (x * x))
-        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * inner)
+        return kernel.tanh_rule(g, x, tanh(kernel.tanh_argument(x)))
 
 
 @takes_out

@@ -19,7 +19,9 @@ def _laid(x: Any, order: str) -> Any:
     return np.moveaxis(np.array(np.moveaxis(x, 1, -1), order="C"), -1, 1)      # "last": channels after all else
 
 
+# x copied, its memory in the order "C", "K" or "last": by clone() and contiguous(), and by to(memory_format=...).
 _clone: Any = linear("Clone", _laid, lambda g, was, order: g)
+to_copy: Any = linear("ToCopy", _laid, lambda g, was, order: g)
 
 
 def layout_of(format: Any, ndim: int) -> str:
