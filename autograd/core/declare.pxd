@@ -2,6 +2,7 @@ from ..base cimport arrays
 from . cimport modes as thread_modes
 from .graph cimport Node
 from .operation cimport OperationNode
+from .recording cimport record
 from .tensor cimport TensorBase, edge_of, result, start
 
 cdef class UnaryNode(OperationNode):

@@ -22,12 +22,11 @@ from ..base.errors import explain, unsupported
 from ..base.frames import framed
 from ..kernels.blocks import own
 from . import modes as thread_modes
-from .graph import FREED, MSG_FREED, join_views, next_number, raise_changed
-from .interceptors import notify_recorded
-from .modes import modes
+from .graph import FREED, MSG_FREED, join_views, raise_changed
 from .operation import Cast, Conj, Operation, OperationNode, fit, in_float32
 from .out import detached, into
 from .primitive import computed, observers
+from .recording import record
 from .saved_tensors import Output, output_value
 from .tensor import Tensor, TensorBase, edge_of, result, start
 
@@ -166,24 +165,17 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             explain(error)
             raise
         kind = x.tracked
-        if kind and kind & (on := modes.recording):
+        if kind and kind & (state := thread_modes.state())["recording"]:
             node: OperationNode = (
                 node_class if out.array.dtype.kind != "c" or a.dtype.kind != "c" else conjugated(node_class))()
-            node.seq = next_number()
-            node.lane = modes.lane
-            node.outputs = 1
             node.hooks = node.meta = None
-            node.edges = (edge_of(x),)
             if wants_z:
                 node.saved = (Output(out.array, 0), x) if wants_x else (Output(out.array, 0),)
             else:
                 node.saved = (x,) if wants_x else None
             if wants_x and x.counter is not None and x.counter.saved():
                 node.versions = (0, x.counter.saved()) if wants_z else (x.counter.saved(),)
-            out.edge = (node, 0)
-            out.tracked = True
-            if on > 1:
-                notify_recorded(node, (x,), (out,))
+            record(node, state, (edge_of(x),), (x,), (out,))
         return out if not observers else computed(forward, (a,), (x,), out)
 
     return described(op, name, node_class)
@@ -263,13 +255,11 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             raise
         answer: TensorBase = result(z)
         x_tracked, y_tracked = x.tracked, y.tracked
-        if (x_tracked or y_tracked) and (x_tracked | y_tracked) & (on := (state := thread_modes.state())["recording"]):
+        if (x_tracked or y_tracked) and (x_tracked | y_tracked) & (state := thread_modes.state())["recording"]:
             node: OperationNode = (node_class if (plain and dtype is float32) or answer.array.dtype.kind != "c" or real(a, b)
                                    else conjugated(node_class))()
-            node.seq, node.lane = next_number(), state["lane"]
-            node.outputs, node.hooks, node.saved = 1, None, None
-            node.edges = (edge_of(x) if x_tracked else None, edge_of(y) if y_tracked else None)
-            if x_reads or y_reads:
+            node.hooks = node.saved = None
+            if x_reads or y_reads:                   # save what the rules of the tracked inputs read
                 keep_x = (x_tracked and x_for_x) or (y_tracked and x_for_y)
                 keep_y = (x_tracked and y_for_x) or (y_tracked and y_for_y)
                 node.saved = (Output(answer.array, 0) if (x_tracked and z_for_x) or (y_tracked and z_for_y) else None,
@@ -278,9 +268,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
                 if (keep_x and x.counter is not None) or (keep_y and y.counter is not None):
                     versions(node, x, y)
             node.meta = None if plain is None or (plain and a.shape == b.shape) else _metas(x, y, answer)
-            answer.edge, answer.tracked = (node, 0), True
-            if on > 1:
-                notify_recorded(node, (x, y), (answer,))
+            record(node, state, (edge_of(x) if x_tracked else None, edge_of(y) if y_tracked else None), (x, y), (answer,))
         return answer if not observers else computed(forward, (a, b), (x, y), answer)
 
     return described(op, name, node_class)
@@ -437,18 +425,11 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
         if view and (always or np.may_share_memory(out.array, a)):
             join_views(out, x)
         kind = x.tracked
-        if kind and kind & (on := modes.recording):
+        if kind and kind & (state := thread_modes.state())["recording"]:
             node: OperationNode = node_class()
-            node.seq = next_number()
-            node.lane = modes.lane
-            node.outputs = 1
             node.hooks = node.meta = node.saved = None
-            node.edges = (edge_of(x),)
             node.given = (a.shape, settings)
-            out.edge = (node, 0)
-            out.tracked = True
-            if on > 1:
-                notify_recorded(node, (x,), (out,))
+            record(node, state, (edge_of(x),), (x,), (out,))
         return out if not observers else computed(forward, (a, *settings), (x,), out)
 
     return described(op, name, node_class)

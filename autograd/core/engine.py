@@ -139,7 +139,7 @@ class BackwardPass:
                     grads = node.joined(grads)
             if node.hooks is not None and node.hooks.post:
                 grads = run_post_hooks(node, self.asked_for(node, grads), g, create)
-            unshared = self.unshared(node, g, grads, mine)
+            unshared = None if create else self.unshared(node, g, grads, mine)
             if not self.keep and node.saved is not None:
                 node.saved = FREED
             g = None
@@ -215,12 +215,11 @@ class BackwardPass:
             if edge is None:
                 continue
             target = edge[0]
-            if type(target) is not AccumulateGrad and not target.reuses:
-                continue
             value = grads[place]
-            if type(value) is ndarray and node.hooks is None and node.makes_gradients and (
-                    mine if value is g else own(value) and not is_held(value, node, g)) and (
-                    len(grads) == 1 or is_alone(value, place, grads)):
+            if type(value) is not ndarray or not (type(target) is AccumulateGrad or target.reuses) or target in self.pending:
+                continue                             # a further gradient is added to the one that waits
+            if (mine if value is g else (value.base is None or own(value)) and not is_held(value, node, g)) and (
+                    len(grads) == 1 or is_alone(value, place, grads)) and node.hooks is None and node.makes_gradients:
                 found = (place,) if found is None else (*found, place)
         return found
 

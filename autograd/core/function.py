@@ -17,11 +17,12 @@ import numpy as np
 from ..base import arrays
 from . import modes as thread_modes
 from .function_variants import GradientTypeError, NeedsInputGrad, bind, defaults, in_two_steps, variants
-from .graph import Node, next_number
+from .graph import Node
 from .interceptors import notify_recorded
 from .modes import GRAD, modes
 from .operation import fit
 from .primitive import observers, thread
+from .recording import begin_node, record
 from .saved_tensors import pack, unpack
 from .tensor import Tensor, TensorBase, edge_of, result
 from .views import check_writable, written
@@ -342,7 +343,7 @@ class Function:
         state = thread_modes.state()
         recording = state["recording"]
         usual = cls._usual
-        record = recording and (tracked & recording if usual or not cls.asks else cls.records(node, tracked, settings))
+        recorded = recording and (tracked & recording if usual or not cls.asks else cls.records(node, tracked, settings))
         state["recording"] = 0
         try:
             if usual or not cls._takes_context:
@@ -354,9 +355,9 @@ class Function:
                 args, output = in_two_steps(cls, node, args, settings)
         finally:
             state["recording"] = recording
-        if not (record and recording == GRAD and node.plain and type(output) is Tensor):
-            return attach(node, args, output, record)
-        return attach_one(node, args, output, state["lane"])
+        if not (recorded and recording == GRAD and node.plain and type(output) is Tensor):
+            return attach(node, args, output, recorded)
+        return attach_one(node, args, output, state)
 
 
 FunctionCtx = FunctionNode                           # PyTorch's name for what forward and backward are handed
@@ -366,7 +367,7 @@ class InplaceFunction(Function):
     """Function; PyTorch's older name for those that write to their inputs."""
 
 
-def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, lane: Any) -> Any:
+def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, state: dict[str, Any]) -> Any:
     """attach(), for the ordinary call: one Tensor came out, and nothing but backward is on."""
     tensor: TensorBase
     array = out.array
@@ -387,15 +388,12 @@ def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, lane:
         out = out.detach()
     elif out.base is not None:
         out.view_from = "function"
-    node.seq = next_number()
-    node.lane = lane
     if node.always_runs:
         node.output_meta = ((array.shape, array.dtype),)
-    out.edge = (node, 0)
-    out.tracked = True
     if node.to_save:
         keep(node, node.to_save, out)
         node.to_save = None
+    record(node, state, node.edges, args, (out,))
     return out
 
 
@@ -411,12 +409,12 @@ def keep(node: FunctionNode, values: tuple[Any, ...], out: TensorBase) -> None:
     node.saved = values
 
 
-def check_dirty(node: FunctionNode, args: tuple[Any, ...], record: Any) -> None:
+def check_dirty(node: FunctionNode, args: tuple[Any, ...], recorded: Any) -> None:
     """Refuse writes that mark_dirty declared and that would lose a gradient."""
     for tensor in node.dirty:
         if not any(tensor is a for a in args):
             raise RuntimeError(f"{node.name()}: ctx.mark_dirty() received a tensor that was not an input")
-        check_writable(tensor, record)
+        check_writable(tensor, recorded)
 
 
 def metas(args: tuple[Any, ...]) -> list[Any]:
@@ -424,16 +422,19 @@ def metas(args: tuple[Any, ...]) -> list[Any]:
     return [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else () for a in args]
 
 
-def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, record: Any) -> Any:
-    """Make `node` the origin of the outputs of a user's Function, if the call is recorded; what apply returns."""
+def attach(node: FunctionNode, args: tuple[Any, ...], output: Any, recorded: Any) -> Any:
+    """Make `node` the origin of the outputs of a user's Function, if the call is recorded; what apply returns.
+
+    It takes record() apart: between the outputs' joining the graph and the interceptors come the writes that mark_dirty()
+    declared, and then the saving of what they wrote to.
+    """
     if node.dirty:
-        check_dirty(node, args, record)
-    if not record:
+        check_dirty(node, args, recorded)
+    if not recorded:
         for tensor in node.dirty:
             written(tensor, None)
         return tuple(output) if isinstance(output, list) else output
-    node.seq = next_number()
-    node.lane = modes.lane
+    begin_node(node, modes.__dict__, node.edges)
     node.meta = metas(args)
     single = not isinstance(output, (tuple, list))
     outputs = (output,) if single else tuple(output)

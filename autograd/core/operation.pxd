@@ -1,6 +1,8 @@
 cimport cython
 from ..base cimport arrays as of_arrays
+from . cimport modes as thread_modes
 from .graph cimport Node
+from .recording cimport record
 from .tensor cimport TensorBase, edge_of, result
 
 cdef class OperationNode(Node):

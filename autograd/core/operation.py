@@ -15,10 +15,11 @@ from ..base.dtypes import category, float32
 from ..base.errors import explain
 from ..kernels.halves import converted
 from ..kernels.sums import total
-from .graph import Node, join_views, next_number, shared_counter
-from .interceptors import notify_recorded
+from . import modes as thread_modes
+from .graph import Node, join_views, shared_counter
 from .modes import GRAD, modes
 from .primitive import observers, thread
+from .recording import record
 from .saved_tensors import pack, standing, unpack
 from .tensor import Tensor, edge_of, result
 
@@ -177,7 +178,7 @@ class Operation:
             raise
         if not seen:
             return output
-        if not kind or not kind & (on := modes.recording):
+        if not kind or not kind & modes.recording:
             out: Any = tuple([result(z) for z in output]) if type(output) is tuple else result(output)
             if cls.view:
                 join_views(out, args[0])
@@ -185,33 +186,23 @@ class Operation:
                 thread.observer.operated(cls, node, args, arrays, settings, out)
             return out
         out = cls.record(node, args, arrays, output)
-        if on > 1:
-            notify_recorded(node, args, out if type(out) is tuple else (out,))
         if observers and thread.observer is not None:
             thread.observer.operated(cls, node, args, arrays, settings, out)
         return out
 
     @classmethod
     def record(cls, node: OperationNode, args: tuple[Any, ...], arrays: list[Any], output: Any) -> Any:
-        """Make `node` the origin of the outputs."""
-        node.seq = next_number()
-        node.lane = modes.lane
-        node.hooks = None
-        node.edges = tuple([edge_of(a) if isinstance(a, Tensor) else None for a in args])
-        node.meta = [(a.shape, a.dtype) if isinstance(a, np.ndarray) else None for a in arrays] if cls.mixes else None
-        if type(output) is tuple:
-            node.outputs = len(output)
-            outs = tuple([result(z) for z in output])
-        else:
-            node.outputs = 1
-            outs = (result(output),)
-        for number, out in enumerate(outs):
-            if out.array.dtype.kind in "fcV":
-                out.edge, out.tracked = (node, number), True
+        """Make `node` the origin of the outputs, the Tensors that come back."""
+        outs = tuple([result(z) for z in output]) if type(output) is tuple else (result(output),)
         if cls.view:
             join_views(outs[0], args[0])
-        if node.saved is not None:
-            keep(node, args, arrays, outs)
+        if type(output) is tuple or outs[0].array.dtype.kind in "fcV":
+            node.meta = [(a.shape, a.dtype) if isinstance(a, np.ndarray) else None for a in arrays] if cls.mixes else None
+            if node.saved is not None:
+                keep(node, args, arrays, outs)
+            node.hooks = None
+            edges = tuple([edge_of(a) if isinstance(a, Tensor) else None for a in args])
+            record(node, thread_modes.state(), edges, args, outs)
         return outs if type(output) is tuple else outs[0]
 
 

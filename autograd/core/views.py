@@ -14,7 +14,6 @@ import numpy as np
 
 from ..kernels.addresses import address
 from .graph import shared_counter
-from .interceptors import notify_recorded
 from .modes import GRAD, modes
 from .operation import Operation, OperationNode
 from .tensor import Tensor
@@ -244,8 +243,6 @@ def recorded(operation: type[Operation], inputs: tuple[Tensor, ...], array: Any,
     node.saved = None
     node.base, node.view = places
     out: Tensor = operation.record(node, inputs, [x.array for x in inputs], array)
-    if modes.recording > GRAD:
-        notify_recorded(node, inputs, (out,))
     return out
 
 

@@ -54,6 +54,16 @@ def test_the_gradient_that_was_given_stays(x):
     np.testing.assert_array_equal(g.numpy(), G)
 
 
+def test_one_input_twice(x):
+    g = ag.tensor(G)                                 # the gradients are g itself and a new array, for one leaf
+    (x - x).backward(g)
+    np.testing.assert_array_equal(g.numpy(), G)
+    z = x * 1
+    F.relu(z - z + x).backward(g)
+    np.testing.assert_array_equal(g.numpy(), G)
+    np.testing.assert_array_equal(x.grad.numpy(), G * (X > 0))
+
+
 def test_a_gradient_that_goes_two_ways(x):
     other = ag.tensor(X - 1, requires_grad=True)
     y = F.relu(x) + F.relu(other)
