@@ -20,7 +20,6 @@ from .comm import (
 from .consistency.verification import assert_same_everywhere, verify
 from .data.batches import GlobalBatchSampler
 from .data.samplers import DistributedSampler
-from .data_parallel import DataParallel
 from .distributed import DistributedDataParallel
 from .evaluation.evaluate import evaluate
 from .functions import (
@@ -49,6 +48,7 @@ from .functions.replicated import CopyToPlaces, ReduceFromPlaces
 from .hooks.bucket_hook import GradBucket
 from .hooks.model_averaging import PeriodicModelAverager, PostLocalSGDOptimizer
 from .lr_scaling import linear_scaling
+from .model.data_parallel import DataParallel
 from .model.join import Join, Joinable, JoinHook
 from .model.skipping import Step
 from .nests.coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced

@@ -29,7 +29,6 @@ ORDER = {
         reduction
         sharding testing
         model
-        data_parallel
         evaluation distributed""",
 }
 FLOOR = {(package, room): number for package, text in ORDER.items()

@@ -8,7 +8,7 @@ from typing import Any
 
 from autograd.nn import Module
 
-from ..data_parallel import DataParallel as Wrapper
+from ..model.data_parallel import DataParallel as Wrapper
 from ..nests.scatter_gather import gather, scatter, scatter_kwargs
 from ..replicas.local import data_parallel
 from ..replicas.parallel_apply import parallel_apply

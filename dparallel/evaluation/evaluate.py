@@ -12,8 +12,8 @@ from autograd.utils import data
 
 from ..comm import CollectiveError, Communicator, communicator
 from ..data.samplers import DistributedSampler
-from ..data_parallel import DataParallel
 from ..hooks.bucket_hook import on_all_ranks
+from ..model.data_parallel import DataParallel
 from .metrics import Mean, Metric
 
 Function = Callable[[Any, Any], Any]

@@ -11,23 +11,23 @@ from autograd import Tensor, is_grad_enabled
 from autograd.core.primitive import side_effect
 from autograd.nn import Module
 
-from .comm import Communicator, Devices
-from .consistency.verification import verify
-from .hooks.bucket_hook import CommHook, GradBucket
-from .hooks.wire import wire_hook
-from .model.config import Config, compare_over_ranks, raised_on_all_ranks
-from .model.forward import Compute, FromRoot, OnThisRank, SummedForward
-from .model.join import JoinableModel
-from .model.model_state import ModelWatch, broadcast_state, broadcast_tensors
-from .model.skipping import Skipping
-from .reduction import stats
-from .reduction.reducer import Reducer
-from .reduction.transport import Hooked
-from .reduction.unused import Unused
-from .reduction.weights import ForwardCall, checked_weight
-from .replicas.virtual_shards import VirtualShards
-from .sharding import ShardedModel, ShardedReducer
-from .sync_context import inside
+from ..comm import Communicator, Devices
+from ..consistency.verification import verify
+from ..hooks.bucket_hook import CommHook, GradBucket
+from ..hooks.wire import wire_hook
+from ..reduction import stats
+from ..reduction.reducer import Reducer
+from ..reduction.transport import Hooked
+from ..reduction.unused import Unused
+from ..reduction.weights import ForwardCall, checked_weight
+from ..replicas.virtual_shards import VirtualShards
+from ..sharding import ShardedModel, ShardedReducer
+from ..sync_context import inside
+from .config import Config, compare_over_ranks, raised_on_all_ranks
+from .forward import Compute, FromRoot, OnThisRank, SummedForward
+from .join import JoinableModel
+from .model_state import ModelWatch, broadcast_state, broadcast_tensors
+from .skipping import Skipping
 
 
 class DataParallel(ShardedModel, JoinableModel, Module):
