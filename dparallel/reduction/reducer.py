@@ -187,10 +187,10 @@ class Reducer:
 
     def _begin_counting(self, walk: Any, call: ForwardCall | None) -> None:
         """Let buckets count this pass's gradients, by themselves where nobody else has to look at them."""
-        marked, state = walk.marked(), self.state
+        marked, state, transport = walk.marked(), self.state, self.transport
         only_own = call is not None and len(marked) == 1 == len(marked[0].calls)     # the node that called, as mostly
-        state.waits_for_end = self.transport.unsure or (not only_own and (
-            runs_nested_passes(marked) or (self.transport.blocks and has_other_collectives(marked, self))))
+        state.waits_for_end = transport.unsure or (not only_own and (
+            runs_nested_passes(marked) or (transport.blocks and has_other_collectives(marked, self))))
         reported = walk.create or state.waits_for_end or self._arrival_order is not None
         for bucket in self.buckets:
             bucket.start_pass(None if reported else walk)
@@ -263,12 +263,12 @@ class Reducer:
 
     def _finish(self) -> None:
         """The end of a summed pass: all buckets have left, are waited for, and divided."""
-        stats, state, skipping = self.stats, self.state, self.skipping
+        stats, state, skipping, transport = self.stats, self.state, self.skipping, self.transport
         if stats.sampling:
             stats.backward_computed()
         if state.unannounced:
             self._announce()
-        leaving_waits = self.transport.unsure        # then others wait in the announcement, which comes first
+        leaving_waits = transport.unsure        # then others wait in the announcement, which comes first
         if skipping is not None and leaving_waits:
             skipping.announce()
         self._leave(final=True)
@@ -277,11 +277,11 @@ class Reducer:
             skipping.announce()
         self._collect()
         if skipping is not None:
-            skipping.check([bucket.gradients for bucket in self.buckets], self.transport.same_everywhere)
+            skipping.check([bucket.gradients for bucket in self.buckets], transport.same_everywhere)
         all_used = self._deliver()
         self.accumulation.forget_passes()
         self.weights.calls.clear()
-        stats.summed(self.transport.bytes_sent or [bucket.nbytes for bucket in self.buckets])
+        stats.summed(transport.bytes_sent or [bucket.nbytes for bucket in self.buckets])
         if not all_used or self.unused.watches:
             self._report_unused()
         if self._arrival_order is not None:
@@ -289,9 +289,9 @@ class Reducer:
 
     def _collect(self) -> None:
         """Wait for all buckets and divide; raise, on all ranks, the mistake that one of them has sent."""
-        worst = 0.0
-        average = self.transport.collect(self.buckets)
-        for bucket in self.buckets:
+        worst, buckets = 0.0, self.buckets
+        average = self.transport.collect(buckets)
+        for bucket in buckets:
             total = bucket.weight
             if not math.isfinite(total):
                 worst = total if not math.isnan(worst) else worst

@@ -25,13 +25,13 @@ from autograd.core.tensor import result
 from ..comm import CollectiveError, Communicator
 from .unit import Array, Unit
 
-GATHER, SEND, COUNT, FORWARD, BACKWARD, SUMMON, MEET = range(7)  # what a rank wants to do
+GATHER, SEND, COUNT, FORWARD, BACKWARD, SUMMON, ENTER_COLLECTIVE = range(7)  # what a rank wants to do
 WISHES = ("gather {}", "sum the gradients of {}", "sum the weights of a backward pass", "end forward", "end backward",
           "end summon_full_params() or state_dict()", "meet in a collective of the module")
 
 
-class Place(NamedTuple):
-    """Where in a unit's values a saved tensor lies."""
+class SavedView(NamedTuple):
+    """A saved tensor that is a view of a unit's values: where in them it lies."""
 
     unit: Unit
     offset: int                      # bytes
@@ -41,8 +41,8 @@ class Place(NamedTuple):
     version: int                     # of all values, see Gathering.version
 
 
-class Kept(NamedTuple):
-    """Another saved tensor, with the version that it was at."""
+class SavedArray(NamedTuple):
+    """Any other saved tensor: its array, and the version that it was at."""
 
     array: Array
     counter: Any
@@ -83,7 +83,7 @@ class Gathering:
         self.forward_track, self.backward_track = Track(), Track()
         self.order: list[int] = []                   # of units in the last forward: the same on all ranks
         self._gathered: list[int] = []               # by number, since the last end of a forward or backward
-        self._served: list[Any] = []                 # handles of what was gathered for other ranks only
+        self._gathered_for_others: list[Any] = []                 # handles of what was gathered for other ranks only
         self.peak = 0                                # the most elements that were here at once, in bytes
         self._walk: Any = None                       # the backward pass at whose end all is dropped
 
@@ -120,7 +120,7 @@ class Gathering:
             wishes = self.comm.allgather([np.array([[wish, number, optional]])])[0].tolist()
             wanted = sorted({n for kind, n, _ in wishes if kind == GATHER})
             for n in wanted:
-                self._serve(self.units[n])
+                self._gather_for_all(self.units[n])
             if wish == GATHER:
                 return True
             same = all([wish, number] == other[:2] for other in wishes)
@@ -132,12 +132,12 @@ class Gathering:
             raise CollectiveError(f"the ranks of a DataParallel with shard='parameters' do different things: {words}")
         return same
 
-    def _serve(self, unit: Unit) -> None:
+    def _gather_for_all(self, unit: Unit) -> None:
         self._gathered.append(unit.number)
         if unit.flat is None and unit.gathering is None:
             unit.gathering = unit.start_gather()
         else:
-            self._served.append(unit.start_gather())
+            self._gathered_for_others.append(unit.start_gather())
 
     def drop(self, but: Unit | None = None) -> None:
         """Forget the values of all units but one; an allgather that is under way for another one is completed."""
@@ -148,9 +148,9 @@ class Gathering:
                 if unit.gathering is not None:
                     unit.gathering.wait()
                     unit.gathering = None
-        for handle in self._served:
+        for handle in self._gathered_for_others:
             handle.wait()
-        self._served.clear()
+        self._gathered_for_others.clear()
         self.owners.clear()
 
     def _measure(self) -> None:
@@ -225,24 +225,24 @@ class Gathering:
         for unit in self.units:
             if unit.flat is not None:
                 for i, s in enumerate(unit.slices):
-                    s.array[...] = unit.flat[unit.first:unit.last][unit.own(i)].reshape(s.array.shape)
+                    s.array[...] = unit.flat[unit.first:unit.last][unit.local_part(i)].reshape(s.array.shape)
         self.version += 1
 
     # --- what forward saves ---------------------------------------------------------------------------------------------
 
     def pack(self, tensor: Tensor) -> Any:
-        """The place of what lies in a unit's values; anything else stays as it is."""
+        """What is saved of a tensor: its location if it lies in a unit's values, else its array."""
         array = tensor.array
         unit = self.owners.get(id(array if array.base is None else array.base))
         if unit is None or unit.flat is None:
             counter = tensor.counter
-            return Kept(array, counter, 0 if counter is None else counter.value)
+            return SavedArray(array, counter, 0 if counter is None else counter.value)
         offset = array.__array_interface__["data"][0] - unit.flat.__array_interface__["data"][0]
-        return Place(unit, offset, array.shape, array.strides, array.dtype, self.version)
+        return SavedView(unit, offset, array.shape, array.strides, array.dtype, self.version)
 
     def unpack(self, saved: Any) -> Tensor:
-        """The tensor again, its values gathered if they have to be."""
-        if isinstance(saved, Kept):
+        """The tensor that was saved; its values are gathered if they are not on this rank."""
+        if isinstance(saved, SavedArray):
             if saved.counter is not None and saved.counter.value != saved.version:
                 raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
                                    f"operation: a tensor of shape {list(saved.array.shape)} is at version "
@@ -257,4 +257,4 @@ class Gathering:
         return result(np.ndarray(saved.shape, saved.dtype, saved.unit.flat, saved.offset, saved.strides))
 
 
-__all__ = ["COUNT", "MEET", "SEND", "Gathering"]
+__all__ = ["COUNT", "ENTER_COLLECTIVE", "SEND", "Gathering"]

@@ -25,7 +25,7 @@ from ..reduction.reducer import Reducer
 from ..reduction.transport import Transport
 from ..reduction.unused import Unused
 from ..reduction.weights import ForwardCall
-from .gathering import MEET, Gathering
+from .gathering import ENTER_COLLECTIVE, Gathering
 from .optimizer_state import check_elementwise, cut_state, full_state
 from .transport import Scattered
 from .unit import Unit, grouped, lay_out, refresh
@@ -101,7 +101,7 @@ class ShardedReducer(Reducer):
     @property
     def before_collective(self) -> Any:
         """What a layer calls before it communicates: in stage 3 ranks gather for each other until all are there."""
-        return None if self.gathering is None else functools.partial(self.gathering.agree, MEET)
+        return None if self.gathering is None else functools.partial(self.gathering.agree, ENTER_COLLECTIVE)
 
     @contextmanager
     def forward(self) -> Iterator[None]:

@@ -90,7 +90,7 @@ class Scattered(Transport):
         sent, self._sent = self._sent, []
         for unit in sent:
             unit.arrive()
-            unit.piece = None
+            unit.local_sum = None
 
 
 __all__ = ["Scattered"]

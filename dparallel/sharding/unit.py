@@ -41,11 +41,11 @@ class Gatherer(Protocol):
 
 
 class Unit(GradientBucket):
-    """The parameters `named` over the ranks of comm. `mine`: where this rank's elements live when the values of all do not
+    """The parameters `named` over the ranks of comm. `local`: where this rank's elements live when the values of all do not
     stay (a vector to be filled); without it they stay in `flat`, and this rank's elements are a part of that."""
 
     def __init__(self, number: int, named: Sequence[tuple[str, Any]], comm: Communicator, owner: StepListener,
-                 mine: Array | None = None) -> None:
+                 local: Array | None = None) -> None:
         super().__init__(named)
         self.number, self.comm = number, comm
         self.shapes = [tuple(p.array.shape) for p in self.params]
@@ -61,20 +61,20 @@ class Unit(GradientBucket):
         self.views: list[Array] = []
         self.gatherer: Gatherer | None = None        # None: the values stay on this rank
         self.gathering: Any = None                   # the handle of an allgather under way
-        if mine is None:
-            self.mine = self.flat[self.first:self.last]
+        if local is None:
+            self.local = self.flat[self.first:self.last]
         else:
-            self.mine = mine
-            mine[...] = self.flat[self.first:self.last]
+            self.local = local
+            local[...] = self.flat[self.first:self.last]
         self.slices = [self._slice(i, owner) for i in range(len(self.params))]
         self.view(self.flat)
         # gradients
         self.grads: Array | None = None              # of all parameters on this rank, until they leave
-        self.filling = False                         # whether some of `grads` is of passes that have not left
+        self.collecting = False                      # whether some of `grads` is of passes that have not left
         self.used = np.zeros(len(self.params))
         self.weight = 0.0
         self.handle: Any = None
-        self.piece: Any = None                       # this rank's elements of the summed gradients
+        self.local_sum: Any = None                       # this rank's elements of the summed gradients
 
     def _slice(self, i: int, owner: StepListener) -> ParameterSlice:
         start, stop = (min(max(n, self.first), self.last) for n in (self.parts[i].start, self.parts[i].stop))
@@ -82,9 +82,9 @@ class Unit(GradientBucket):
         shard = Shard(self.names[i], self.shapes[i], start - offset, stop - offset, self.comm)
         if start == stop:                            # none of it: somewhere in it, no matter where
             shard = shard._replace(start=0, stop=0)
-        return ParameterSlice(self.mine[start - self.first:stop - self.first], shard, self.params[i], owner)
+        return ParameterSlice(self.local[start - self.first:stop - self.first], shard, self.params[i], owner)
 
-    def own(self, i: int) -> slice:
+    def local_part(self, i: int) -> slice:
         """Where parameter i's elements are in this rank's stretch."""
         start, stop = (min(max(n, self.first), self.last) for n in (self.parts[i].start, self.parts[i].stop))
         return slice(start - self.first, stop - self.first)
@@ -98,7 +98,7 @@ class Unit(GradientBucket):
             if isinstance(p, LazyParameter):
                 set_values(p, values)
 
-    def rehome(self) -> None:
+    def take_memory(self) -> None:
         """Let the parameters' memory be the unit's."""
         for p, view in zip(self.params, self.views, strict=True):
             p.array = view
@@ -106,7 +106,7 @@ class Unit(GradientBucket):
 
     def adopt(self, gatherer: Gatherer | None = None) -> None:
         """Let the values of the parameters be the unit's; with a gatherer they do not stay on this rank."""
-        self.rehome()
+        self.take_memory()
         for number, p in enumerate(self.params):
             p.joins = functools.partial(refuse_optimizer, self.names[number])
             if gatherer is not None:
@@ -127,7 +127,7 @@ class Unit(GradientBucket):
     def start_gather(self) -> Any:
         """Start to bring all ranks' stretches together."""
         parts = [s.array.reshape(-1) for s in self.slices]
-        here = self.mine
+        here = self.local
         if any(s.array.base is not here.base and s.array.base is not here for s in self.slices):
             here = np.concatenate(parts)             # somebody gave a slice other memory
         return self.comm.start_allgather([here])
@@ -152,7 +152,7 @@ class Unit(GradientBucket):
     @property
     def gradients(self) -> Array:
         """Those of all parameters on this rank; once they have been summed, this rank's elements of the sum."""
-        found = self.grads if self.piece is None else self.piece
+        found = self.grads if self.local_sum is None else self.local_sum
         assert found is not None
         return found
 
@@ -160,11 +160,11 @@ class Unit(GradientBucket):
         """Where a parameter's gradient goes. What slices still have there moves out first."""
         if self.grads is None:
             self.grads = np.empty(self.total, self.dtype)
-        elif not self.filling:
+        elif not self.collecting:
             for s in self.slices:
                 if s._grad is not None and s._grad.array.base is self.grads:
                     s._grad = result(s._grad.array.copy())
-        self.filling = True
+        self.collecting = True
         return self.grads[self.parts[number]].reshape(self.shapes[number])
 
     def holds(self, p: Tensor) -> bool:
@@ -194,7 +194,7 @@ class Unit(GradientBucket):
         self.gradient(0)
         for p in self.params:
             p._grad = None
-        self.weight, self.filling = weight, False
+        self.weight, self.collecting = weight, False
         self.handle = start(self.gradients, self.sizes)
         if not keep:
             self.grads = None
@@ -202,18 +202,18 @@ class Unit(GradientBucket):
     def arrive(self) -> None:
         """Wait for this rank's part of the sum; the memory of the whole is free then."""
         if self.handle is not None:
-            self.piece, self.handle = self.handle.wait(), None
+            self.local_sum, self.handle = self.handle.wait(), None
 
     def deliver(self, ranks: int, in_bucket: bool) -> bool:
         """Put the sum into the .grad of the slices of parameters that some rank used; whether all ranks used all."""
-        piece, self.piece = self.gradients, None
+        piece, self.local_sum = self.gradients, None
         if self.grads is not None:
             kept = self.grads[self.first:self.last]
             np.copyto(kept, piece)
             piece = kept
         for i, s in enumerate(self.slices):
             if self.used[i]:
-                view = piece[self.own(i)].reshape(s.array.shape)
+                view = piece[self.local_part(i)].reshape(s.array.shape)
                 if s._grad is not None:
                     view += s._grad.array
                 s._grad = result(view)
@@ -222,7 +222,7 @@ class Unit(GradientBucket):
     def drop(self) -> None:
         """Forget all gradients."""
         self.arrive()
-        self.piece, self.filling = None, False
+        self.local_sum, self.collecting = None, False
         for s in self.slices:
             s._grad = None                           # and that of the whole
 
@@ -249,8 +249,8 @@ def lay_out(groups: Sequence[Sequence[tuple[str, Any]]], comm: Communicator, own
         dtype = group[0][1].array.dtype
         start = starts[dtype]
         starts[dtype] += size
-        mine = free[dtype][start:start + size] if dtype in free else None
-        units.append(Unit(number, group, comm, owner, mine))
+        local = free[dtype][start:start + size] if dtype in free else None
+        units.append(Unit(number, group, comm, owner, local))
         units[-1].adopt(gatherer)
     return units
 

@@ -63,7 +63,7 @@ class ZeroRedundancyOptimizer(Optimizer):
                                  "slices already: give them to an ordinary optimizer")
         for named in grouped(list(zip(names, group["params"], strict=True)), UNIT_BYTES):
             unit = Unit(len(self.units), named, self.comm, self)
-            unit.rehome()
+            unit.take_memory()
             self.units.append(unit)
             self.slices.update({id(p): s for p, s in zip(unit.params, unit.slices, strict=True)})
         return {**group, "params": [self.slices[id(p)] for p in group["params"]]}
