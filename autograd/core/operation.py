@@ -96,6 +96,7 @@ def twin(node: OperationNode) -> OperationNode:
     other = type(node)()
     other.edges, other.saved, other.meta, other.hooks = node.edges, node.saved, node.meta, None
     other.seq, other.lane, other.outputs = node.seq, node.lane, node.outputs
+    other.given = getattr(node, "given", ())         # of a declared operation
     content = vars(node).copy()                      # one step too: the other thread takes `values` away when it is done
     content.pop("values", None)
     vars(other).update(content)

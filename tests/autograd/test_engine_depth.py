@@ -12,7 +12,9 @@ import pytest
 from both import function, leaf
 
 import autograd as ag
+import autograd.nn.functional as F
 from autograd.core.engine import current_pass, is_checkpoint_valid, queue_callback
+from autograd.core.operation import OperationNode
 from autograd.core.parallel import run_lanes
 
 
@@ -298,6 +300,56 @@ def test_threads_share_a_graph():
     finally:
         sys.setswitchinterval(interval)
     np.testing.assert_allclose(x.grad.numpy(), once)
+
+
+SHARED = {                                           # of nodes that keep settings, arrays of their own, several outputs
+    "layer_norm": lambda x, w: F.layer_norm((x @ w).softmax(1), (6,)) * w,
+    "conv2d": lambda x, w: F.max_pool2d(F.conv2d(x.view(1, 1, 6, 6), w[:3, :3].reshape(1, 1, 3, 3), padding=1), 2),
+    "batch_norm": lambda x, w: F.batch_norm(x, None, None, w[0], w[1], training=True),
+    "group_norm": lambda x, w: F.group_norm(x, 2, w[0]), "linalg": lambda x, w: ag.linalg.inv(x @ x.T + ag.eye(6)) @ w,
+    "losses": lambda x, w: F.cross_entropy(x, w.softmax(1)) + x.var() + w.norm() + x.logsumexp(1).std(),
+    "parts": lambda x, w: sum(a.cumsum(0).prod() for a in x.split(2)) + w.sort(1).values[:, 1] + w.max(1).values,
+    "attention": lambda x, w: F.scaled_dot_product_attention(x[None], w[None], x[None]),
+    "points": lambda x, w: F.gelu(x) * F.silu(w) + F.softplus(x) / (w * w + 1) + x.clamp(-0.5, 0.5) ** 3,
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_every_node_can_run_in_two_threads(name):
+    """Of two threads in one node the second works on a twin: here all nodes look as if another thread were in them."""
+    x, w = (ag.tensor(np.random.default_rng(n).standard_normal((6, 6)), requires_grad=True) for n in (0, 1))
+    y = (SHARED[name](x, w) ** 2).sum()
+    y.backward(retain_graph=True)
+    alone = x.grad.numpy().copy(), w.grad.numpy().copy()
+    x.grad = w.grad = None
+    found, ahead = set(), [y.grad_fn]
+    while ahead:
+        node = ahead.pop()
+        if node not in found:
+            found.add(node)
+            if isinstance(node, OperationNode):
+                vars(node)["values"] = ["of another thread"]
+            ahead += [n for n, _ in node.next_functions if n is not None]
+    y.backward(retain_graph=True)
+    np.testing.assert_array_equal(x.grad.numpy(), alone[0])
+    np.testing.assert_array_equal(w.grad.numpy(), alone[1])
+
+
+def test_threads_take_turns_at_every_step():
+    """As test_threads_share_a_graph; threads change as often as can be, and a collection runs at each allocation."""
+    x, w = (ag.tensor(np.random.default_rng(n).standard_normal((6, 6)), requires_grad=True) for n in (0, 1))
+    y = (SHARED["layer_norm"](x, w) * SHARED["losses"](x, w)).sum()
+    once = [g.numpy() for g in ag.autograd.grad(y, (x, w), retain_graph=True)]
+    interval, threshold = sys.getswitchinterval(), gc.get_threshold()
+    sys.setswitchinterval(1e-6)
+    gc.set_threshold(1)
+    try:
+        in_threads(4, lambda number: [y.backward(retain_graph=True) for _ in range(12)])
+    finally:
+        sys.setswitchinterval(interval)
+        gc.set_threshold(*threshold)
+    np.testing.assert_allclose(x.grad.numpy(), once[0] * 48)
+    np.testing.assert_allclose(w.grad.numpy(), once[1] * 48)
 
 
 def test_threads_meet_one_accumulator():

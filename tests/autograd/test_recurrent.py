@@ -231,6 +231,7 @@ ERRORS = [
     lambda t: t.nn.utils.rnn.pack_padded_sequence(t.zeros(3, 2), [1, 2]),
     lambda t: t.nn.utils.rnn.pack_padded_sequence(t.zeros(3, 2), [1, 0]),
     lambda t: t.nn.utils.rnn.pack_padded_sequence(t.zeros(3, 2), [1]),
+    lambda t: t.nn.utils.rnn.pack_padded_sequence(t.zeros(0, 0), []),
     lambda t: t.nn.utils.rnn.pad_packed_sequence(t.nn.utils.rnn.pack_sequence([t.zeros(3)]), total_length=2),
     lambda t: t.nn.utils.rnn.pad_sequence(3), lambda t: t.nn.utils.rnn.pad_sequence([t.zeros(2)], padding_side="top"),
 ]

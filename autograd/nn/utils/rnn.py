@@ -124,6 +124,8 @@ def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, en
     lengths = lengths.array if isinstance(lengths, Tensor) else np.asarray(lengths)
     lengths = lengths.astype(np.int64)
     order = None
+    if not input.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
     if not enforce_sorted:
         _, order = sort(result(lengths), descending=True)
         lengths = lengths[order.array]
