@@ -9,8 +9,8 @@ import numpy as np
 from autograd import Tensor
 
 from ..comm import Communicator, Handle, even_split
-from .collective import arrays_of, rows_of
-from .partnered import Partnered
+from .collective import PerPlace, arrays_of, rows_of
+from .partnered import Partner, Partnered
 
 
 class AllToAll(Partnered):
@@ -20,7 +20,7 @@ class AllToAll(Partnered):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Any = None, dim: int = 0) -> Any:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Any = None, dim: int = 0) -> PerPlace:
         """One tensor per held place -> one per held place: the rows received, concatenated along dim in place order."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, sizes=sizes, dim=dim)
 
@@ -37,7 +37,7 @@ class AllToAll(Partnered):
         return handle
 
     @staticmethod
-    def adjoint(ctx: Any) -> Any:
+    def adjoint(ctx: Any) -> Partner:
         """AllToAll with the sizes that were received."""
         return AllToAll, ctx.partner
 

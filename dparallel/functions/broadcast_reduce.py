@@ -7,8 +7,8 @@ from typing import Any
 from autograd import Tensor
 
 from ..comm import Communicator, Handle
-from .collective import array_of
-from .partnered import Partnered
+from .collective import PerPlace, array_of
+from .partnered import Partner, Partnered
 from .reductions import Reduction
 
 
@@ -19,7 +19,7 @@ class Broadcast(Partnered):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> Any:
+    def forward(ctx: Any, x: Tensor, *, comm: Communicator, root: int = 0) -> PerPlace:
         """root's x of any shape -> a copy on each held place."""
         return ctx.function.issue_blocking(ctx, (x,), comm=comm, root=root)
 
@@ -29,7 +29,7 @@ class Broadcast(Partnered):
         return comm.issue("broadcast", array_of(*xs), blocking=blocking, root=root)
 
     @staticmethod
-    def adjoint(ctx: Any) -> Any:
+    def adjoint(ctx: Any) -> Partner:
         """Reduce to the same root."""
         return Reduce, ctx.settings
 
@@ -51,6 +51,6 @@ class Reduce(Reduction):
         return Reduction.combine(ctx, "reduce", blocking, xs, comm, op, ties, root=root).then(lambda h: [h.value()])
 
     @staticmethod
-    def adjoint(ctx: Any) -> Any:
+    def adjoint(ctx: Any) -> Partner:
         """Broadcast from the same root."""
         return Broadcast, {"comm": ctx.settings["comm"], "root": ctx.settings.get("root", 0)}

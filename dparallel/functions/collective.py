@@ -14,6 +14,7 @@ from ..comm import CollectiveError, Communicator, communicator, world
 from .pending_messages import close_dropped_messages
 from .wait_order import reserve_numbers
 
+PerPlace = Tensor | tuple[Tensor, ...]              # bare where the process holds one place, else one for each held place
 NO_PART = np.empty(0, np.float32)                    # the array of a tensor that stands for None
 NO_PART.flags.writeable = False
 NO_GRAD, NO_LEVEL = 4, 8                             # bits that ranks agree on, next to GRAD and DUAL
@@ -57,7 +58,7 @@ class Collective(Function):
         return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=communicator(comm), **settings)
 
 
-def one_per_place(arrays: Sequence[Any]) -> Any:
+def one_per_place(arrays: Sequence[Any]) -> PerPlace:
     """Arrays of the held places as Tensors; one alone comes bare."""
     tensors = tuple(as_tensor(array) for array in arrays)
     return tensors[0] if len(tensors) == 1 else tensors
@@ -94,12 +95,12 @@ def row_counts(xs: Sequence[Any], comm: Communicator, dim: int) -> list[int]:
     return mine if comm.alone else comm.rows([np.empty((rows, 0)) for rows in mine])
 
 
-def as_tuple(value: Any) -> tuple[Any, ...]:
+def as_tuple(value: PerPlace) -> tuple[Any, ...]:
     """A lone Tensor as a tuple of one."""
     return value if isinstance(value, tuple) else (value,)
 
 
-def reshaped_gradients(grads: Any, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
+def reshaped_gradients(grads: PerPlace, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
     """Gradients in their inputs' shapes: 0-d inputs were rows of one. An input that was not read (by a root elsewhere) gets
     zeros, made of the empty gradient: passes over this one must find the collective on every rank."""
     return tuple(g if g.shape == shape else g.reshape(shape) if g.numel() == np.prod(shape, dtype=int)

@@ -22,9 +22,10 @@ from autograd import Function, Tensor, as_tensor, is_grad_enabled
 from autograd.core.primitive import side_effect
 
 from ..comm import Communicator, Handle, communicator
-from .collective import NO_PART, Collective, one_per_place, reshaped_gradients, shapes_of
+from .collective import NO_PART, Collective, PerPlace, one_per_place, reshaped_gradients, shapes_of
 from .wait_order import StartedCollective, assign_number, register, reserve_numbers
 
+Partner = tuple[type["Partnered"], dict[str, Any]]                          # a class and its settings
 Issue = tuple[type["Partnered"], tuple[Any, ...], dict[str, Any]]          # a class, its inputs and its settings
 
 
@@ -37,12 +38,12 @@ class Partnered(Collective):
     issue: ClassVar[Callable[..., Handle]]
 
     @staticmethod
-    def adjoint(ctx: Any) -> tuple[type[Partnered], dict[str, Any]]:
+    def adjoint(ctx: Any) -> Partner:
         """The partner's class and its settings."""
         raise NotImplementedError
 
     @staticmethod
-    def finish(ctx: Any, grads: Any) -> Any:
+    def finish(ctx: Any, grads: PerPlace) -> PerPlace:
         """The inputs' gradients from the partner's results: in the inputs' shapes, zeros where an input was not read."""
         return reshaped_gradients(grads, ctx.shapes)
 
@@ -52,7 +53,7 @@ class Partnered(Collective):
         return cls, tangents, ctx.settings
 
     @classmethod
-    def issue_blocking(cls, ctx: Any, xs: tuple[Any, ...], **settings: Any) -> Any:
+    def issue_blocking(cls, ctx: Any, xs: tuple[Any, ...], **settings: Any) -> PerPlace:
         """The body of forward(): issue the collective and wait; a Tensor for each held place."""
         ctx.settings = settings
         return one_per_place(cls.issue_recorded(ctx, True, xs).wait())
@@ -189,7 +190,7 @@ class Wait(Function):
     always_runs = True
 
     @staticmethod
-    def forward(ctx: Any, token: Tensor, *, pending: PendingCollective) -> Any:
+    def forward(ctx: Any, token: Tensor, *, pending: PendingCollective) -> PerPlace:
         """Complete the collective."""
         ctx.pending = pending
         return one_per_place(pending.handle.wait())

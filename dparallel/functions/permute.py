@@ -8,8 +8,8 @@ from typing import Any
 from autograd import Tensor
 
 from ..comm import Communicator, Handle
-from .collective import Collective, arrays_of
-from .partnered import Partnered
+from .collective import Collective, PerPlace, arrays_of
+from .partnered import Partner, Partnered
 
 
 class Permute(Partnered):
@@ -22,7 +22,7 @@ class Permute(Partnered):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, pairs: Sequence[tuple[int, int]]) -> Any:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, pairs: Sequence[tuple[int, int]]) -> PerPlace:
         """One tensor per held place -> the tensor of the place paired with it as source, or an empty tensor of shape
         (0,).
         """
@@ -37,7 +37,7 @@ class Permute(Partnered):
         return completed(comm.start_permute(arrays_of(xs), pairs), blocking)
 
     @staticmethod
-    def adjoint(ctx: Any) -> Any:
+    def adjoint(ctx: Any) -> Partner:
         """Permute with source and dest of each pair exchanged."""
         pairs = [(dest, source) for source, dest in ctx.settings["pairs"]]
         return Permute, {"comm": ctx.settings["comm"], "pairs": pairs}
@@ -54,7 +54,7 @@ class SendRecv(Partnered):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, by: int = 1, ring: bool = True) -> Any:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, by: int = 1, ring: bool = True) -> PerPlace:
         """One tensor per held place, of any shapes -> the neighbour's tensor."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, by=by, ring=ring)
 
@@ -65,7 +65,7 @@ class SendRecv(Partnered):
         return completed(comm.start_shift(arrays_of(xs), by, ring=ring), blocking)
 
     @staticmethod
-    def adjoint(ctx: Any) -> Any:
+    def adjoint(ctx: Any) -> Partner:
         """SendRecv in the opposite direction."""
         return SendRecv, ctx.settings | {"by": -ctx.settings.get("by", 1)}
 
@@ -77,7 +77,7 @@ class Barrier(Collective):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> Any:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerPlace | None:
         """Wait for all places, then return the inputs: a bare Tensor, a tuple, or None if there is none."""
         ctx.comm = comm
         comm.barrier()

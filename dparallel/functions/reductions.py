@@ -22,15 +22,15 @@ import numpy as np
 from autograd import Tensor, as_tensor, ones_like
 
 from ..comm import Communicator, Handle
-from .collective import arrays_of, as_tuple, row_counts
-from .partnered import Partnered
+from .collective import PerPlace, arrays_of, as_tuple, row_counts
+from .partnered import Issue, Partner, Partnered
 
 
 class AllGather(Partnered):
     """x of every place -> all of them concatenated along dim on every place. 0-d tensors become one vector."""
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, dim: int = 0) -> Any:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, dim: int = 0) -> PerPlace:
         """One tensor per held place, (rows_p, ...) along dim -> (sum of rows, ...) for each held place."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, dim=dim)
 
@@ -43,7 +43,7 @@ class AllGather(Partnered):
         return handle
 
     @staticmethod
-    def adjoint(ctx: Any) -> Any:
+    def adjoint(ctx: Any) -> Partner:
         """ReduceScatter with every place's number of rows."""
         return ReduceScatter, ctx.partner
 
@@ -66,7 +66,7 @@ class Reduction(Partnered):
         return handle
 
     @staticmethod
-    def finish(ctx: Any, grads: Any) -> Any:
+    def finish(ctx: Any, grads: PerPlace) -> PerPlace:
         """The inputs' gradients: the adjoint of the sum times the slopes dy/dx (conjugated)."""
         if ctx.op == "sum":
             return grads
@@ -76,7 +76,7 @@ class Reduction(Partnered):
                      for g, s in zip(as_tuple(grads), slopes(ctx), strict=True))
 
     @classmethod
-    def tangent_collective(cls, ctx: Any, tangents: tuple[Any, ...]) -> Any:
+    def tangent_collective(cls, ctx: Any, tangents: tuple[Any, ...]) -> Issue:
         """The collective of the tangents: the sum over places of slope times tangent."""
         if ctx.op in ("sum", "mean"):
             return cls, tangents, ctx.settings
@@ -120,7 +120,7 @@ class AllReduce(Reduction):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, op: str = "sum", ties: str = "split") -> Any:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, op: str = "sum", ties: str = "split") -> PerPlace:
         """One tensor per held place, all of one shape -> their combination, a copy for each held place."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, op=op, ties=ties)
 
@@ -131,7 +131,7 @@ class AllReduce(Reduction):
         return Reduction.combine(ctx, "allreduce", blocking, xs, comm, op, ties)
 
     @staticmethod
-    def adjoint(ctx: Any) -> Any:
+    def adjoint(ctx: Any) -> Partner:
         """AllReduce, a sum whatever the op: finish() multiplies by the slopes."""
         return AllReduce, {"comm": ctx.settings["comm"]}
 
@@ -144,7 +144,7 @@ class ReduceScatter(Reduction):
 
     @staticmethod
     def forward(ctx: Any, *xs: Tensor, comm: Communicator, sizes: Sequence[int] | None = None, dim: int = 0,
-                op: str = "sum", ties: str = "split") -> Any:
+                op: str = "sum", ties: str = "split") -> PerPlace:
         """One tensor per held place, all of one shape (rows, ...) -> (sizes[p], ...) for each held place p."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, sizes=sizes, dim=dim, op=op, ties=ties)
 
@@ -156,6 +156,6 @@ class ReduceScatter(Reduction):
         return Reduction.combine(ctx, "reduce_scatter", blocking, xs, comm, op, ties, sizes=sizes, dim=dim)
 
     @staticmethod
-    def adjoint(ctx: Any) -> Any:
+    def adjoint(ctx: Any) -> Partner:
         """AllGather along the same dimension."""
         return AllGather, ctx.partner

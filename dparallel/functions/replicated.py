@@ -19,6 +19,7 @@ from autograd import Tensor, as_tensor
 
 from ..comm import Communicator
 from . import Collective
+from .collective import PerPlace
 
 
 class CopyToPlaces(Collective):
@@ -28,7 +29,7 @@ class CopyToPlaces(Collective):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> Any:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerPlace:
         """One tensor per held place -> a copy of each; no communication."""
         ctx.comm = comm
         return _bare(tuple(x.clone() for x in xs))
@@ -43,7 +44,7 @@ class ReduceFromPlaces(Collective):
     """Sum over places in forward, the result on every place; backward is the identity."""
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> Any:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator) -> PerPlace:
         """One tensor per held place, all of one shape -> their sum for each held place."""
         ctx.comm = comm
         return _bare(tuple(as_tensor(array) for array in comm.allreduce([x.array for x in xs])))
@@ -54,6 +55,6 @@ class ReduceFromPlaces(Collective):
         return CopyToPlaces.apply(*gs, comm=ctx.comm)
 
 
-def _bare(values: tuple[Any, ...]) -> Any:
+def _bare(values: tuple[Any, ...]) -> PerPlace:
     """One place's result alone, those of several as they are."""
     return values[0] if len(values) == 1 else values

@@ -7,8 +7,8 @@ from typing import Any
 from autograd import Tensor
 
 from ..comm import Communicator, Handle
-from .collective import arrays_of
-from .partnered import Partnered
+from .collective import PerPlace, arrays_of
+from .partnered import Partner, Partnered
 from .permute import completed
 
 
@@ -23,7 +23,7 @@ class Scan(Partnered):
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, reverse: bool = False, exclusive: bool = False) -> Any:
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, reverse: bool = False, exclusive: bool = False) -> PerPlace:
         """One tensor per held place, all of one shape -> the prefix sum for each held place, of the same shape."""
         return ctx.function.issue_blocking(ctx, xs, comm=comm, reverse=reverse, exclusive=exclusive)
 
@@ -35,6 +35,6 @@ class Scan(Partnered):
         return completed(start(arrays_of(xs), reverse=reverse), blocking)
 
     @staticmethod
-    def adjoint(ctx: Any) -> Any:
+    def adjoint(ctx: Any) -> Partner:
         """Scan from the other end."""
         return Scan, ctx.settings | {"reverse": not ctx.settings.get("reverse", False)}

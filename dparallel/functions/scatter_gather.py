@@ -8,8 +8,8 @@ from typing import Any
 from autograd import Tensor
 
 from ..comm import Communicator, Handle
-from .collective import array_of, arrays_of, row_counts
-from .partnered import Partnered
+from .collective import PerPlace, array_of, arrays_of, row_counts
+from .partnered import Partner, Partnered
 
 
 class Scatter(Partnered):
@@ -21,7 +21,7 @@ class Scatter(Partnered):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, *, comm: Communicator, sizes: Sequence[int] | None = None, root: int = 0,
-                dim: int = 0) -> Any:
+                dim: int = 0) -> PerPlace:
         """root's x (rows, ...) along dim -> (sizes[p], ...) for each held place p. Other places pass None or any
         tensor.
         """
@@ -35,7 +35,7 @@ class Scatter(Partnered):
         return comm.issue("scatter", array_of(*xs), blocking=blocking, sizes=sizes, root=root, dim=dim)
 
     @staticmethod
-    def adjoint(ctx: Any) -> Any:
+    def adjoint(ctx: Any) -> Partner:
         """Gather to the same root."""
         return Gather, ctx.partner
 
@@ -59,6 +59,6 @@ class Gather(Partnered):
         return handle.then(lambda h: [h.value()])
 
     @staticmethod
-    def adjoint(ctx: Any) -> Any:
+    def adjoint(ctx: Any) -> Partner:
         """Scatter from the same root with every place's number of rows."""
         return Scatter, ctx.partner
