@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from .job import Job, run
-from .mpirun import LaunchError, command, environment, find, remote, session
+from .mpirun import LaunchError, changes_for, command, find, remote, session
 from .rank import DIRECTORY, INSTALL
 
 INTERPRETER = re.compile(r"python[\d.]*(\.exe)?")      # what mpirun, but not dprun, is given before a script
@@ -102,7 +102,7 @@ def start(options: argparse.Namespace) -> int:
     """Check what can be checked, then run the job."""
     check(options)
     mpi = find(options.mpirun)
-    changes = environment(options)
+    changes = changes_for(options)
     line = command(mpi, options, sorted(changes))
     if options.dry_run:
         print(" ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(changes.items())), shlex.join(line))

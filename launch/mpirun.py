@@ -13,15 +13,7 @@ import tempfile
 from typing import NamedTuple
 
 from . import rank
-
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-
-# What an MPI rank finds in its environment; an mpirun started inside one would take itself for a part of that job.
-INHERITED = ("PMIX_", "PMI_", "PRTE_", "OMPI_COMM_WORLD_", "OMPI_UNIVERSE_", "OMPI_APP_", "OMPI_NUM_APP", "OMPI_ARGV",
-             "OMPI_COMMAND", "OMPI_FILE_LOCATION", "OMPI_FIRST_RANKS", "OMPI_MCA_orte_", "OMPI_MCA_ess", "HYDI_",
-             "MPI_LOCAL", "OMPI_MCA_initial_wdir")
-GIVEN = ("PRTE_MCA_", "PMIX_MCA_")                   # but these are the user's settings, which no mpirun hands to its ranks
-
+from .environment import THREADS, environment
 
 FAMILIES = {"openmpi": ("Open MPI", "OpenRTE", "PRRTE"), "mpich": ("HYDRA", "MPICH", "Intel", "MVAPICH")}
 
@@ -46,7 +38,7 @@ def find(given: str | None = None) -> Mpi:
             raise LaunchError(f"no mpirun at {given!r}; give the path of one, or leave --mpirun out")
         return identify(path)
     beside = os.path.dirname(os.path.abspath(sys.executable))
-    for folder in (beside, os.environ.get("PATH", os.defpath)):
+    for folder in (beside, environment.path):
         for name in ("mpirun", "mpiexec"):
             path = shutil.which(name, path=folder)
             if path is not None:
@@ -86,22 +78,22 @@ def mismatch(mpi: Mpi) -> str:
     return f"{mpi.path} is of another MPI than the library that mpi4py loads ({library}); pass its own with --mpirun PATH"
 
 
-def environment(options: argparse.Namespace) -> dict[str, str]:
+def changes_for(options: argparse.Namespace) -> dict[str, str]:
     """What the ranks' environment has that this one has not."""
     changes = {}
     for item in options.exports:
         name, equals, value = item.partition("=")
-        if not name or (not equals and name not in os.environ):
+        if not name or (not equals and name not in environment):
             raise LaunchError(f"-x {item}: no such variable in the environment; write -x NAME=VALUE")
-        changes[name] = value if equals else os.environ[name]
+        changes[name] = value if equals else environment.get(name) or ""
     watchdog = {"DPARALLEL_CHECK": options.check and "1", "DPARALLEL_STALL_SECONDS": options.stall,
                 "DPARALLEL_STALL_ABORT": options.stall_abort and "1"}
     changes.update({name: value for name, value in watchdog.items() if value})
-    if remote(options) and "MASTER_ADDR" not in os.environ.keys() | changes.keys():
+    if remote(options) and environment.lacks("MASTER_ADDR", changes):
         changes["MASTER_ADDR"] = hosts(options)[0]       # for scripts that open sockets of their own
-    if options.threads is not None or "OMP_NUM_THREADS" not in os.environ.keys() | changes.keys():
+    if options.threads is not None or environment.lacks("OMP_NUM_THREADS", changes):
         threads = options.threads or max(1, cores() // share(options))
-        for name in THREAD_VARIABLES:
+        for name in THREADS:
             changes.setdefault(name, str(threads))
     return changes
 
@@ -114,7 +106,7 @@ def session(folder: str, changes: dict[str, str]) -> dict[str, str]:
     """
     if not sys.platform.startswith("linux"):         # macOS has long paths of temporary folders; sockets have short ones
         return {}
-    return {"TMPDIR": folder, rank.TEMPORARY: changes.get("TMPDIR", os.environ.get("TMPDIR", ""))}
+    return {"TMPDIR": folder, rank.TEMPORARY: changes.get("TMPDIR", environment.temporary)}
 
 
 def cores() -> int:
@@ -144,7 +136,7 @@ def hosts(options: argparse.Namespace) -> list[str]:
 
 def outer() -> dict[str, str]:
     """This environment without the marks of a surrounding MPI job; with a HOME, without which Open MPI does not start."""
-    found = {name: value for name, value in os.environ.items() if not name.startswith(INHERITED) or name.startswith(GIVEN)}
+    found = environment.outside_mpi()
     home = os.path.expanduser("~")                   # "~" again for a user whom the system does not know, as in containers
     return {"HOME": home if os.path.isabs(home) else tempfile.gettempdir(), **found}
 
@@ -169,7 +161,7 @@ def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: lis
     flags += ["--host", options.hosts] if options.hosts else []
     flags += ["--hostfile", options.hostfile] if options.hostfile else []
     if remote(options):                                       # elsewhere the environment is inherited
-        given = [name for name in THREAD_VARIABLES if name in os.environ]
+        given = [name for name in THREADS if name in environment]
         for name in sorted({*exported, *given}):
             flags += ["-x", name]
     return flags + (["--tag-output"] if options.tag and remote(options) else [])

@@ -15,14 +15,10 @@ import numpy as np
 
 from .base import Communicator
 from .devices import Devices
+from .environment import environment
 from .watchdog.call_site import at_site, user_site
-from .watchdog.stall import REPORTS
 
 Places = Communicator | Sequence[int] | int | None    # what places_of() takes
-
-# Where launchers tell the number of ranks: Open MPI; MPICH, Intel MPI and srun's PMI-1 and 2 (Hydra tells each node's
-# number too); MVAPICH.
-SIZE_VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
 
 
 def launched_size() -> int:
@@ -31,10 +27,7 @@ def launched_size() -> int:
     The variables are OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE and MPI_LOCALNRANKS; under PMIx (PMIX_RANK,
     as srun sets it) SLURM_NTASKS, or 1 without it. SLURM_NTASKS alone says nothing: batch scripts have it, too.
     """
-    for name in SIZE_VARIABLES:
-        if os.environ.get(name, "").isdigit():
-            return int(os.environ[name])
-    return int(os.environ.get("SLURM_NTASKS", 1)) if "PMIX_RANK" in os.environ else 0
+    return environment.launched_size
 
 
 class Launcher(NamedTuple):
@@ -70,9 +63,9 @@ def launcher() -> Launcher | None:
                         "Start with dprun, or with the mpirun beside this Python; under srun with --mpi=pmix or pmi2, "
                         "whichever this MPI was built with")
     for name, variable, rank, remedy in OTHER_LAUNCHERS:
-        size, number = (os.environ.get(each, "") for each in (variable, rank))
-        if size.isdigit() and number.isdigit() and int(size) > 1 and (name != "srun" or "SLURM_PTY_PORT" not in os.environ):
-            return Launcher(name, variable, int(size), remedy.format(size=size))
+        size = environment.number(variable)
+        if size > 1 and environment.number(rank) >= 0 and (name != "srun" or "SLURM_PTY_PORT" not in environment):
+            return Launcher(name, variable, size, remedy.format(size=size))
     return None
 
 
@@ -112,8 +105,8 @@ def report_to_dprun(text: str) -> None:
     dprun needs it to tell whether the others can still come: a process blocked in MPI_Init runs no thread of ours. ""
     means that the rank has continued.
     """
-    folder, rank = os.environ.get(REPORTS, ""), os.environ.get("DPRUN_RANK", "")
-    if os.path.isdir(folder) and rank.isdigit():
+    folder, rank = environment.report_folder, environment.rank_in_reports
+    if folder and rank:
         with contextlib.suppress(OSError), open(os.path.join(folder, f"{rank}.world"), "w", encoding="utf-8") as file:
             file.write(text)
 

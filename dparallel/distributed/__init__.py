@@ -5,9 +5,9 @@ Importing it does not start MPI; init_process_group() does, where there are seve
 May import: comm, functions, hooks, model, nests, replicas, sharding. Read first: groups.py.
 """
 
-import os
 import sys
 
+from ..comm.environment import environment
 from ..hooks.bucket_hook import GradBucket
 from . import algorithms, nn, optim
 from .collectives import (
@@ -117,7 +117,7 @@ def is_backend_available(backend: str) -> bool:
 
 def is_torchelastic_launched() -> bool:
     """Whether torchrun has started this process."""
-    return "TORCHELASTIC_RUN_ID" in os.environ
+    return "TORCHELASTIC_RUN_ID" in environment
 
 
 def supports_complex(reduceOp: ReduceOp) -> bool:

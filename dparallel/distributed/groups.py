@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import os
 import warnings
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 from ..comm import CollectiveError, Communicator, Handle, communicator, stall_limit, world
+from ..comm.environment import environment
 from .rendezvous import joined
 from .stores import Store
 
@@ -341,8 +341,8 @@ def get_pg_count() -> int:
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
     """LOCAL_RANK of the environment, as dprun and torchrun set it, or fallback_rank; RuntimeError without both."""
-    if "LOCAL_RANK" in os.environ:
-        return int(os.environ["LOCAL_RANK"])
+    if "LOCAL_RANK" in environment:
+        return int(environment.text("LOCAL_RANK"))
     if fallback_rank is not None:
         return int(fallback_rank)
     raise RuntimeError("LOCAL_RANK is not in the environment; start with dprun, or pass a `fallback_rank`")

@@ -32,6 +32,7 @@ from launch.cli import parser
 from launch.mpirun import LaunchError, command, find, outer
 
 from ..comm import launched_size, world
+from ..comm.environment import environment
 
 METHODS = ("env", "tcp", "file")
 PERIOD = 0.02                                        # seconds between two tries to reach rank 0
@@ -52,9 +53,9 @@ def joined(init_method: str | None, rank: int, size: int, store: Any, timeout: t
     announced = launched_size()
     by_environment = method.scheme == "env" and store is None
     if size < 0 and by_environment:
-        size = _number("WORLD_SIZE")
+        size = environment.number("WORLD_SIZE")
     if rank < 0 and by_environment and not announced:
-        rank = _number("RANK")
+        rank = environment.number("RANK")
     if announced or size <= 1:
         return (-1, size) if size <= 1 and not announced else (rank, size)
     if rank < 0:
@@ -65,11 +66,6 @@ def joined(init_method: str | None, rank: int, size: int, store: Any, timeout: t
     limit = min(timeout, PATIENCE).total_seconds()
     _take_place(_path(method, size, rank, store), rank, size, limit)
     return rank, size
-
-
-def _number(name: str) -> int:
-    text = os.environ.get(name, "")
-    return int(text) if text.isdigit() else -1
 
 
 def _path(method: Any, size: int, rank: int, store: Any) -> str:
@@ -83,16 +79,16 @@ def _path(method: Any, size: int, rank: int, store: Any) -> str:
     else:
         address, port = method.hostname, method.port
         if method.scheme == "env":
-            address, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT")
+            address, port = environment.text("MASTER_ADDR"), environment.text("MASTER_PORT")
         if not address or not port:
             raise ValueError(f"init_process_group: {size} ranks, and neither an MPI launcher nor MASTER_ADDR and "
                              f"MASTER_PORT in the environment. {HOW.format(size=size)}")
-        local = _number("LOCAL_WORLD_SIZE")
+        local = environment.number("LOCAL_WORLD_SIZE")
         if 0 < local < size or not _is_here(address):
             raise RuntimeError(f"init_process_group: the {size} ranks are on several hosts (MASTER_ADDR={address}), and no "
                                f"MPI launcher has started them. Start the script with `dprun -n {size} -H host1,host2 "
                                "script.py`, mpirun or srun")
-        key = f"{address}:{port}:{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}"
+        key = f"{address}:{port}:{environment.text('TORCHELASTIC_RESTART_COUNT') or '0'}"
     folder = os.path.join(tempfile.gettempdir(), f"dparallel-{os.getuid()}")
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if os.stat(folder).st_uid != os.getuid():
@@ -128,7 +124,7 @@ def _take_place(path: str, rank: int, size: int, limit: float) -> None:
     variables, descriptors = found
     if place.CONNECTION in variables:
         variables[place.CONNECTION] = str(descriptors[1])
-    os.environ.update(variables)
+    environment.update(variables)
     world.cache_clear()                              # it may have been asked before: there was one process then
     _End(descriptors[0])
 

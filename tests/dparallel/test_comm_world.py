@@ -10,9 +10,10 @@ import pytest
 
 from dparallel import Devices
 from dparallel.comm import launched_size
-from dparallel.comm.job import OTHER_LAUNCHERS, SIZE_VARIABLES, launcher
+from dparallel.comm.environment import SIZES
+from dparallel.comm.job import OTHER_LAUNCHERS, launcher
 
-ALL = (*SIZE_VARIABLES, "PMIX_RANK", "SLURM_NTASKS", *(name for _, size, rank, _ in OTHER_LAUNCHERS for name in (size, rank)),
+ALL = (*SIZES, "PMIX_RANK", "SLURM_NTASKS", *(name for _, size, rank, _ in OTHER_LAUNCHERS for name in (size, rank)),
        "SLURM_PTY_PORT")
 STEP = {"SLURM_NTASKS": "2", "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
 TORCHRUN = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}

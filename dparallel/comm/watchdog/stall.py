@@ -25,6 +25,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..environment import environment
 from .board import Board
 from .call_site import at_site, blocked_site
 from .relay import Relay
@@ -35,18 +36,15 @@ SETTLED = 5.0                        # seconds that a message on its way is give
 LONG = 2.0                           # seconds of waiting from which hosts tell each other
 FOLDER = str(Path(os.path.abspath(__file__)).parents[1]) + os.sep       # dparallel/comm, where threads wait
 MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)(?:.*?tag[ =](\d+))?")
-NO = ("", "0", "no", "false", "off")
-REPORTS = "DPRUN_REPORT_DIR"         # where dprun looks for the first failure
 
 
 class StallSettings:
     """What the environment says: limit (seconds, 0 for none), abort, check. ValueError for a limit that is no number."""
 
     def __init__(self) -> None:
-        text = os.environ.get("DPARALLEL_STALL_SECONDS", "")
+        text = environment.stall_seconds
         self.limit = stall_seconds(text) if text else LIMIT
-        self.check = os.environ.get("DPARALLEL_CHECK", "").lower() not in NO
-        self.abort = os.environ.get("DPARALLEL_STALL_ABORT", "").lower() not in NO or (self.check and bool(text))
+        self.check, self.abort = environment.check, environment.stall_abort
 
     @property
     def period(self) -> float:
@@ -318,8 +316,8 @@ def one_line(error: BaseException) -> str:
 
 def write_report(rank: int, text: str) -> bool:
     """Write a text where dprun shows it last; False if dprun did not start this job, or not on this machine."""
-    folder = os.environ.get(REPORTS, "")
-    if not os.path.isdir(folder):
+    folder = environment.report_folder
+    if not folder:
         return False
     path = os.path.join(folder, f"{rank}.json")
     try:

@@ -25,7 +25,7 @@ import pytest
 import launch
 from launch.job import dies_with_parent
 
-from .ranks import JOB
+from ...comm.environment import PLACES_JOB, environment
 
 START = 120.0                        # seconds that ranks may take until the first test begins
 PATIENCE = 1.0                       # seconds that other ranks get once one has failed
@@ -70,8 +70,9 @@ class RankJob:
         self.output = open(self.folder / "output", "wb")             # noqa: SIM115  # the ranks', beside what pytest captures
         self.process = subprocess.Popen(
             [sys.executable, "-c", DPRUN, "-n", str(size), "--threads", "1", "-m", "pytest", *_arguments(config)],
-            cwd=config.invocation_params.dir, env={**_environment(), JOB: str(self.folder)}, stdin=subprocess.DEVNULL,
-            stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=dies_with_parent())
+            cwd=config.invocation_params.dir, env={**environment.without_pytest(), PLACES_JOB: str(self.folder)},
+            stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True,
+            preexec_fn=dies_with_parent())
 
     def number(self, name: str) -> int:
         """The number of a test that can be asked for next; -1 if it can't."""
@@ -216,12 +217,6 @@ def _arguments(config: pytest.Config) -> list[str]:
     arguments = [*map(str, config.invocation_params.args), "-p", f"{__package__}.plugin"]
     arguments += ["-n0"] if config.pluginmanager.hasplugin("xdist") and not hasattr(config, "workerinput") else []
     return arguments + (["--no-cov"] if config.pluginmanager.hasplugin("_cov") else [])
-
-
-def _environment() -> dict[str, str]:
-    """The environment without what a session tells of itself."""
-    return {name: value for name, value in os.environ.items()
-            if not name.startswith("PYTEST_XDIST") and name != "PYTEST_CURRENT_TEST"}
 
 
 def _own(stack: str) -> str:

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from ...comm import launched_size, world
+from ...comm.environment import PLACES_JOB, environment
 from .worlds import asked
 
-JOB = "DPARALLEL_PLACES_JOB"         # the folder of a session's job
 TURN = 1.0                           # seconds that a rank leaves to each lower one to report the same failure
 POLL = 0.005
 
@@ -173,9 +173,10 @@ def quiet(config: pytest.Config) -> None:
 
 def prepare(config: pytest.Config) -> None:
     """On a rank of a session's job: collect what the job names, and leave to the session what is its business."""
-    if not os.environ.get(JOB):
+    job = environment.text(PLACES_JOB)
+    if not job:
         return
-    folder = Path(os.environ[JOB])
+    folder = Path(job)
     settings = {"usepdb": False, "xmlpath": None, "maxfail": 0, "lf": False, "failedfirst": False, "newfirst": False,
                 "stepwise": False, "keyword": "", "markexpr": "", "deselect": None, "pyargs": False, "cacheclear": False,
                 "durations": None, "collectonly": False, "basetemp": str(folder / f"tmp-{world().rank}")}
@@ -186,6 +187,7 @@ def prepare(config: pytest.Config) -> None:
 
 def hooks(config: pytest.Config) -> Any:
     """What this rank registers; None where there is no MPI job."""
-    if os.environ.get(JOB):
-        return Sent(config, Path(os.environ[JOB]))
+    job = environment.text(PLACES_JOB)
+    if job:
+        return Sent(config, Path(job))
     return Ranks(config) if launched_size() else None

@@ -1,0 +1,98 @@
+"""The environment variables that dparallel reads: all of them here, and nowhere else in the package.
+
+| variable | meaning | default |
+|---|---|---|
+| DPARALLEL_STALL_SECONDS | a rank that waits longer in one collective is reported (0: no watchdog) | 60 |
+| DPARALLEL_STALL_ABORT | 1: a stall ends the job | 0 |
+| DPARALLEL_CHECK | 1: every collective is checked, a deadlock ends the job; a stall too, if a limit is set | 0 |
+| DPRUN_REPORT_DIR, DPRUN_RANK | dprun's folder for reports of failed ranks, and this rank's number in it | |
+| DPARALLEL_PLACES_JOB | the pytest plugin's: the folder of the job that this process is a rank of | |
+| OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE, MPI_LOCALNRANKS | ranks that an MPI launcher has started | |
+| PMIX_RANK with SLURM_NTASKS | the same of srun with PMIx | |
+| the pairs of OTHER_LAUNCHERS in job.py | size and rank of other launchers, to warn of processes that MPI does not join | |
+| SLURM_PTY_PORT | a shell that `srun --pty` opened: no launcher of many | |
+| RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT | torchrun's, see distributed/rendezvous.py | |
+| TORCHELASTIC_RUN_ID, TORCHELASTIC_RESTART_COUNT | torchrun's: that it has started this process, how often | 0 |
+
+Each is read when it is asked for: world() and the watchdog's settings keep the first answer.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+# Open MPI; MPICH, Intel MPI and srun's PMI-1 and 2 (Hydra tells each node's number too); MVAPICH
+SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
+REPORTS, RANK_IN_REPORTS = "DPRUN_REPORT_DIR", "DPRUN_RANK"
+PLACES_JOB = "DPARALLEL_PLACES_JOB"
+NO = ("", "0", "no", "false", "off")
+
+
+class Environment:
+    """What the environment says, read at each question."""
+
+    def text(self, name: str) -> str:
+        """A variable; "" if it is not set."""
+        return os.environ.get(name, "")
+
+    def number(self, name: str) -> int:
+        """A variable's whole number; -1 if it is not set to one."""
+        text = os.environ.get(name, "")
+        return int(text) if text.isdigit() else -1
+
+    def __contains__(self, name: str) -> bool:
+        return name in os.environ
+
+    @property
+    def stall_seconds(self) -> str:
+        """DPARALLEL_STALL_SECONDS, as it is written."""
+        return self.text("DPARALLEL_STALL_SECONDS")
+
+    @property
+    def check(self) -> bool:
+        """DPARALLEL_CHECK."""
+        return self.text("DPARALLEL_CHECK").lower() not in NO
+
+    @property
+    def stall_abort(self) -> bool:
+        """DPARALLEL_STALL_ABORT; or a checked job with a limit."""
+        return self.text("DPARALLEL_STALL_ABORT").lower() not in NO or (self.check and bool(self.stall_seconds))
+
+    @property
+    def report_folder(self) -> str:
+        """Where dprun looks for reports; "" where this is not its machine, or no job of its."""
+        folder = self.text(REPORTS)
+        return folder if os.path.isdir(folder) else ""
+
+    @property
+    def rank_in_reports(self) -> str:
+        """By which number files in that folder are named; "" if there is none."""
+        rank = self.text(RANK_IN_REPORTS)
+        return rank if rank.isdigit() else ""
+
+    @property
+    def launched_size(self) -> int:
+        """The number of ranks that an MPI launcher announced; 0 if there was no launcher.
+
+        Under PMIx (PMIX_RANK, as srun sets it) it is SLURM_NTASKS, or 1 where there is none. SLURM_NTASKS alone is no sign:
+        it is set in batch scripts too.
+        """
+        for name in SIZES:
+            if self.text(name).isdigit():
+                return int(self.text(name))
+        return int(os.environ.get("SLURM_NTASKS", 1)) if "PMIX_RANK" in os.environ else 0
+
+    def update(self, variables: Mapping[str, str]) -> None:
+        """Set variables, for MPI to read when it starts."""
+        os.environ.update(variables)
+
+    def without_pytest(self) -> dict[str, str]:
+        """All of it without what a pytest session tells of itself, for a child process."""
+        return {name: value for name, value in os.environ.items()
+                if not name.startswith("PYTEST_XDIST") and name != "PYTEST_CURRENT_TEST"}
+
+
+environment = Environment()
+
+__all__ = ["PLACES_JOB", "SIZES", "Environment", "environment"]
