@@ -29,6 +29,7 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
 
         @staticmethod
         def forward(ctx: Any, x: Any, *, settings: tuple[Any, ...]) -> Any:
+            """The kernel named by the operation, or its formula on arrays."""
             ctx.settings = settings
             ctx.save(x)
             quick = activations.forward(kernel, x, *settings) if kernel else None
@@ -38,6 +39,7 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
 
         @staticmethod
         def backward(ctx: Any, g: Any) -> Any:
+            """The kernel's derivative of arrays, or the recorded rule."""
             x = ctx.values[0]
             quick = activations.backward(kernel, g, x, *ctx.settings) if kernel and not isinstance(g, Tensor) else None
             return rule(g, x, *ctx.settings) if quick is None else quick

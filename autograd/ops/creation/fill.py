@@ -16,14 +16,14 @@ from .arguments import extent, fitting, kind, made, number, shape_of
 
 def zeros(*sizes: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
           pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
-    """Zeros."""
+    """A tensor of zeros."""
     dtype = kind(dtype, layout, device, pin_memory, out)
     return made(np.zeros(extent("zeros", sizes, size), dtype), requires_grad, out)
 
 
 def ones(*sizes: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
          pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
-    """Ones."""
+    """A tensor of ones."""
     dtype = kind(dtype, layout, device, pin_memory, out)
     return made(np.ones(extent("ones", sizes, size), dtype), requires_grad, out)
 

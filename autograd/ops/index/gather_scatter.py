@@ -25,7 +25,7 @@ class Gather(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, index: Any, *, dim: int) -> Any:
-        """See kernels.scatter."""
+        """kernels.scatter.gathered() takes the elements."""
         ctx.save(index)
         ctx.dim, ctx.shape = dim, x.shape
         return gathered(x, index, dim)
@@ -59,7 +59,7 @@ class Scatter(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any:
-        """See kernels.scatter."""
+        """kernels.scatter.put() writes src into a copy of x."""
         ctx.save(index)
         ctx.dim = dim
         return put(x, index, src, dim)
@@ -77,7 +77,7 @@ class ScatterReduce(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int, reduce: str, include_self: bool) -> Any:
-        """See kernels.scatter."""
+        """kernels.scatter.reduce_at() combines src with x."""
         out = reduce_at(x, dim, index, src, reduce, include_self)
         ctx.save(*(index,) if reduce in ("sum", "mean") else (index, x, src, out))
         ctx.dim, ctx.reduce, ctx.include, ctx.shape = dim, reduce, include_self, x.shape

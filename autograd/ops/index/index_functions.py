@@ -27,7 +27,7 @@ class IndexAdd(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, index: Any, source: Any, *, dim: int, alpha: Any) -> Any:
-        """See kernels.scatter."""
+        """kernels.scatter adds the rows, in the order of the index."""
         ctx.save(index)
         ctx.dim, ctx.alpha = dim, alpha
         out = np.array(x, order="C")

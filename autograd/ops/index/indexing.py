@@ -43,14 +43,14 @@ class IndexBackward(Operation):
 
     @staticmethod
     def forward(ctx: Any, g: Any, *arrays: Any, dims: tuple[int, ...], shape: tuple[int, ...]) -> Any:
-        """See kernels.scatter."""
+        """kernels.scatter.add_at() adds into zeros."""
         ctx.save(*arrays)
         ctx.dims = dims
         return add_at(shape, dims, arrays, g)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Index again."""
+        """The gradient indexed by the same arrays."""
         return (Index.apply(g, *ctx.values, dims=ctx.dims), *[None] * len(ctx.values))
 
 
@@ -76,7 +76,7 @@ class MaskedSelectBackward(Operation):
 
     @staticmethod
     def forward(ctx: Any, g: Any, mask: Any, *, shape: tuple[int, ...]) -> Any:
-        """Boolean assignment."""
+        """NumPy assigns by the boolean mask."""
         ctx.save(mask)
         out = np.zeros(shape, g.dtype)
         out[mask] = g

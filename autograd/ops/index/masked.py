@@ -43,7 +43,7 @@ class MaskedScatter(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, mask: Any, source: Any) -> Any:
-        """Boolean assignment."""
+        """NumPy assigns by the boolean mask."""
         ctx.save(mask)
         ctx.shape = source.shape
         out = np.array(x, order="C")

@@ -42,7 +42,7 @@ class AsStrided(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
-        """NumPy's as_strided."""
+        """NumPy's as_strided() of the memory that x is part of."""
         flat, start = memory_of(x)
         ctx.length, ctx.shape = flat.size, x.shape
         ctx.seen, ctx.own = reach(size, stride, offset), reach(x.shape, [s // x.itemsize for s in x.strides], start)

@@ -40,7 +40,7 @@ class Cholesky(Operation, name="LinalgCholeskyEx"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, upper: bool) -> Any:
-        """NumPy's cholesky."""
+        """np.linalg.cholesky; a matrix that is not positive-definite is an error."""
         x = mH(x) if upper else x
         try:
             out = np.linalg.cholesky(x)

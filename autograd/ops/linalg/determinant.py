@@ -28,7 +28,7 @@ class SlogDet(NamedTuple):
 
 
 class Det(Operation, name="LinalgDet"):
-    """The determinant."""
+    """The determinant of each matrix."""
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:

@@ -37,7 +37,7 @@ class LinalgEigh(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, triangle: str) -> Any:
-        """NumPy's eigh."""
+        """np.linalg.eigh of the triangle that is asked for."""
         values, vectors = attempt("linalg.eigh", np.linalg.eigh, x, UPLO=triangle)
         ctx.save(values, vectors)
         return values, vectors
@@ -62,7 +62,7 @@ class LinalgEig(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
-        """NumPy's eig."""
+        """np.linalg.eig, in complex numbers."""
         values, vectors = attempt("linalg.eig", np.linalg.eig, x)
         values, vectors = (as_complex(np.asarray(v)) for v in (values, vectors))
         ctx.save(values, vectors)

@@ -48,7 +48,7 @@ class Lu(Operation, name="LinalgLuFactorEx"):
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
-        """The kernel."""
+        """kernels.lu factorises with partial pivoting."""
         factors, pivots, info = lu_kernel(x)
         ctx.save(factors)
         ctx.rows = permutation(pivots, x.shape[-2])

@@ -29,7 +29,7 @@ class MatMul(Operation, name="Mm"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, y: Any) -> Any:
-        """The kernel."""
+        """kernels.products multiplies the matrices."""
         ctx.save(x, y)
         return rows_product(x, y)
 
@@ -76,7 +76,7 @@ class MatVec(Operation, name="Mv"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, v: Any) -> Any:
-        """np.matmul."""
+        """np.matmul of matrix and vector."""
         ctx.save(x, v)
         with alone():
             return np.matmul(x, v)
@@ -94,7 +94,7 @@ class Dot(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, y: Any) -> Any:
-        """np.matmul."""
+        """np.matmul of two vectors."""
         ctx.save(x, y)
         with alone():
             return np.matmul(x, y)

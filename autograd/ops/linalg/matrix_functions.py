@@ -20,7 +20,7 @@ class MatrixExp(Operation, name="LinalgMatrixExp"):
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
-        """The kernel."""
+        """kernels.matrix_exp scales, approximates and squares."""
         ctx.save(x)
         return exponential(x)
 

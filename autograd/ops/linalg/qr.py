@@ -38,7 +38,7 @@ class Qr(Operation, name="LinalgQr"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, mode: str) -> Any:
-        """NumPy's qr."""
+        """np.linalg.qr in the mode asked for."""
         if mode == "r":
             ctx.mode = mode
             return np.zeros(0, x.dtype), attempt("linalg.qr", np.linalg.qr, x, mode="r")

@@ -50,11 +50,11 @@ class TriangularSolve(NamedTuple):
 
 
 class Inverse(Operation, name="LinalgInvEx"):
-    """A^-1."""
+    """The inverse A^-1 of each matrix."""
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
-        """NumPy's inv."""
+        """np.linalg.inv; a singular matrix is an error that names its first zero pivot."""
         try:
             out = np.linalg.inv(x)
         except np.linalg.LinAlgError:
@@ -105,7 +105,7 @@ class SolveTriangular(Operation, name="LinalgSolveTriangular"):
 
     @staticmethod
     def forward(ctx: Any, a: Any, b: Any, *, upper: bool, unit: bool) -> Any:
-        """The kernel."""
+        """The kernel solves by substitution."""
         out = triangular_kernel(a, b, upper, unit)
         ctx.save(a, out)
         ctx.kind = upper, unit
@@ -142,7 +142,7 @@ def inv(A: Any) -> Any:
 @casts_float32
 @takes_out
 def inverse(input: Any) -> Any:
-    """linalg.inv."""
+    """linalg.inv() under its older name."""
     return inv(input)
 
 

@@ -38,7 +38,7 @@ class Svd(Operation, name="LinalgSvd"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, full: bool) -> Any:
-        """NumPy's svd."""
+        """np.linalg.svd, reduced or with full matrices."""
         u, s, vh = attempt("linalg.svd", np.linalg.svd, x, full_matrices=full)
         ctx.save(u, s, vh)
         return u, s, vh

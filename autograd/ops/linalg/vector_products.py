@@ -72,7 +72,7 @@ class Cross(Operation, name="LinalgCross"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, y: Any, *, dim: int) -> Any:
-        """np.cross."""
+        """np.cross along one dimension."""
         ctx.save(x, y)
         ctx.dim = dim
         return np.cross(x, y, axis=dim)

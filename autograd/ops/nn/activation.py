@@ -40,7 +40,7 @@ class Gelu(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
-        """The kernel."""
+        """kernels.gelu.forward() of the exact formula."""
         out, kept = kernel.forward(x)
         ctx.save(x, (kept,))                         # in a tuple: a number to the graph, freed with the rest
         return out
@@ -59,7 +59,7 @@ class GeluTanh(Operation, name="Gelu"):
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
-        """The kernel."""
+        """kernels.gelu.tanh_forward() of the approximation."""
         out, kept = kernel.tanh_forward(x)
         ctx.save(x, (kept,))
         return out
@@ -243,7 +243,7 @@ _leaky_relu = pointwise("LeakyRelu", lambda x, slope: (np.maximum(x, x * slope) 
 
 
 def relu(input: Any, inplace: bool = False) -> Any:
-    """max(input, 0)."""
+    """max(input, 0) of each element; nan stays."""
     return input.relu_() if inplace else plain_relu(input)
 
 

@@ -32,7 +32,7 @@ class Dropout(Operation, name="NativeDropout"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """The same."""
+        """The gradient through the same mask and scale."""
         (keep,) = ctx.values
         return Dropout.apply(g, keep, scale=ctx.scale), None
 

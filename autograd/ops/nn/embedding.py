@@ -19,11 +19,11 @@ from ..shape import narrow, reshape
 
 
 class Embedding(Operation):
-    """weight[index]."""
+    """weight[index]: rows of a table."""
 
     @staticmethod
     def forward(ctx: Any, weight: Any, index: Any, shares: Any) -> Any:
-        """np.take."""
+        """np.take of the rows."""
         ctx.save(index, shares)
         ctx.rows = weight.shape[0]
         return np.take(weight, index, axis=0)
@@ -40,7 +40,7 @@ class EmbeddingDenseBackward(Operation):
 
     @staticmethod
     def forward(ctx: Any, g: Any, index: Any, shares: Any, *, rows: int) -> Any:
-        """Sorted sums."""
+        """kernels.segments.add_rows() sums by sorted index."""
         ctx.save(index, shares)
         if shares is not None:
             g = divided(g, shares)
@@ -145,7 +145,7 @@ class EmbeddingBag(Operation):
 
     @staticmethod
     def forward(ctx: Any, rows: Any, groups: Any, *, n: int) -> Any:
-        """Sorted sums."""
+        """kernels.segments.add_rows() sums by sorted group."""
         ctx.save(groups)
         return add_rows(rows, groups, n)
 

@@ -28,7 +28,7 @@ def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
 
 
 def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """softmax(-input)."""
+    """softmax() of the negated input along `dim`."""
     return softmax_of(-input, dim if dim is not None else _chosen("softmin", dim, input.ndim, _stacklevel), dtype=dtype)
 
 

@@ -80,7 +80,7 @@ def corners_of(coordinate: Any, size: int, mode: str, padding: str, align: bool)
 
 
 def sampled(input: Any, grid: Any, mode: str, padding: str, align: bool) -> Any:
-    """grid_sample, checked."""
+    """grid_sample() of arguments that have been checked."""
     n, c = input.shape[:2]
     plane = tuple(input.shape[2:])
     outs = tuple(grid.shape[1:-1])

@@ -115,7 +115,7 @@ class NllLossBackward(Operation):
 
     @staticmethod
     def forward(ctx: Any, g: Any, target: Any, *, shape: tuple[int, int]) -> Any:
-        """One assignment."""
+        """One assignment into zeros."""
         ctx.save(target)
         out = np.zeros(shape, g.dtype)
         out[row_numbers(shape[0]), target] = g
@@ -123,7 +123,7 @@ class NllLossBackward(Operation):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Pick again."""
+        """The elements gathered at the same places."""
         (target,) = ctx.values
         return GatherRows.apply(g, target), None
 
@@ -140,7 +140,7 @@ class GatherRows(Operation, name="Gather"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Put back."""
+        """The gradient put back where it was gathered."""
         (target,) = ctx.values
         return NllLossBackward.apply(g, target, shape=ctx.shape), None
 

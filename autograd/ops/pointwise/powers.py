@@ -115,7 +115,7 @@ class Frexp(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
-        """NumPy's frexp."""
+        """np.frexp gives mantissas and exponents."""
         mantissa, exponent = np.frexp(x)
         exponent = np.asarray(exponent, np.int32)
         ctx.save(exponent)

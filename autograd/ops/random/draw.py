@@ -143,7 +143,7 @@ class Normal(Operation):
 
     @staticmethod
     def forward(ctx: Any, *parameters: Any, values: Any) -> Any:
-        """The values."""
+        """The values that were drawn."""
         ctx.count = len(parameters)
         return values
 

@@ -20,7 +20,7 @@ from .draw import Bernoulli, Normal, chances, integers, normal_numbers, uniform_
 
 
 class Uniform(Normal):
-    """Redrawn uniformly."""
+    """Redrawn from a uniform distribution."""
 
 
 class Exponential(Normal):

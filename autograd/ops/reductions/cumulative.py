@@ -103,7 +103,7 @@ class Logcumsumexp(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int) -> Any:
-        """np.logaddexp.accumulate."""
+        """np.logaddexp.accumulate; half precision adds up in single."""
         out = np.logaddexp.accumulate(x, axis=dim, dtype=float32 if x.dtype is float16 else x.dtype)
         out = in_rows(out.astype(x.dtype, copy=False))
         ctx.save(x, out)

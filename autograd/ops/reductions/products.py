@@ -50,7 +50,7 @@ class Prod(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int, keepdim: bool) -> Any:
-        """np.multiply.reduce."""
+        """np.multiply.reduce over the dimensions."""
         out = in_rows(np.asarray(_multiply(np.multiply.reduce, x, axis=dim, keepdims=keepdim)))
         ctx.save(x, out)
         ctx.dim = dim
@@ -75,7 +75,7 @@ class Cumprod(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int) -> Any:
-        """np.multiply.accumulate."""
+        """np.multiply.accumulate along the dimension."""
         out = running_product(x, dim)
         if out is None:
             out = in_rows(_multiply(np.multiply.accumulate, x, axis=dim))

@@ -42,7 +42,7 @@ class Sum(Operation):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Repeat."""
+        """The gradient repeated over the summed dimensions."""
         return Expand.apply(g.reshape(kept(ctx.shape, ctx.dims)), shape=ctx.shape)
 
 

@@ -18,7 +18,7 @@ class TakeAlong(Operation, name="Gather"):
 
     @staticmethod
     def forward(ctx: Any, x: Any, indices: Any, *, dim: int, distinct: bool = False, keepdim: bool = True) -> Any:
-        """See kernels.take_along."""
+        """kernels.take_along.along() takes the elements."""
         ctx.save(indices)
         ctx.dim, ctx.size, ctx.distinct = dim, x.shape[dim], distinct
         out = take_along(x, indices, dim)
@@ -44,7 +44,7 @@ class PutAlong(Operation, name="Scatter"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Take again."""
+        """The elements taken at the same indices."""
         (indices,) = ctx.values
         return TakeAlong.apply(g, indices, dim=ctx.dim, distinct=ctx.distinct), None
 

@@ -45,7 +45,7 @@ class SliceBackward(Operation):
 
     @staticmethod
     def forward(ctx: Any, g: Any, *, index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-        """Assignment."""
+        """Assignment into zeros that lie in memory as g does."""
         ctx.index = index
         out = zeros_like_order(shape, g)
         out[index] = g
@@ -53,7 +53,7 @@ class SliceBackward(Operation):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Slice again."""
+        """The same slice of the gradient."""
         return Slice.apply(g, index=ctx.index)
 
 
@@ -79,7 +79,7 @@ class SelectBackward(Operation):
 
     @staticmethod
     def forward(ctx: Any, g: Any, *, dim: int, index: int, shape: tuple[int, ...]) -> Any:
-        """Assignment."""
+        """Assignment into zeros."""
         ctx.dim, ctx.index = dim, index
         out = np.zeros(shape, g.dtype)
         out[before(dim) + (index,)] = g

@@ -25,7 +25,7 @@ class Split(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int, lengths: tuple[int, ...]) -> Any:
-        """Slices."""
+        """Slices of the array, views."""
         ctx.dim, ctx.shape, ctx.lengths = dim, x.shape, lengths
         colons = before(dim)
         return tuple([x[colons + (slice(a, b),)] for a, b in pairwise(accumulate(lengths, initial=0))])
@@ -43,13 +43,13 @@ class SplitBackward(Operation):
 
     @staticmethod
     def forward(ctx: Any, *gs: Any, dim: int, lengths: tuple[int, ...]) -> Any:
-        """NumPy's concatenate."""
+        """np.concatenate joins the pieces."""
         ctx.dim, ctx.lengths = dim, lengths
         return np.concatenate(gs, axis=dim)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Split again."""
+        """The gradient split into the same lengths."""
         return Split.apply(g, dim=ctx.dim, lengths=ctx.lengths)
 
 
@@ -82,7 +82,7 @@ class UnbindBackward(Operation):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Unbind again."""
+        """The gradient unbound along the same dimension."""
         return Unbind.apply(g, dim=ctx.dim)
 
 

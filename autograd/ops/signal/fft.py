@@ -49,7 +49,7 @@ class FftR2C(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int, norm: str) -> Any:
-        """np.fft.rfft."""
+        """np.fft.rfft along the dimension."""
         ctx.settings = dim, norm, x.shape[dim]
         return np.fft.rfft(x, axis=dim, norm=norm)  # type: ignore
 
@@ -65,7 +65,7 @@ class FftC2R(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, dim: int, n: int, norm: str) -> Any:
-        """np.fft.irfft."""
+        """np.fft.irfft along the dimension."""
         ctx.settings = dim, norm, n
         return np.fft.irfft(x, n, axis=dim, norm=norm)  # type: ignore
 
