@@ -221,17 +221,19 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
     """elementwise() of two inputs, which broadcast."""
     node_class = node_type(name, BinaryNode, joins, give_x=positional(rule_x), give_y=positional(rule_y))
     x_reads, y_reads = reads(rule_x), reads(rule_y)
-    z_for_x, x_for_x, y_for_x = (v in x_reads for v in "zxy")
-    z_for_y, x_for_y, y_for_y = (v in y_reads for v in "zxy")
+    # whether the output, x and y are saved, by the tracked inputs: none, y, x, both
+    saves = [tuple([v in names for v in "zxy"]) for names in ((), y_reads, x_reads, (*x_reads, *y_reads))]
 
     def op(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
             return into(out, op(detached(input), detached(other)), input, other)
+
+        # the operands: as TensorBase x and y, and as arrays (or a number) a and b of one dtype
         x: TensorBase; y: TensorBase                 # noqa: E702 - types of variables are those of C in a compiled core
         if isinstance(input, Tensor) and isinstance(other, Tensor):
             x, y = input, other
             a, b = x.array, y.array
-            if a is None or b is None:               # a subclass's `array` is a property: dparallel.sharding
+            if a is None or b is None:               # a subclass whose `array` is a property leaves that field empty
                 a, b = input.array, other.array
             dtype = a.dtype
             plain = dtype is b.dtype                 # None, below: one is a number
@@ -244,6 +246,8 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             y = right
         if check is not None and not plain:
             check(input, other)
+
+        # forward, in the operation's dtype
         if floats and (a if isinstance(a, ndarray) else b).dtype.kind not in "fcV":
             a, b, plain = np.asarray(a).astype(default.dtype), np.asarray(b).astype(default.dtype), False
         if arrays.is_bfloat16(a) or (plain is None and arrays.is_bfloat16(b)):
@@ -254,18 +258,19 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
             explain(error, a, b)
             raise
         answer: TensorBase = result(z)
+
+        # the node: what the rules of the tracked inputs read is saved
         x_tracked, y_tracked = x.tracked, y.tracked
         if (x_tracked or y_tracked) and (x_tracked | y_tracked) & (state := thread_modes.state())["recording"]:
             node: OperationNode = (node_class if (plain and dtype is float32) or answer.array.dtype.kind != "c" or real(a, b)
                                    else conjugated(node_class))()
             node.hooks = node.saved = None
-            if x_reads or y_reads:                   # save what the rules of the tracked inputs read
-                keep_x = (x_tracked and x_for_x) or (y_tracked and x_for_y)
-                keep_y = (x_tracked and y_for_x) or (y_tracked and y_for_y)
-                node.saved = (Output(answer.array, 0) if (x_tracked and z_for_x) or (y_tracked and z_for_y) else None,
-                              (x if type(x) is not Number else x.array) if keep_x else None,
-                              (y if type(y) is not Number else y.array) if keep_y else None)
-                if (keep_x and x.counter is not None) or (keep_y and y.counter is not None):
+            if x_reads or y_reads:
+                save_z, save_x, save_y = saves[(2 if x_tracked else 0) + (1 if y_tracked else 0)]
+                node.saved = (Output(answer.array, 0) if save_z else None,
+                              (x if type(x) is not Number else x.array) if save_x else None,
+                              (y if type(y) is not Number else y.array) if save_y else None)
+                if (save_x and x.counter is not None) or (save_y and y.counter is not None):
                     versions(node, x, y)
             node.meta = None if plain is None or (plain and a.shape == b.shape) else _metas(x, y, answer)
             record(node, state, (edge_of(x) if x_tracked else None, edge_of(y) if y_tracked else None), (x, y), (answer,))

@@ -1,0 +1,91 @@
+"""Interceptors: told of calls that become nodes, and around nodes that run; in this thread and its lanes, or in all threads."""
+
+import threading
+
+import pytest
+
+import autograd as ag
+from autograd.core.interceptors import Interceptor, install, remove
+from autograd.core.modes import GRAD, modes
+from autograd.core.parallel import run_lanes
+
+
+class Watching(Interceptor):
+    def __init__(self, name="", log=None):
+        self.name, self.log = name, [] if log is None else log
+
+    def recorded(self, node, inputs, outputs):
+        assert all(out.grad_fn is node for out in outputs)
+        self.log.append(f"{self.name}+{node.name()}")
+
+    def running(self, node, g, create, run):
+        self.log.append(f"{self.name}>{node.name()}")
+        grads = run(node, g, create)
+        self.log.append(f"{self.name}<{node.name()}")
+        return grads
+
+
+@pytest.fixture
+def x():
+    return ag.ones(2, requires_grad=True)
+
+
+class Double(ag.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+
+CALLS = {"unary": lambda x: x.exp(), "binary": lambda x: x * x, "linear": lambda x: x.transpose(0, 0), "Operation": lambda x: x.sum(),
+         "Function": Double.apply, "several outputs": lambda x: x.split(1)[0]}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_every_kind_of_call_is_told_once(call, x):
+    watching = Watching()
+    install(watching)
+    try:
+        y = CALLS[call](x)
+    finally:
+        remove(watching)
+    CALLS[call](x)
+    assert watching.log == [f"+{y.grad_fn.name()}"] and modes.recording == GRAD
+
+
+def test_the_last_installed_is_the_first_told_and_the_innermost_around_a_node(x):
+    log = []
+    first, second = Watching("1", log), Watching("2", log)
+    install(first)
+    install(second)
+    try:
+        y = x.exp()
+        y.sum().backward()
+        with ag.no_grad():
+            x.exp()                                  # no node
+    finally:
+        remove(second)
+        remove(first)
+    assert log == ["2+ExpBackward0", "1+ExpBackward0", "2+SumBackward0", "1+SumBackward0",
+                   "1>SumBackward0", "2>SumBackward0", "2<SumBackward0", "1<SumBackward0",
+                   "1>ExpBackward0", "2>ExpBackward0", "2<ExpBackward0", "1<ExpBackward0"]
+
+
+def test_lanes_and_other_threads(x):
+    mine, everywhere = Watching("mine"), Watching("all")
+    install(mine)
+    install(everywhere, all_threads=True)
+    try:
+        run_lanes([x.exp, x.exp])
+        other = threading.Thread(target=x.tanh)
+        other.start()
+        other.join()
+    finally:
+        remove(everywhere, all_threads=True)
+        remove(mine)
+    assert mine.log == ["mine+ExpBackward0"] * 2
+    assert sorted(everywhere.log) == ["all+ExpBackward0"] * 2 + ["all+TanhBackward0"]
+    assert modes.recording == GRAD
