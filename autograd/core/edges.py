@@ -22,8 +22,9 @@ class EdgeOfTensor(GradientEdge):
     shape: tuple[int, ...]
     dtype: Any
 
-
-EdgeOfTensor.__name__ = "GradientEdge"               # how it shows
+    def __repr__(self) -> str:
+        """The edge as GradientEdge shows it: what is remembered is for autograd.graph's own use."""
+        return repr(GradientEdge(*self))
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
