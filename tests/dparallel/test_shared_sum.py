@@ -331,7 +331,7 @@ def test_ranks_that_can_not_share_memory_sum_by_mpi(monkeypatch, where):
     """As on several hosts: some rank can't open the file, or finds another one, or none that is read so, there."""
     odd = world().rank == (0 if where == "first" else world().size - 1)
     if odd and where == "first":
-        monkeypatch.setattr(shared_memory, "_made", lambda: (_ for _ in ()).throw(OSError("no memory")))
+        monkeypatch.setattr(shared_memory, "_create", lambda: (_ for _ in ()).throw(OSError("no memory")))
     if odd and where == "last":
         monkeypatch.setattr(shared_memory.os, "pread", lambda *_: b"another host's")
     if odd and where == "pipe":
