@@ -102,6 +102,7 @@ LATER = {
     "debug.drawing": "draw",
     "transforms.gradcheck": "GradcheckError gradcheck gradgradcheck",
     "serialization": "load save",
+    "replay.former_name": "trace",
     "replay.trace": "trace_step",
 }
 # these are names themselves
@@ -171,6 +172,7 @@ if TYPE_CHECKING:
     from .ops.statistics.differences import *
     from .ops.statistics.histograms import *
     from .ops.statistics.sets import *
+    from .replay.former_name import trace  # type: ignore[assignment]    # of a matrix it is that of ops.linalg.trace
     from .replay.trace import trace_step
     from .serialization import load, save
     from .tensor_api.variable import Variable

@@ -198,7 +198,9 @@ class saved_tensors_hooks(Interceptor):
         install(self)
 
     def __exit__(self, *exception: object) -> None:
-        remove(self)
+        innermost = hooks_in_use()                   # as in PyTorch: also where an unpack hook left a block that it was in
+        if innermost is not None:
+            remove(innermost)
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Pack what the node saved. Outer pairs are told later, and find all of it packed."""

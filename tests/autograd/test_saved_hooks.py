@@ -288,3 +288,21 @@ def test_packing_frees_memory():
         assert x.grad.item() == 2
     finally:
         gc.enable()
+
+
+def test_a_block_left_once_too_often_is_no_error(lib):
+    """An unpack hook leaves the block that it was in: no hooks stay behind."""
+    def unpack(x):
+        inner.__exit__()
+        return x
+
+    hooks = lib.autograd.graph.saved_tensors_hooks
+    inner, outer = hooks(lambda x: x, unpack), hooks(lambda x: x, lambda x: x)
+    for _ in range(3):
+        with outer:
+            inner.__enter__()
+            leaf(lib, 1.0).sin().backward()
+    for _ in range(3):
+        inner.__exit__()
+    y = leaf(lib, 1.0).exp()
+    y.grad_fn._raw_saved_result.register_hooks(lambda x: x, lambda x: x)

@@ -1,0 +1,24 @@
+"""autograd.trace: of a matrix the sum of its diagonal, as in PyTorch; of a training step what is now called trace_step()."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ..core.tensor import Tensor
+from ..ops.linalg.trace import trace as diagonal_sum
+from .trace import trace_step
+
+MSG_RENAMED = "autograd.trace(step, examples) is called autograd.trace_step(step, examples) now; trace() is of matrices"
+
+
+def trace(input: Tensor | Callable[..., Any], example_inputs: Any = (), *, check: bool = True) -> Any:
+    """The sum of a matrix's diagonal. Of a function it is trace_step(), with a DeprecationWarning."""
+    if callable(input) and not isinstance(input, Tensor):
+        warnings.warn(MSG_RENAMED, DeprecationWarning, stacklevel=2)
+        return trace_step(input, example_inputs, check=check)
+    return diagonal_sum(input)
+
+
+__all__ = ["trace"]
