@@ -111,7 +111,7 @@ def check(device_: Any = None, layout_: Any = None, pin_memory: bool = False) ->
 
 
 def get_default_device() -> device:
-    """The CPU."""
+    """The device on which tensors are made: always the CPU."""
     return CPU
 
 

@@ -104,7 +104,7 @@ class Absent:
 
     @property
     def dtype(self) -> Any:
-        """ModuleNotFoundError."""
+        """ModuleNotFoundError, which names the package ml_dtypes: NumPy has no bfloat16 of its own."""
         return bfloat16()
 
     itemsize = kind = is_floating_point = is_complex = is_signed = to_real = to_complex = dtype

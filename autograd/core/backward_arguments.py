@@ -120,13 +120,13 @@ class Stack(Operation):
 
     @staticmethod
     def forward(ctx: Any, *arrays: Any) -> Any:
-        """NumPy's stack."""
+        """The arrays, of one shape, along a new first dimension."""
         ctx.count = len(arrays)
         return np.stack(arrays)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """The rows."""
+        """Each array gets its row of g."""
         return tuple([g[number] for number in range(ctx.count)])
 
 

@@ -501,7 +501,7 @@ class OnceDifferentiable(Function):
 
     @staticmethod
     def forward(ctx: Any, name: str, x: Tensor, *sources: Tensor) -> Tensor:
-        """x itself."""
+        """x itself; `sources` are what its gradient depends on."""
         ctx.of = name
         return x
 

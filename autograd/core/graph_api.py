@@ -32,7 +32,7 @@ class MultiHandle(RemovableHandle):
         self.handles = tuple(handles)
 
     def remove(self) -> None:
-        """Unregister them."""
+        """Take out every hook that this handle stands for."""
         for handle in self.handles:
             handle.remove()
 

@@ -16,6 +16,7 @@ def as_tensor(value: Any, create: bool) -> Tensor:
 
 
 def as_value(tensor: Tensor, create: bool) -> Any:
+    """What flows in a backward pass: the Tensor itself where a graph of the pass is made, else its array."""
     return tensor if create else tensor.array
 
 

@@ -264,7 +264,7 @@ class Expand(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any, *, shape: Sequence[int]) -> Any:
-        """NumPy's broadcast_to."""
+        """A view of x with strides 0 along what is repeated, as by np.broadcast_to."""
         ctx.shape = x.shape
         if type(x) is np.ndarray and x.flags.c_contiguous and x.dtype.kind != "V" and x.size:
             strides = [0] * (len(shape) - x.ndim)
@@ -297,7 +297,7 @@ class Cast(Operation, name="ToCopy"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Cast back."""
+        """The gradient in the input's dtype."""
         return Cast.apply(g, dtype=ctx.dtype)
 
 
@@ -344,10 +344,10 @@ class Conj(Operation):
 
     @staticmethod
     def forward(ctx: Any, x: Any) -> Any:
-        """np.conj."""
+        """The complex conjugate, elementwise."""
         return np.conj(x)
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Conjugate again."""
+        """The conjugate of the gradient: conj is its own adjoint over the reals."""
         return Conj.apply(g)

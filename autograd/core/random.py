@@ -101,7 +101,7 @@ class Branch(Generator):
 
     @property
     def numpy(self) -> np.random.Generator:          # type: ignore[override]
-        """What draws."""
+        """The NumPy generator, seeded from the parent's state and this branch's number at the first draw."""
         if not self.used:
             state = int.from_bytes(self._parent.get_state().array.tobytes(), "little")
             self.numpy = np.random.Generator(np.random.PCG64([state, self._number]))

@@ -49,7 +49,7 @@ class PartCounter(Counter):
         self._whole, self._others = whole, 0
 
     def saved(self) -> int:
-        """Both."""
+        """How often this part was written to: directly, and through the whole."""
         return self.value + self._whole.value - self._others
 
     version = saved

@@ -147,7 +147,7 @@ class IntoStrided(Operation, name="AsStridedAdd"):
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
-        """Look again."""
+        """The gradient of the written part: the same strided view of g."""
         return AsStrided.apply(g, base=ctx.base, view=ctx.view)
 
 

@@ -63,7 +63,7 @@ def lstm_backward(found: Any, g: Any, gh: Any, gc: Any, kept: Any, weight: Any, 
 
 
 def gru_forward(found: Any, gates: Any, h: Any, weight: Any, bias: Any, steps: Any) -> Any:
-    """recurrent.gru_forward()."""
+    """The same as recurrent.gru_forward(), in one compiled loop over the steps."""
     rows, n = gates.shape[0], h.shape[1]
     before, out, inner = np.empty((3, rows, n), gates.dtype)
     part = np.empty((h.shape[0], 3 * n), gates.dtype)
@@ -74,7 +74,7 @@ def gru_forward(found: Any, gates: Any, h: Any, weight: Any, bias: Any, steps: A
 
 
 def gru_backward(found: Any, g: Any, gh: Any, kept: Any, weight: Any, steps: Any) -> Any:
-    """recurrent.gru_backward()."""
+    """The same as recurrent.gru_backward(), in one compiled loop over the steps."""
     before, gates, inner = kept
     n = before.shape[1]
     d, through = np.empty_like(gates), np.empty_like(before)

@@ -40,7 +40,7 @@ class Along:
 
     @cached_property
     def transpose(self) -> Along:
-        """The adjoint."""
+        """The transposed matrix, which takes gradients back."""
         return Along(self.columns, self.rows, self.origin, self.to, self.weight)
 
     @cached_property

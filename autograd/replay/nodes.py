@@ -65,7 +65,7 @@ class FunctionAgain:
         self.recording = modes.recording
 
     def forward(self) -> Any:
-        """apply()."""
+        """Call the Function's apply() again, in the modes of the recorded call."""
         before, modes.recording = modes.recording, self.recording
         try:
             out = apply(self.cls, *self.args, **self.settings)

@@ -103,7 +103,7 @@ class Program:
         return []
 
     def text(self, thing: Any) -> str:
-        """An argument."""
+        """An argument as Python source: a variable's name, a bound array's, or a literal."""
         if isinstance(thing, Value):
             if not thing.fixed:
                 return f"v{thing.number}"

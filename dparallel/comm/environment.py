@@ -51,7 +51,7 @@ class Environment:
 
     @property
     def check(self) -> bool:
-        """DPARALLEL_CHECK."""
+        """Whether DPARALLEL_CHECK asks for arguments of collectives to be compared on every call."""
         return self.text("DPARALLEL_CHECK").lower() not in NO
 
     @property

@@ -49,7 +49,7 @@ def logit_loss(x_: Any, t_: Any, out_: Any, n: int) -> None:
 
 
 def silu(x_: Any, out_: Any, n: int) -> None:
-    """x sigmoid(x)."""
+    """out = x sigmoid(x), of n numbers."""
     x, out = x_[DATA], out_[DATA]
     for i in range(n):
         out[i] = x[i] * (ONE / (ONE + exp(-x[i])))

@@ -78,7 +78,7 @@ def gelu_tanh(x_: Any, out_: Any, n: int) -> None:
 
 
 def gelu_tanh_backward(g_: Any, x_: Any, out_: Any, n: int) -> None:
-    """Its derivative."""
+    """out = g times the derivative of gelu's tanh form at x, of n numbers."""
     g, x, out = g_[DATA], x_[DATA], out_[DATA]
     for i in range(n):
         t = tanh(TANH_SCALE * (x[i] + TANH_CUBE * (x[i] * x[i] * x[i])))

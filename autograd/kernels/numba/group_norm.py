@@ -18,7 +18,7 @@ ONE = F(1)
 
 @njit(error_model="numpy", forceinline=True)
 def cleared(room: Any, start: int, n: int) -> None:
-    """Zeros."""
+    """Set n numbers of `room` from `start` on to zero."""
     for j in range(n):
         room[start + j] = F(0)
 

@@ -90,7 +90,7 @@ def _planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, group
 
 
 def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int) -> Array | None:
-    """See convolution.conv."""
+    """The same as convolution.conv; None where oneDNN does not take these operands."""
     if not supported(x, weight, bias):
         return None
     plan = planned("forward", x.shape, weight.shape, bias is not None, slide, groups)
@@ -107,7 +107,7 @@ def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int)
 
 
 def conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int) -> Array | None:
-    """See convolution.conv_input."""
+    """The same as convolution.conv_input; None where oneDNN does not take these operands."""
     if not supported(g, weight):
         return None
     shape = (g.shape[0], weight.shape[1] * groups, *plane)

@@ -69,7 +69,7 @@ class Refused(Exception):
 
 
 class Argument(ctypes.Structure):
-    """dnnl_exec_arg_t."""
+    """oneDNN's struct dnnl_exec_arg_t: which argument, and its memory object."""
 
     _fields_ = (("arg", ctypes.c_int), ("memory", Pointer))
 
