@@ -1,4 +1,4 @@
-"""The whole suite: without MPI, in three parts side by side, then on 1, 2 and 3 real ranks. `make test` runs this.
+"""The whole suite: without MPI, in four parts side by side, then on 1, 2 and 3 real ranks. `make test` runs this.
 
 The tests of what may be compiled (autograd/base/extensions.py) run once more on its sources.
 
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 PYTEST = [sys.executable, "-m", "pytest"]
 JOBS = [f"tests/{name}" for name in (                    # start jobs, and spend most of their time waiting for them
@@ -29,6 +30,7 @@ QUICK_TOO = [f"tests/dparallel/test_{name}.py" for name in (
     "buckets", "checkers", "comm_errors", "comm_handles", "comm_threads", "comm_values", "data_parallel", "evaluation", "functions",
     "graph_passes", "groups", "join", "messages", "sync_batch_norm", "verification", "weights")] + [
     f"tests/autograd/test_{name}.py" for name in ("nn", "views")]                                # so that both halves take as long
+FIRST_HALF = [path for path in sorted(Path("tests/autograd").glob("test_*.py")) if path.name < "test_o"]    # about as long
 TWO_PLACES = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
 
@@ -88,7 +90,9 @@ def main() -> int:
     without = [f"--ignore={path}" for path in (*JOBS, *LOCAL)]
     beside = [Part("dparallel", [*PYTEST, "tests/dparallel", *without], threads=True),
               Part("jobs and local devices", [*PYTEST, *JOBS, *LOCAL]),
-              Part("autograd and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without])]
+              Part("autograd, a to n", [*PYTEST, *map(str, FIRST_HALF)]),
+              Part("autograd, o to z, and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without,
+                                                      *(f"--ignore={path}" for path in FIRST_HALF)])]
     codes = [part.done(counts) for part in beside]
     beside = [Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1"), on_ranks(1)]
     codes += [part.done(counts) for part in beside]
