@@ -76,7 +76,7 @@ def test_a_build_that_failed_is_said_once(tmp_path, monkeypatch):
 def test_setup_leaves_the_reason_of_a_failed_build(tmp_path):
     for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
         (tmp_path / name).write_bytes((ROOT.parent / name).read_bytes())
-    for name in ("__init__", "environment", "extensions"):
+    for name in ("__init__", "environment", "extensions", "version"):
         (tmp_path / "autograd" / "base").mkdir(parents=True, exist_ok=True)
         (tmp_path / "autograd" / "base" / f"{name}.py").write_bytes((ROOT / "base" / f"{name}.py").read_bytes())
     done = subprocess.run([sys.executable, "setup.py", "build_ext", "--inplace"], cwd=tmp_path, capture_output=True, text=True,
