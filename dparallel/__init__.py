@@ -51,9 +51,9 @@ from .lr_scaling import linear_scaling
 from .model.data_parallel import DataParallel
 from .model.join import Join, Joinable, JoinHook
 from .model.skipping import Step
-from .nests.coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
-from .nests.objects import all_gather_object, broadcast_object_list, gather_object, scatter_object_list
-from .nests.scatter_gather import broadcast, gather, scatter, scatter_kwargs
+from .pytree.coalesced import broadcast_coalesced, reduce_add, reduce_add_coalesced
+from .pytree.objects import all_gather_object, broadcast_object_list, gather_object, scatter_object_list
+from .pytree.scatter_gather import broadcast, gather, scatter, scatter_kwargs
 from .replicas.local import data_parallel
 from .replicas.parallel_apply import parallel_apply
 from .replicas.replicate import replicate

@@ -1,4 +1,4 @@
-"""Clipping by the norm of all gradients, wherever they lie."""
+"""Clipping by the norm of all gradients, also where each rank has different parameters. sharding uses norm_over_ranks()."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from autograd import Tensor, as_tensor
-from autograd.nn.utils import clip_grad_norm_ as clip_here
+from autograd.nn.utils import clip_grad_norm_ as clip_local_grad_norm_
 from autograd.nn.utils import clip_grads_with_norm_, get_total_norm
 
 from .comm import Communicator, communicator
@@ -16,12 +16,12 @@ from .comm import Communicator, communicator
 def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
                     error_if_nonfinite: bool = False, foreach: bool | None = None, *,
                     comm: Communicator | None = None) -> Tensor:
-    """Scale the gradients in place so that their norm is at most max_norm; the norm before, the same on every rank.
+    """Scale the gradients in place so that their norm is at most max_norm. Returns the norm before, the same on every rank.
 
-    Without comm it is nn.utils.clip_grad_norm_: right after DataParallel's backward, for all ranks then have the same
-    gradients, and for the slices of a sharded one. With comm, each rank has other parameters (stages of a pipeline, say, or
-    shards of a layer), and the norm is that of all ranks' gradients: collective; a rank may have none. A parameter that
-    several ranks have counts as often. RuntimeError on every rank if error_if_nonfinite and the norm is nan or infinite.
+    Without comm it is nn.utils.clip_grad_norm_: correct after DataParallel's backward, as all ranks then have the same
+    gradients, and for the parameters of a sharded model. With comm, each rank has different parameters (stages of a
+    pipeline, shards of a layer) or none, and the norm is that of all ranks' gradients; the call is collective. A parameter
+    that k ranks have counts k times. RuntimeError on every rank if error_if_nonfinite and the norm is nan or infinite.
 
     >>> loss.backward()
     >>> clip_grad_norm_(model.parameters(), 1.0)
@@ -29,12 +29,12 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     """
     comm = None if comm is None else communicator(comm)
     if comm is None or comm.alone:
-        return clip_here(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+        return clip_local_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
     tensors = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     grads = [p.grad for p in tensors if p.grad is not None and p.grad.numel()]
-    wide, order = [as_tensor(g.array.astype(np.float64)) for g in grads], float(norm_type)
-    here = float(get_total_norm(wide, order)) if wide and order else None
-    total = as_tensor(np.asarray(norm_over_ranks(here, order, comm)))
+    wide_grads, order = [as_tensor(g.array.astype(np.float64)) for g in grads], float(norm_type)
+    local_norm = float(get_total_norm(wide_grads, order)) if wide_grads and order else None
+    total = as_tensor(np.asarray(norm_over_ranks(local_norm, order, comm)))
     if error_if_nonfinite and not np.isfinite(total.array):
         raise RuntimeError(f"clip_grad_norm_: the norm of order {norm_type} of all ranks' gradients is {total.item()}, so "
                            "they can't be clipped; error_if_nonfinite=False scales them all the same")
@@ -42,14 +42,16 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     return total
 
 
-def norm_over_ranks(here: float | None, order: float, comm: Communicator) -> float:
-    """The norm of order `order` of what all ranks have, from that of what this rank has (None: nothing). Collective."""
+def norm_over_ranks(local_norm: float | None, order: float, comm: Communicator) -> float:
+    """The norm of order `order` of all ranks' values, from the norm of this rank's values (None: it has none).
+    Collective."""
     if order == 0:
         raise NotImplementedError("clip_grad_norm_: norm_type=0 counts parameters, and here they lie on several ranks")
     if np.isinf(order):
-        none = 0.0 if order > 0 else np.inf
-        return float(comm.allreduce([np.array(none if here is None else here)], "max" if order > 0 else "min")[0])
-    return float(np.float64(comm.total(0.0 if here is None else here ** order)) ** (1 / order))
+        empty_norm = 0.0 if order > 0 else np.inf
+        norm = np.array(empty_norm if local_norm is None else local_norm)
+        return float(comm.allreduce([norm], "max" if order > 0 else "min")[0])
+    return float(np.float64(comm.total(0.0 if local_norm is None else local_norm ** order)) ** (1 / order))
 
 
 __all__ = ["clip_grad_norm_", "norm_over_ranks"]

@@ -1,20 +1,22 @@
-"""Recipes for large batches (Goyal et al. 2017, "Accurate, Large Minibatch SGD", arXiv:1706.02677)."""
+"""The linear scaling rule of the learning rate for large batches (Goyal et al. 2017, "Accurate, Large Minibatch SGD",
+arXiv:1706.02677)."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from autograd.optim import Optimizer
 from autograd.optim.lr_scheduler import ConstantLR, LinearLR, LRScheduler
 
 
-def linear_scaling(optimizer: Any, size: float, warmup_steps: int = 0) -> LRScheduler:
+def linear_scaling(optimizer: Optimizer, size: float, warmup_steps: int = 0) -> LRScheduler:
     """The linear scaling rule with gradual warm-up: when the minibatch is multiplied by k, multiply the learning rate by k.
 
-    size: k, the whole batch over that which the optimiser's rate was found for; comm.size, where each rank keeps its batch.
-    Every group's rate becomes k times itself. In the first warmup_steps steps it goes there from the old rate, by as much
-    at each step (the paper: over 5 epochs): call step() of the scheduler that is returned after each of the optimiser's.
-    It goes together with others, in ChainedScheduler or SequentialLR. ValueError if k is not positive and finite.
+    size: k, the ratio of the global batch size to the batch size that the learning rate was tuned for; comm.size if each
+    rank's batch has the tuned size. The learning rate of every parameter group is multiplied by k. With warmup_steps it
+    rises from the old rate in equal steps (the paper: over 5 epochs): call step() of the returned scheduler after each of
+    the optimiser's steps. It can be combined with other schedulers in ChainedScheduler or SequentialLR. ValueError if k is
+    not positive and finite.
 
     >>> optimizer = optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     >>> warmup = linear_scaling(optimizer, comm.size, warmup_steps=5 * len(loader))

@@ -1,4 +1,4 @@
-"""Metrics summed over ranks."""
+"""Metrics summed over ranks: the public names of dparallel.evaluation.metrics."""
 
 from .evaluation.metrics import Accuracy, Mean, Metric, Sum, reduce_metrics
 

@@ -1,7 +1,8 @@
 """SyncBatchNorm: batch normalisation by the statistics of all ranks' rows, or of all replicas' on local devices.
 
-Each process sends its count, mean and sum of squared differences by channel, which are joined without cancellation (Chan,
-Golub & LeVeque 1979); the backward pass sums three numbers by channel. One collective each way; counts may differ, or be 0.
+In forward each process sends the count, mean and sum of squared differences of each channel in one allgather; they are
+combined without cancellation (Chan, Golub & LeVeque 1979). Backward is one allreduce of three numbers per channel. Ranks may
+have different numbers of rows, also 0. sync_context.py says over which ranks and replicas a layer synchronises.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ from autograd.ops.nn.normalization import total, update_running
 
 from .comm import Communicator, Devices, communicator
 from .functions import Collective, as_tuple
-from .sync_context import Around, around
+from .sync_context import BeforeCollective, LossWeight, SyncContext, current_context
 
 Array = np.ndarray[Any, Any]
-Weight = Callable[[], float] | None
-Meet = Callable[[], object] | None
+Observe = Callable[[Array, Array, float], None]      # mean, variance, count
 
 
-class PlacesSum(Collective):
-    """x of every process -> the sum, on every one.
+class WeightedAllReduce(Collective):
+    """x of every process -> the sum, on every process.
 
-    weight: what this rank's loss counts in the end, as DataParallel multiplies parameters' gradients by it. A gradient that
-    crosses ranks on its way there then has to be multiplied by its origin's weight, and divided by its destination's.
+    weight: what this rank's loss counts. DataParallel multiplies the parameters' gradients by it after backward. A gradient
+    that crosses ranks before that is therefore multiplied by its source's weight, and divided by its destination's.
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *, comm: Communicator, weight: Weight = None, meet: Meet = None) -> Tensor:
+    def forward(ctx: Any, x: Tensor, *, comm: Communicator, weight: LossWeight | None = None,
+                before_collective: BeforeCollective | None = None) -> Tensor:
         """x, one array per process -> its sum over all places, on every process: an allreduce."""
-        ctx.settings = {"comm": comm, "weight": weight, "meet": meet}
+        ctx.settings = {"comm": comm, "weight": weight, "before_collective": before_collective}
         return as_tensor(comm.allreduce([x.array])[0])
 
     @staticmethod
@@ -44,30 +45,33 @@ class PlacesSum(Collective):
         return weighted_sum(g, **ctx.settings)
 
 
-def weighted_sum(g: Tensor, comm: Communicator, weight: Weight, meet: Meet) -> Tensor:
-    """The sum of all ranks' gradients at one rank, in a backward pass: what came here counts by this rank's weight."""
-    own = 1.0 if weight is None or current_pass() is None else weight()
-    settings = {"weight": weight, "meet": meet}
-    if meet is not None:
-        meet()
-    if own == 1.0:
-        return PlacesSum.apply(g, comm=comm, **settings)
-    there = PlacesSum.apply(g * own if own else g.new_zeros(g.shape), comm=comm, **settings)
-    return there / own if own else there             # a rank that counts nothing will multiply it by 0
+def weighted_sum(g: Tensor, comm: Communicator, weight: LossWeight | None,
+                 before_collective: BeforeCollective | None) -> Tensor:
+    """In a backward pass, the sum over ranks of gradient times weight, divided by this rank's weight. Outside one, the
+    sum."""
+    w = 1.0 if weight is None or current_pass() is None else weight()
+    settings = {"weight": weight, "before_collective": before_collective}
+    if before_collective is not None:
+        before_collective()
+    if w == 1.0:
+        return WeightedAllReduce.apply(g, comm=comm, **settings)
+    total = WeightedAllReduce.apply(g * w if w else g.new_zeros(g.shape), comm=comm, **settings)
+    return total / w if w else total                 # DataParallel multiplies the gradients of a rank of weight 0 by 0
 
 
 class Standardized(Collective):
     """x of each replica here, (n, c, ...) -> (x - mean) / sqrt(variance + eps) of each, and 1 / sqrt(variance + eps).
 
-    The mean and variance are those by channel over the rows of all replicas on all ranks. observe(mean, variance, count)
-    is told what they are. ValueError on every rank if there is one value per channel in all.
+    The mean and variance of each channel are those over the rows of all replicas on all ranks, and are passed to
+    observe(mean, variance, count). ValueError on every rank if a channel has one value in all.
     """
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor, comm: Communicator, weight: Weight, meet: Meet, eps: float, observe: Any) -> Any:
-        """One allgather of the summaries."""
-        table = np.stack([summary(x.array) for x in xs])
-        count, mean, squares = joined(comm.allgather([table])[0])
+    def forward(ctx: Any, *xs: Tensor, comm: Communicator, weight: LossWeight | None,
+                before_collective: BeforeCollective | None, eps: float, observe: Observe) -> tuple[Tensor, ...]:
+        """One allgather of channel_statistics()."""
+        table = np.stack([channel_statistics(x.array) for x in xs])
+        count, mean, squares = combined_statistics(comm.allgather([table])[0])
         if count == 1:
             raise ValueError("Expected more than 1 value per channel when training, got input size "
                              f"{list(next((x for x in xs if x.numel()), xs[0]).shape)} and no other rows on any rank")
@@ -75,38 +79,39 @@ class Standardized(Collective):
         if count:
             observe(mean, variance, count)
         dtype = xs[0].dtype
-        centre, scale = mean.astype(dtype), (1 / np.sqrt(variance + eps)).astype(dtype)
-        zs = [as_tensor(_standardized(x.array, centre, scale)) for x in xs]
+        mean, scale = mean.astype(dtype), (1 / np.sqrt(variance + eps)).astype(dtype)
+        zs = [as_tensor(_standardized(x.array, mean, scale)) for x in xs]
         outputs = (*zs, as_tensor(scale))
-        ctx.across, ctx.count = {"comm": comm, "weight": weight, "meet": meet}, max(count, 1)
+        ctx.settings, ctx.count = {"comm": comm, "weight": weight, "before_collective": before_collective}, max(count, 1)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*outputs)
         return outputs
 
     @staticmethod
-    def backward(ctx: Any, *gs: Tensor | None) -> Any:
-        """With means over all rows: (g - mean(g) - z (mean(g z) + scale * the scale's own gradient / count)) * scale."""
+    def backward(ctx: Any, *gs: Tensor | None) -> tuple[Tensor, ...]:
+        """With means over all rows, (g - mean(g) - z (mean(g z) + scale * g_scale / count)) * scale."""
         *zs, scale = ctx.saved_tensors
-        given = [z.new_zeros(z.shape) if g is None else g for g, z in zip(gs, zs, strict=False)]
-        own = scale.new_zeros(scale.shape) if gs[-1] is None else gs[-1]
-        plain = sum((_by_channel(g) for g in given), scale.new_zeros(scale.shape))
-        product = sum((_by_channel(g * z) for g, z in zip(given, zs, strict=True)), scale.new_zeros(scale.shape))
-        plain, product, own = weighted_sum(stack([plain, product, own]), **ctx.across) / ctx.count
-        return tuple((g - _form(plain, g) - z * _form(product + scale * own, z)) * _form(scale, z)
-                     for g, z in zip(given, zs, strict=True))
+        z_grads = [z.new_zeros(z.shape) if g is None else g for g, z in zip(gs, zs, strict=False)]
+        g_scale = scale.new_zeros(scale.shape) if gs[-1] is None else gs[-1]
+        g_sum = sum((_channel_sums(g) for g in z_grads), scale.new_zeros(scale.shape))
+        gz_sum = sum((_channel_sums(g * z) for g, z in zip(z_grads, zs, strict=True)), scale.new_zeros(scale.shape))
+        g_mean, gz_mean, scale_mean = weighted_sum(stack([g_sum, gz_sum, g_scale]), **ctx.settings) / ctx.count
+        slope = gz_mean + scale * scale_mean
+        return tuple((g - _per_channel(g_mean, g) - z * _per_channel(slope, z)) * _per_channel(scale, z)
+                     for g, z in zip(z_grads, zs, strict=True))
 
 
-def summary(x: Array) -> Array:
-    """How many values a channel has, then by channel their mean and their squared differences from it; float64."""
+def channel_statistics(x: Array) -> Array:
+    """One float64 vector: the number of values in a channel, the channels' means, and their sums of squared differences."""
     dims = (0, *range(2, x.ndim))
     count = x.shape[0] * math.prod(x.shape[2:])
     mean = total(x, None, dims) / max(count, 1)
-    apart = x - mean.astype(x.dtype)
-    return np.concatenate([[count], mean.reshape(-1), total(apart, apart, dims).reshape(-1)], dtype=np.float64)
+    difference = x - mean.astype(x.dtype)
+    return np.concatenate([[count], mean.reshape(-1), total(difference, difference, dims).reshape(-1)], dtype=np.float64)
 
 
-def joined(table: Array) -> tuple[float, Array, Array]:
-    """The count, mean and squared differences of the rows of many summaries together."""
+def combined_statistics(table: Array) -> tuple[float, Array, Array]:
+    """The count, means and sums of squared differences of all rows, from a table with channel_statistics() in each row."""
     counts, channels = table[:, :1], table.shape[1] // 2
     count = float(counts.sum())
     mean = (counts * table[:, 1:1 + channels]).sum(0) / max(count, 1)
@@ -120,22 +125,24 @@ def _standardized(x: Array, mean: Array, scale: Array) -> Array:
     return out
 
 
-def _form(vector: Any, like: Any) -> Any:
-    """A vector by channel, to be multiplied with (n, c, ...)."""
+def _per_channel(vector: Tensor, like: Tensor) -> Tensor:
+    """A vector with one number per channel, reshaped to broadcast with (n, c, ...)."""
     return vector.reshape(1, -1, *[1] * (like.ndim - 2))
 
 
-def _by_channel(x: Any) -> Any:
+def _channel_sums(x: Tensor) -> Tensor:
+    """The sum of each channel of (n, c, ...)."""
     return x.sum((0, *range(2, x.ndim)))
 
 
 class SyncBatchNorm(nn.SyncBatchNorm):
-    """BatchNorm of (n, c, ...), 2 to 5 dimensions and more, over the rows of all ranks: outputs, running statistics and
-    gradients of any order are those of one process that has all rows. Ranks may have other numbers of rows, or none.
+    """BatchNorm of (n, c, ...), two dimensions or more, over the rows of all ranks: outputs, running statistics and
+    gradients of any order are those of one process that has all rows. Ranks may have different numbers of rows, also
+    none.
 
-    process_group: the communicator; by default that of the DataParallel around it, or else world(). In replicas on local
-    devices the statistics are those of all replicas (and ranks). Evaluation, one rank alone, and a layer without running
-    statistics in evaluation exchange nothing. An input that one rank can't normalise is a CollectiveError on every rank.
+    process_group: the communicator; by default that of the DataParallel that runs the layer, or else world(). In replicas
+    on local devices the statistics are those of all replicas (and ranks). In evaluation, or on one rank, nothing is sent.
+    An input that one rank can't normalise is a CollectiveError on every rank.
 
     >>> net = SyncBatchNorm.convert_sync_batchnorm(net)
     >>> model = DataParallel(net)
@@ -148,16 +155,16 @@ class SyncBatchNorm(nn.SyncBatchNorm):
         self.process_group = process_group
 
     @property
-    def process_group(self) -> Any:
-        """The communicator, or None. An mpi4py communicator becomes one of ours when it is set, collectively."""
+    def process_group(self) -> Communicator | None:
+        """The Communicator, or None. Assigning an mpi4py communicator makes a Communicator of it; that is collective."""
         return self.__dict__.get("_group")
 
     @process_group.setter
     def process_group(self, group: Any) -> None:
         self.__dict__["_group"] = None if group is None else communicator(group)
 
-    def _problem(self, input: Any) -> str:
-        """Why this input can't be normalised."""
+    def _problem(self, input: Tensor) -> str:
+        """Why this input can't be normalised; "" if it can."""
         if input.ndim < 2:
             return f"expected at least 2D input (got {input.ndim}D input)"
         if input.shape[1] != self.num_features:
@@ -166,19 +173,20 @@ class SyncBatchNorm(nn.SyncBatchNorm):
             return "SyncBatchNorm number of input channels should be non-zero"
         return "" if input.dtype.kind in "fV" else f"SyncBatchNorm: the input is {input.dtype}; cast it to floating point"
 
-    def _check_input_dim(self, input: Any) -> None:
-        """Nothing yet: normalize() knows whether other ranks have to be told."""
+    def _check_input_dim(self, input: Tensor) -> None:
+        """Do nothing: normalize() checks the input, and raises on all ranks."""
 
-    def normalize(self, input: Any, running_mean: Any, running_var: Any, use_batch: bool, factor: float) -> Any:
-        """By the statistics of all ranks, while training."""
-        where = self._where() if use_batch and self.training else Around()
-        comm = where.comm if where.comm is not None and len(where.comm.held) == 1 else Devices(1)
+    def normalize(self, input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, use_batch: bool,
+                  factor: float) -> Tensor:
+        """Normalise by the statistics of all ranks in training mode, and as BatchNorm does otherwise."""
+        context = self._sync_context() if use_batch and self.training else SyncContext()
+        comm = context.comm if context.comm is not None and len(context.comm.held) == 1 else Devices(1)
         problem = self._problem(input)
         if problem and comm.size > 1:
             comm.refuse(problem)
         elif problem:
             raise ValueError(problem)
-        if comm.size == 1 and where.replicas is None:
+        if comm.size == 1 and context.replica is None:
             return super().normalize(input, running_mean, running_var, use_batch, factor)
 
         def observe(mean: Array, variance: Array, count: float) -> None:
@@ -186,43 +194,44 @@ class SyncBatchNorm(nn.SyncBatchNorm):
             update_running(running_var, variance * (count / (count - 1)), factor)
 
         wide = input.float() if input.dtype.itemsize == 2 else input
-        settings: dict[str, Any] = {"comm": comm, "weight": where.weight, "meet": where.meet, "eps": self.eps}
-        if where.meet is not None:
-            where.meet()
-        if where.replicas is None:
+        settings: dict[str, Any] = {"comm": comm, "weight": context.weight,
+                                    "before_collective": context.before_collective, "eps": self.eps}
+        if context.before_collective is not None:
+            context.before_collective()
+        if context.replica is None:
             z = as_tuple(Standardized.apply(wide, observe=observe, **settings))[0]
         else:
-            z = where.replicas.together((wide, observe), lambda items: _for_all(items, settings),
-                                        f"SyncBatchNorm({self.num_features})")
+            z = context.replica.call_once((wide, observe), lambda items: _standardize_all(items, settings),
+                                          f"SyncBatchNorm({self.num_features})")
         return self._scaled(z).to(input.dtype)
 
-    def _scaled(self, z: Any) -> Any:
-        """z * weight + bias."""
+    def _scaled(self, z: Tensor) -> Tensor:
+        """z * weight + bias, each where the layer has one."""
         if self.weight is not None:
-            z = z * _form(self.weight, z)
-        return z if self.bias is None else z + _form(self.bias, z)
+            z = z * _per_channel(self.weight, z)
+        return z if self.bias is None else z + _per_channel(self.bias, z)
 
-    def _where(self) -> Around:
-        """The ranks and replicas that take part. What checkpoint() runs again, in backward, runs where it ran before."""
-        where = around()
-        if where == Around() and current_pass() is not None:
-            where = self.__dict__.get("_last", where)
-            if where.replicas is not None:
+    def _sync_context(self) -> SyncContext:
+        """The ranks and replicas that take part. A forward that checkpoint() repeats in backward uses that of the first."""
+        context = current_context()
+        if context == SyncContext() and current_pass() is not None:
+            context = self.__dict__.get("_last_context", context)
+            if context.replica is not None:
                 raise NotImplementedError("SyncBatchNorm inside checkpoint() on local devices: replicas can't meet again in "
                                           "the backward pass; leave the layer out of the checkpoint")
-        self.__dict__["_last"] = where
-        return where._replace(comm=communicator(self.process_group or where.comm))
+        self.__dict__["_last_context"] = context
+        return context._replace(comm=communicator(self.process_group or context.comm))
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies and pickles: where it ran last is not theirs."""
-        return {name: value for name, value in self.__dict__.items() if name != "_last"}
+        """The state of a copy or pickle: all attributes but the context of the last call."""
+        return {name: value for name, value in self.__dict__.items() if name != "_last_context"}
 
 
-def _for_all(items: Sequence[tuple[Any, Any]], settings: dict[str, Any]) -> list[Any]:
-    """The standardized inputs of all replicas."""
-    def observe(*found: Any) -> None:
-        for _, one in items:
-            one(*found)
+def _standardize_all(items: Sequence[tuple[Tensor, Observe]], settings: dict[str, Any]) -> list[Tensor]:
+    """The standardized inputs of all replicas. items: each replica's input, and its function that takes the statistics."""
+    def observe(mean: Array, variance: Array, count: float) -> None:
+        for _, replica_observes in items:
+            replica_observes(mean, variance, count)
 
     return list(Standardized.apply(*[x for x, _ in items], observe=observe, **settings)[:-1])
 

@@ -1,4 +1,5 @@
-"""What a layer may know of the DataParallel or parallel_apply that it runs in: over whom it is to synchronise."""
+"""The ranks and replicas over which a layer such as SyncBatchNorm synchronises: DataParallel and parallel_apply() set
+them, the layer's forward reads them."""
 
 from __future__ import annotations
 
@@ -11,92 +12,102 @@ from autograd.core.parallel import outside_lanes
 
 from .comm import Communicator, RankFailure
 
+LossWeight = Callable[[], float]                     # what this rank's loss counts, in this pass
+BeforeCollective = Callable[[], object]
 
-class Around(NamedTuple):
-    """comm: the ranks that run the same module. weight: what this rank's loss counts (None: as much as any other's).
-    meet: called before a collective of a layer, where ranks have to agree that they are there (None: they need not).
-    replicas: those of parallel_apply that run beside this one, in one process."""
+
+class SyncContext(NamedTuple):
+    """The ranks and replicas that run the same module at the same time.
+
+    comm: the ranks. weight: what this rank's loss counts (None: as much as any other rank's). before_collective: called
+    before a layer's collective, where ranks have to agree first that all of them run one (None: they need not). replica:
+    this thread's replica among those of parallel_apply() in this process.
+    """
 
     comm: Communicator | None = None
-    weight: Callable[[], float] | None = None
-    replicas: Replicas | None = None
-    meet: Callable[[], object] | None = None
+    weight: LossWeight | None = None
+    replica: Replica | None = None
+    before_collective: BeforeCollective | None = None
 
 
-_around: contextvars.ContextVar[Around] = contextvars.ContextVar("around")
-_NOTHING = Around()
+_context: contextvars.ContextVar[SyncContext] = contextvars.ContextVar("sync_context")
+_NO_CONTEXT = SyncContext()
 
 
-def around() -> Around:
-    """What this thread's code runs in."""
-    return _around.get(_NOTHING)
+def current_context() -> SyncContext:
+    """The context that this thread's code runs in; an empty SyncContext outside DataParallel and parallel_apply()."""
+    return _context.get(_NO_CONTEXT)
 
 
-class inside:
-    """with inside(...): run the block in other surroundings: fields of Around, which replicas leave as they are."""
+class set_context:
+    """`with set_context(comm=...)` sets all fields but `replica`; `with set_context(replica=...)` sets that field only."""
 
-    def __init__(self, comm: Any = None, weight: Any = None, replicas: Any = None, meet: Any = None) -> None:
-        old = around()
-        self._new = Around(comm, weight, old.replicas, meet) if replicas is None else old._replace(replicas=replicas)
+    def __init__(self, comm: Communicator | None = None, weight: LossWeight | None = None, replica: Replica | None = None,
+                 before_collective: BeforeCollective | None = None) -> None:
+        outer = current_context()
+        self._inner = (outer._replace(replica=replica) if replica is not None else
+                       SyncContext(comm, weight, outer.replica, before_collective))
 
     def __enter__(self) -> None:
-        """From here on."""
-        self._token = _around.set(self._new)
+        """Set the context of this thread."""
+        self._token = _context.set(self._inner)
 
     def __exit__(self, *exception: object) -> None:
-        """Back to what was before."""
-        _around.reset(self._token)
+        """Restore the outer context."""
+        _context.reset(self._token)
 
 
-class Crew:
-    """The replicas of one parallel_apply: what each has brought to each of their meetings, who has ended, and how."""
+class ReplicaGroup:
+    """What the replicas of one parallel_apply() share: the items of their exchanges, which of them have ended, and the first
+    failure."""
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.change = threading.Condition()
-        self.brought: dict[int, dict[int, Any]] = {}
-        self.left: set[int] = set()
+        self.condition = threading.Condition()
+        self.items: dict[int, dict[int, Any]] = {}   # of each exchange under way: by the number of the replica
+        self.ended: set[int] = set()
         self.failure: BaseException | None = None
 
-    def exchange(self, meeting: int, number: int, item: Any, what: str) -> list[Any]:
-        """What all replicas bring to a meeting. RankFailure if one has ended and can't come."""
-        with self.change:
-            items = self.brought.setdefault(meeting, {})
+    def exchange(self, exchange: int, number: int, item: Any, what: str) -> list[Any]:
+        """The items that all replicas pass to their exchange of this number, as an allgather. RankFailure if a replica has
+        ended without passing one."""
+        with self.condition:
+            items = self.items.setdefault(exchange, {})
             items[number] = item
-            self.change.notify_all()
+            self.condition.notify_all()
             while len(items) < self.size:
-                missing = sorted(self.left - set(items))
+                missing = sorted(self.ended - set(items))
                 if missing:
                     raise RankFailure(f"replica {number} waits in {what}, but replica {missing[0]} has "
                                       f"{'failed' if self.failure else 'returned'}: all replicas call the same layers",
                                       missing[0])
-                self.change.wait()
-            self.brought.pop(meeting, None)          # whoever else waits has the items in hand
-            return [items[place] for place in range(self.size)]
+                self.condition.wait()
+            self.items.pop(exchange, None)           # the other replicas that wait have a reference to the dict
+            return [items[replica] for replica in range(self.size)]
 
 
-class Replicas:
-    """One of several replicas that run in threads, and where they meet."""
+class Replica:
+    """One of several replicas that parallel_apply() runs in threads of one process."""
 
-    def __init__(self, crew: Crew, number: int) -> None:
-        self.crew, self.number, self._met = crew, number, 0
+    def __init__(self, group: ReplicaGroup, number: int) -> None:
+        self.group, self.number, self._exchanges = group, number, 0
 
-    def together(self, item: Any, function: Callable[[list[Any]], list[Any]], what: str) -> Any:
-        """This replica's part of function([every replica's item]), which the first one runs, recorded outside lanes."""
-        gathered = self._exchange(item, what)
+    def call_once(self, item: Any, function: Callable[[list[Any]], list[Any]], what: str) -> Any:
+        """This replica's element of function([every replica's item]). Replica 0 calls it, recorded outside lanes."""
+        items = self._exchange(item, what)
         results = None
         if self.number == 0:
             with outside_lanes():
-                results = function(gathered)
+                results = function(items)
         return self._exchange(results, what)[0][self.number]
 
     def _exchange(self, item: Any, what: str) -> list[Any]:
-        self._met += 1
-        return self.crew.exchange(self._met, self.number, item, what)
+        self._exchanges += 1
+        return self.group.exchange(self._exchanges, self.number, item, what)
 
-    def leave(self, error: BaseException | None = None) -> None:
-        """Say that this replica has ended, and how: nobody needs to wait for it."""
-        with self.crew.change:
-            self.crew.left.add(self.number)
-            self.crew.failure = self.crew.failure or error
-            self.crew.change.notify_all()
+    def end(self, error: BaseException | None = None) -> None:
+        """Mark this replica as ended, by an error or not, so that no other replica waits for it."""
+        with self.group.condition:
+            self.group.ended.add(self.number)
+            self.group.failure = self.group.failure or error
+            self.group.condition.notify_all()

@@ -24,7 +24,7 @@ ORDER = {
     "dparallel": """
         comm lr_scaling
         functions sync_context clipping data consistency
-        nests sync_batch_norm
+        pytree sync_batch_norm
         hooks replicas
         reduction
         sharding testing

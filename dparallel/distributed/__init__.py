@@ -2,7 +2,7 @@
 
 Importing it does not start MPI; init_process_group() does, where there are several ranks.
 
-May import: comm, functions, hooks, model, nests, replicas, sharding. Read first: groups.py.
+May import: comm, functions, hooks, model, pytree, replicas, sharding. Read first: groups.py.
 """
 
 import sys

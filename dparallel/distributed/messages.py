@@ -15,7 +15,7 @@ import numpy as np
 from autograd import Tensor
 
 from ..comm import Handle
-from ..nests import objects
+from ..pytree import objects
 from .collectives import array_of, came, entered, on_cpu
 from .groups import ProcessGroup, get_global_rank, place_of
 from .work import Work

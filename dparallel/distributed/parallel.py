@@ -9,7 +9,7 @@ from typing import Any
 from autograd.nn import Module
 
 from ..model.data_parallel import DataParallel as Wrapper
-from ..nests.scatter_gather import gather, scatter, scatter_kwargs
+from ..pytree.scatter_gather import gather, scatter, scatter_kwargs
 from ..replicas.local import data_parallel
 from ..replicas.parallel_apply import parallel_apply
 from ..replicas.replicate import replicate

@@ -8,7 +8,7 @@ buckets. docs/comm_hooks.md compares them.
 >>> from dparallel import hooks
 >>> model.register_comm_hook(hooks.PowerSGDState(matrix_approximation_rank=2, start_powerSGD_iter=100), hooks.powerSGD_hook)
 
-May import: comm, nests. Read first: bucket_hook.py.
+May import: comm, pytree. Read first: bucket_hook.py.
 """
 
 from .half import bf16_compress_hook, bf16_compress_wrapper, fp16_compress_hook, fp16_compress_wrapper

@@ -24,7 +24,7 @@ import numpy as np
 from autograd import Tensor, as_tensor
 
 from ..comm import CollectiveError, Communicator, Handle, communicator
-from ..nests.vectors import views
+from ..pytree.flat_arrays import unflatten
 
 
 class FlatGradients(Protocol):
@@ -73,7 +73,7 @@ class GradBucket:
 
     def gradients(self) -> list[Tensor]:
         """One Tensor for each parameter, in its shape, sharing memory with the buffer. Zeros where it was not used."""
-        return [as_tensor(view) for view in views(self.array, [p.array.shape for p in self._bucket.params])]
+        return [as_tensor(view) for view in unflatten(self.array, [p.array.shape for p in self._bucket.params])]
 
     def over(self, process_group: Any) -> Communicator:
         """The communicator that a hook averages over: that of its process_group, or the model's own for None."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd.kernels.halves import converted
 
-from ..nests.vectors import views
+from ..pytree.flat_arrays import unflatten
 from .bucket_hook import GradBucket
 
 Array = np.ndarray[Any, Any]
@@ -48,7 +48,7 @@ class Residuals:
 
 def named_parts(bucket: GradBucket, flat: Array) -> list[tuple[str, Array]]:
     """The views of a bucket's flat array that belong to its parameters, with their names."""
-    return list(zip(bucket.names, views(flat, [(p.array.size,) for p in bucket.parameters()]), strict=True))
+    return list(zip(bucket.names, unflatten(flat, [(p.array.size,) for p in bucket.parameters()]), strict=True))
 
 
 def wide(bucket: GradBucket) -> Array:

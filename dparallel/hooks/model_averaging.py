@@ -11,7 +11,7 @@ from autograd.core.graph import shared_counter
 from autograd.optim import Optimizer
 
 from ..comm import Communicator, communicator
-from ..nests.vectors import exchanged
+from ..pytree.flat_arrays import map_flattened
 
 
 class PeriodicModelAverager:
@@ -43,7 +43,7 @@ def average_parameters(params: Iterable[Any], process_group: Communicator | None
     comm = communicator(process_group)
     found = [p for item in params for p in (item["params"] if isinstance(item, dict) else [item])]
     if comm.size > 1:
-        means = exchanged([p.array / comm.size for p in found], lambda x: comm.allreduce([x])[0])
+        means = map_flattened([p.array / comm.size for p in found], lambda x: comm.allreduce([x])[0])
         for p, mean in zip(found, means, strict=True):
             np.copyto(p.array, mean)
             shared_counter(p).value += 1

@@ -22,7 +22,7 @@ from ..reduction.unused import Unused
 from ..reduction.weights import ForwardCall, checked_weight
 from ..replicas.virtual_shards import VirtualShards
 from ..sharding import ShardedModel, ShardedReducer
-from ..sync_context import inside
+from ..sync_context import set_context
 from .config import Config, compare_over_ranks, raised_on_all_ranks
 from .forward import Compute, FromRoot, OnThisRank, SummedForward
 from .join import JoinableModel
@@ -226,7 +226,8 @@ class DataParallel(ShardedModel, JoinableModel, Module):
         if self._summed_forward is not None and recording:
             return self._summed_forward(args, kwargs, self.training)
         compute = self._virtual if self._virtual is not None and recording else self._compute
-        with inside(comm=self.comm, meet=None if self._reducer is None else self._reducer.before_collective):
+        before_collective = None if self._reducer is None else self._reducer.before_collective
+        with set_context(comm=self.comm, before_collective=before_collective):
             return compute(args, kwargs)
 
     def before_recording(self) -> str:

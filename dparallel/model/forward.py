@@ -18,8 +18,8 @@ from autograd.core.primitive import primitive
 from autograd.nn import Module
 
 from ..comm import Communicator, Devices
-from ..nests.scatter_gather import gather, scatter
-from ..nests.tree import rebuilt, tensors
+from ..pytree.scatter_gather import gather, scatter
+from ..pytree.tree import tensor_leaves, tree_map
 from ..reduction.backward_signal import BackwardSignal
 from ..reduction.reducer import Reducer
 from ..reduction.weights import ForwardCall
@@ -27,7 +27,7 @@ from ..replicas.local import on_devices
 from ..replicas.parallel_apply import parallel_apply
 from ..replicas.replicate import ModuleTree, replicate
 from ..sharding import ShardedReducer
-from ..sync_context import inside
+from ..sync_context import set_context
 from .model_state import ModelWatch, broadcast_tensors
 
 Args = tuple[Any, ...]
@@ -82,12 +82,13 @@ class SummedForward:
         reducer = self.reducer
         rows = self._rows((args, kwargs)) if reducer.weights.inside is None else 0.0
         call = self.before_forward(rows, training)
-        with inside(comm=self.comm, weight=functools.partial(reducer.counts, call), meet=reducer.before_collective):
+        with set_context(comm=self.comm, weight=functools.partial(reducer.counts, call),
+                         before_collective=reducer.before_collective):
             output = self.compute(args, kwargs)
         reducer.stats.forward_ends()
         if not any(p.tracked for _, p in reducer.named):       # all frozen, as a discriminator is in turns
             return output
-        return rebuilt(output, lambda y: BackwardSignal.apply(y, reducer, call)
+        return tree_map(output, lambda y: BackwardSignal.apply(y, reducer, call)
                        if isinstance(y, Tensor) and y.requires_grad else y)
 
     @primitive
@@ -113,7 +114,7 @@ class SummedForward:
         if average != "rows":
             return 1.0
         first = arguments[0][0] if arguments[0] else None
-        found = [first] if isinstance(first, Tensor) else tensors(arguments)
+        found = [first] if isinstance(first, Tensor) else tensor_leaves(arguments)
         if not found or not found[0].ndim:
             raise ValueError(f"average={average!r} counts rows, but forward() got no tensor with a dimension; "
                              "pass average='ranks', or call it inside `with model.weighted(rows):`")

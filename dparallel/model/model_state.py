@@ -12,7 +12,7 @@ from autograd.core.graph import shared_counter
 from autograd.nn import Module, SyncBatchNorm
 
 from ..comm import Communicator
-from ..nests.vectors import exchanged
+from ..pytree.flat_arrays import map_flattened
 
 
 def broadcast_state(module: Module, comm: Communicator, root: int = 0, ignored: Collection[str] = (),
@@ -24,7 +24,7 @@ def broadcast_state(module: Module, comm: Communicator, root: int = 0, ignored: 
 
 def broadcast_tensors(values: list[Tensor], comm: Communicator, root: int = 0) -> None:
     """Overwrite tensors, the same list on every rank, with root's values: one message per dtype."""
-    for t, new in zip(values, exchanged([t.array for t in values], lambda x: comm.broadcast(x, root)[0]), strict=True):
+    for t, new in zip(values, map_flattened([t.array for t in values], lambda x: comm.broadcast(x, root)[0]), strict=True):
         np.copyto(t.array, new)
         shared_counter(t).value += 1
 

@@ -12,7 +12,7 @@ from autograd.core.grad_buffers import LeafCounter, set_counter, set_grad_buffer
 from autograd.core.graph import shared_counter
 
 from ..comm import Communicator
-from ..nests.vectors import filled, views
+from ..pytree.flat_arrays import group_until, unflatten
 
 if TYPE_CHECKING:
     from .shared_parameters import SharedParameters
@@ -149,7 +149,7 @@ class Bucket(GradientBucket):
         self.flat = self.buffer[:count].view(dtype)
         self.used = self.buffer[count:-1]
         self.nbytes = self.buffer.nbytes
-        self.views = views(self.flat, [p.array.shape for p in self.params])
+        self.views = unflatten(self.flat, [p.array.shape for p in self.params])
         self.unused_before: list[tuple[int, Array]] = []         # gradients of parameters without a new one, by number
 
     @property
@@ -238,7 +238,7 @@ def default_capacity(nbytes: float) -> float:
 def assign(named: Sequence[tuple[str, Any]], cap_bytes: float, comm: Communicator) -> list[Bucket]:
     """Buckets that are full as soon as they have cap_bytes, in reverse order of registration: about the order in which
     gradients come. Collective over comm, which sums them."""
-    groups = filled(reversed(named), lambda item: item[1].array.dtype, lambda item: item[1].array.nbytes, cap_bytes,
+    groups = group_until(reversed(named), lambda item: item[1].array.dtype, lambda item: item[1].array.nbytes, cap_bytes,
                     FIRST_BUCKET_BYTES)
     if len(groups) > 1 and _is_bias_of(groups[-1], groups[-2][-1]):
         last = groups.pop()

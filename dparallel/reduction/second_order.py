@@ -23,7 +23,7 @@ from autograd.core.engine import running
 from autograd.core.modes import GRAD
 
 from ..comm import Communicator
-from ..nests.vectors import views
+from ..pytree.flat_arrays import unflatten
 from .backward_signal import PassListener
 from .weights import ForwardCall, Weights
 
@@ -139,7 +139,7 @@ class Averaged(Function):
             sum(g.array.size for g in gs), np.result_type(*[g.array.dtype for g in gs]))
         total = comm.allreduce([flat])[0]
         return tuple(as_tensor((view if g.array.dtype.kind == "c" else view.real).astype(g.array.dtype))
-                     for g, view in zip(gs, views(total, [g.array.shape for g in gs]), strict=True))
+                     for g, view in zip(gs, unflatten(total, [g.array.shape for g in gs]), strict=True))
 
     @staticmethod
     def backward(ctx: Any, *us: Tensor) -> Any:

@@ -1,4 +1,5 @@
-"""Runs one module per place, each in a thread of its own: NumPy releases the GIL, so they run at once."""
+"""parallel_apply(): one module per place, each in a thread of its own. NumPy releases the GIL, so they run at the same
+time."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from autograd.core.parallel import Lane, run_lanes
 from autograd.core.random import Generator, branches, using_generator
 
 from ..comm import Communicator, Devices, RankFailure
-from ..sync_context import Crew, Replicas, inside
+from ..sync_context import Replica, ReplicaGroup, set_context
 
 
 class ReplicaError(RuntimeError):
@@ -24,63 +25,62 @@ def parallel_apply(modules: Sequence[Callable[..., Any]], inputs: Sequence[Any],
     """Call modules[i](*inputs[i], **kwargs_tup[i]) in parallel; the outputs in order.
 
     devices: Devices, with the cores that threads are bound to, or the places' numbers for messages (default 0, 1, ...).
-    Modes are the caller's. The first failure is raised with its own type and traceback, after a message that names the
-    place; so is one in the backward pass. An input that is no tuple is a lone argument.
+    Gradient modes are the caller's. The first exception is raised with its own type and traceback and a message that names
+    the place, also one of the backward pass. An input that is no tuple is the only argument.
     """
     kwargs = [{} for _ in modules] if kwargs_tup is None else list(kwargs_tup)
     local = devices if isinstance(devices, Devices) else None
-    named = range(len(modules)) if devices is None else local.names if local else \
-        devices.held if isinstance(devices, Communicator) else devices
-    places = list(named)
+    places = list(range(len(modules)) if devices is None else local.names if local else
+                  devices.held if isinstance(devices, Communicator) else devices)
     for name, values in (("inputs", inputs), ("kwargs_tup", kwargs), ("devices", places)):
         if len(values) != len(modules):
             raise ValueError(f"The number of modules {len(modules)} is not equal to the number of {name} {len(values)}")
 
     def call(number: int) -> Any:
-        given = inputs[number]
+        args = inputs[number] if isinstance(inputs[number], tuple) else (inputs[number],)
         try:
-            return modules[number](*(given if isinstance(given, tuple) else (given,)), **kwargs[number])
+            return modules[number](*args, **kwargs[number])
         except Exception as error:
-            raise _named(error, number, places[number]) from error
+            raise _with_place(error, number, places[number]) from error
 
-    if len(modules) == 1:                            # nothing to run beside: the caller's thread, and no lane
+    if len(modules) == 1:                            # in the caller's thread, without a lane
         return [call(0)]
-    crew = Crew(len(modules))
+    group = ReplicaGroup(len(modules))
     cores = [None] * len(modules) if local is None or local.cores is None else local.cores
-    lanes = [Lane.on(n, cores[n], functools.partial(_named, number=n, place=places[n])) for n in range(crew.size)]
+    lanes = [Lane.on(n, cores[n], functools.partial(_with_place, number=n, place=places[n])) for n in range(group.size)]
     try:
-        with branches(crew.size) as streams:
-            return run_lanes([functools.partial(_beside_others, Replicas(crew, n), call, streams[n])
-                              for n in range(crew.size)], lanes)
-    except RankFailure as error:                     # one that had waited for a replica that failed: raise that failure
-        if crew.failure is None or crew.failure is error:
+        with branches(group.size) as generators:
+            return run_lanes([functools.partial(_run_replica, Replica(group, n), call, generators[n])
+                              for n in range(group.size)], lanes)
+    except RankFailure as error:                     # a replica that waited for one that failed: raise that one's error
+        if group.failure is None or group.failure is error:
             raise
-        raise crew.failure from None
+        raise group.failure from None
 
 
-def _beside_others(replica: Replicas, call: Callable[[int], Any], stream: Generator) -> Any:
-    """One replica's call, with random numbers of its own, and word to the others that it has ended: layers may wait for each
-    other's statistics."""
+def _run_replica(replica: Replica, call: Callable[[int], Any], generator: Generator) -> Any:
+    """One replica's call, with random numbers of its own. The other replicas are notified when it has ended, as their layers
+    (SyncBatchNorm) may wait for its statistics."""
     failure: BaseException | None = None
     try:
-        with inside(replicas=replica), using_generator(stream):
+        with set_context(replica=replica), using_generator(generator):
             return call(replica.number)
     except BaseException as error:
         failure = error
         raise
     finally:
-        replica.leave(failure)
+        replica.end(failure)
 
 
-def _named(error: Exception, number: int, place: int) -> Exception:
-    """An exception of the same type that names the place; itself if it names one."""
+def _with_place(error: Exception, number: int, place: int) -> Exception:
+    """An exception of the same type whose message names the place; the error itself if its message names one."""
     if getattr(error, "names_place", False):
         return error
     text = f"Caught {type(error).__name__} in replica {number} on place {place}: {error}"
     try:
         named = type(error)(text)
-    except Exception:                                # its constructor wants something else
+    except Exception:                                # its constructor takes other arguments
         named = ReplicaError(text)
-    with contextlib.suppress(Exception):             # a type with slots, say: named twice then
+    with contextlib.suppress(Exception):             # a type with __slots__: its message may name two places
         named.names_place = True                     # type: ignore[attr-defined]
     return named

@@ -14,7 +14,7 @@ from autograd.kernels.halves import converted
 from ..comm import Communicator, even_split
 from ..comm.reference import is_half
 from ..functions import AllReduce, Collective
-from ..nests.vectors import exchanged
+from ..pytree.flat_arrays import map_flattened
 from .replicate import looking_into
 
 Array = np.ndarray[Any, Any]
@@ -45,7 +45,7 @@ def tree_allreduce(x: Array, comm: Communicator) -> Array:
 
 def tree_allreduce_all(branches: Sequence[Array], comm: Communicator, scale: float) -> list[Array]:
     """Each rank's branches added over ranks and multiplied by `scale`: one exchange for each dtype."""
-    sums = exchanged(branches, lambda x: tree_allreduce(x, comm))
+    sums = map_flattened(branches, lambda x: tree_allreduce(x, comm))
     return sums if scale == 1 else [total * total.dtype.type(scale) for total in sums]
 
 

@@ -23,8 +23,8 @@ from autograd.nn import Module, SyncBatchNorm
 
 from ..comm import CollectiveError, Communicator, Devices, even_split
 from ..functions.collective import row_counts
-from ..nests.scatter_gather import gather, scatter
-from ..nests.tree import leaves
+from ..pytree.scatter_gather import gather, scatter
+from ..pytree.tree import tree_leaves_with_path
 from .parallel_apply import parallel_apply
 from .replicate import ModuleTree, looking_into
 from .tree_reduce import VirtualBroadcast, check_fresh, tree_allreduce_all, tree_sum, widened
@@ -137,7 +137,7 @@ class VirtualShards:
 
     def _rows(self, inputs: Any) -> list[int]:
         """Every rank's number of rows: those of its first tensor. Collective."""
-        first = next((value for _, value in leaves(inputs) if isinstance(value, Tensor) and value.ndim), None)
+        first = next((value for _, value in tree_leaves_with_path(inputs) if isinstance(value, Tensor) and value.ndim), None)
         if first is None:
             raise ValueError("reproducible=V cuts batches, but forward() got no tensor with a dimension")
         return row_counts([first], self.ranks, self.dim)

@@ -18,7 +18,7 @@ from autograd.core.graph import shared_counter
 from autograd.core.tensor import result
 
 from ..comm import CollectiveError, Communicator, even_split
-from ..nests import vectors
+from ..pytree import flat_arrays
 from ..reduction.buckets import GradientBucket
 from .parameters import (
     LazyParameter,
@@ -229,7 +229,7 @@ class Unit(GradientBucket):
 
 def grouped(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[list[tuple[str, Any]]]:
     """Parameters in order, in groups of one dtype and requires_grad, of at most cap_bytes (or of one parameter)."""
-    return vectors.grouped(named, lambda item: (item[1].array.dtype, item[1].requires_grad),
+    return flat_arrays.group_within(named, lambda item: (item[1].array.dtype, item[1].requires_grad),
                            lambda item: item[1].array.nbytes, cap_bytes)
 
 

@@ -1,6 +1,6 @@
 """For those who write collectives: are gradients right over all places, and the order of messages? See docs/testing.md.
 
-May import: comm, consistency, functions, nests. Read first: adjoint.py.
+May import: comm, consistency, functions, pytree. Read first: adjoint.py.
 """
 
 from ..comm import Devices, run_ranks

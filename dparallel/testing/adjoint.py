@@ -11,7 +11,7 @@ from autograd import Tensor, grad, no_grad, tensor
 
 from ..comm import Communicator, communicator
 from ..functions.pending_messages import discarded_messages
-from ..nests.tree import rebuilt
+from ..pytree.tree import tree_map
 from .factors import common_factor
 from .pullback import Traced, everyones, gradients, inner, is_part, name, nothing_of, refuse, with_empty_parts
 
@@ -24,7 +24,7 @@ def check_adjoint(collective: Callable[..., Any], xs: Sequence[Any], comm: Commu
     """Assert that backward is the adjoint: <A x, u> == <x, A' u>, summed over all places, for random u.
 
     Called by all ranks of comm (default: world()) together, with other numbers on each. xs are this process's arguments
-    of `collective`: arrays or Tensors, or nests of them (tuples, lists, dicts, dataclasses), and so are its results.
+    of `collective`: arrays or Tensors, or pytrees of them (tuples, lists, dicts, dataclasses), and so are its results.
     Floats are checked as float64, complex numbers as complex128; None stands for no part; integers and what is no tensor
     are passed along. order=2 also differentiates the backward pass: A'u is linear in u, and its own backward must be A
     again. A function that is not linear is checked against its derivative at xs by differences, to 7 digits.
@@ -40,7 +40,7 @@ def check_adjoint(collective: Callable[..., Any], xs: Sequence[Any], comm: Commu
     rng = np.random.default_rng([7, comm.rank]) if rng is None else rng
     xs = [xs] if isinstance(xs, (Tensor, np.ndarray, dict)) else xs
     with discarded_messages():
-        check = _Check(collective, [rebuilt(x, _source) for x in with_empty_parts(xs, comm)], comm, rng, rtol)
+        check = _Check(collective, [tree_map(x, _source) for x in with_empty_parts(xs, comm)], comm, rng, rtol)
         grads = check.first(order)
         if order > 1:
             check.second(grads)
@@ -60,7 +60,7 @@ class _Check:
     def __init__(self, collective: Callable[..., Any], args: list[Any], comm: Communicator, rng: Any, rtol: float) -> None:
         self.collective, self.args, self.comm, self.rng, self.rtol = collective, args, comm, rng, rtol
         self.inputs: list[Tensor] = []
-        rebuilt(args, self._collect)
+        tree_map(args, self._collect)
         self.traced = Traced(collective, args, comm)
         refuse(comm, "" if self.traced.recorded else f"no output of {name(collective)} requires grad, on any rank",
                AssertionError)
@@ -83,7 +83,7 @@ class _Check:
     def _outputs(self, arrays: Sequence[Any]) -> list[Any]:
         """The outputs for other inputs, as arrays."""
         values = iter(arrays)
-        args = rebuilt(self.args, lambda leaf: tensor(next(values)) if isinstance(leaf, Tensor) and leaf.requires_grad
+        args = tree_map(self.args, lambda leaf: tensor(next(values)) if isinstance(leaf, Tensor) and leaf.requires_grad
                        else leaf)
         with no_grad():
             return [y.array for y in self.traced.again(args)]

@@ -13,7 +13,7 @@ from autograd.transforms.forward_ad import dual_level, make_dual, unpack_dual
 
 from ..comm import Communicator, communicator
 from ..functions.pending_messages import discarded_messages
-from ..nests.tree import leaves, rebuilt
+from ..pytree.tree import tree_leaves_with_path, tree_map
 from .factors import common_factor
 from .pullback import Traced, everyones, floating, gradients, inner, nothing_of, refuse, with_empty_parts
 
@@ -44,7 +44,7 @@ def gradcheck(func: Callable[..., Any], inputs: Any, comm: Communicator | None =
 
     The loss is <output, u> for a random u on each rank, summed over ranks. Each element of each rank's inputs that
     require grad is moved by eps in turn, while all ranks run func, and the change of the loss compared with what backward
-    gives. inputs: this rank's arguments (nests of Tensors too); None where it has no part. fast_mode moves each input
+    gives. inputs: this rank's arguments (pytrees of Tensors too); None where it has no part. fast_mode moves each input
     along one random direction instead. Also checked: the same from two backward passes (nondet_tol), zeros from zeros,
     and outputs without a gradient (check_undefined_grad), dtypes, forward mode (check_forward_ad).
 
@@ -81,7 +81,7 @@ class _Run:
         args = list(inputs) if isinstance(inputs, (tuple, list)) else [inputs]
         self.func, self.comm, self.eps, self.fast = func, comm, eps, fast
         self.args = with_empty_parts(args, comm)
-        self.sources = [(path, x) for path, x in leaves(self.args)
+        self.sources = [(path, x) for path, x in tree_leaves_with_path(self.args)
                         if isinstance(x, Tensor) and x.requires_grad and x.dtype.kind in "fcV"]
         self.rng = np.random.default_rng([11, comm.rank])
         self.layout = everyones(comm, [(path, x.shape, x.dtype.kind) for path, x in self.sources])
@@ -202,7 +202,7 @@ class _Run:
         """Forward mode: the outputs' tangents along all ranks' directions at once, against differences."""
         directions = {id(x): v for (_, x), v in zip(self.sources, along, strict=True)}
         with dual_level():
-            args = rebuilt(self.args, lambda x: make_dual(x, tensor(directions[id(x)], dtype=x.dtype))
+            args = tree_map(self.args, lambda x: make_dual(x, tensor(directions[id(x)], dtype=x.dtype))
                            if id(x) in directions else x)
             outputs = floating(self.func(*args))
             tangents = [unpack_dual(outputs[number]).tangent for number in self.traced.leading]

@@ -11,7 +11,7 @@ from autograd import Tensor, enable_grad, grad, tensor
 
 from ..comm import Communicator
 from ..functions.pending_messages import discarded_messages, next_pass_joins_a_send
-from ..nests.tree import leaves
+from ..pytree.tree import PyTree, tree_leaves_with_path
 
 
 def everyones(comm: Communicator, thing: Any) -> list[Any]:
@@ -29,9 +29,9 @@ def refuse(comm: Communicator, problem: str, error: type[Exception]) -> None:
                               if len(comm.held) == 1 else text for text, ranks in texts.items()))
 
 
-def floating(nest: Any) -> list[Tensor]:
-    """The tensors of a nest that may have gradients: of floats or complex numbers."""
-    return [value for _, value in leaves(nest) if isinstance(value, Tensor) and value.dtype.kind in "fcV"]
+def floating(tree: PyTree) -> list[Tensor]:
+    """The tensors of a pytree that may have gradients: of floats or complex numbers."""
+    return [value for _, value in tree_leaves_with_path(tree) if isinstance(value, Tensor) and value.dtype.kind in "fcV"]
 
 
 def is_part(x: Any) -> bool:

@@ -11,7 +11,7 @@ from autograd import Function, nn, optim
 from autograd.core.engine import current_pass
 from dparallel import DataParallel, world
 from dparallel.comm.mpi.shared_sum import SharedSums
-from dparallel.nests.vectors import filled
+from dparallel.pytree.flat_arrays import group_until
 from dparallel.reduction.buckets import default_capacity
 
 
@@ -21,7 +21,7 @@ def test_groups_are_closed_as_soon_as_they_are_full(seed):
     items = [(kind, int(size), number) for number, (kind, size) in
              enumerate(zip(rng.choice(["a", "b"], 30), rng.integers(0, 50, 30), strict=True))]
     room, first = rng.integers(1, 120, 2).tolist()
-    groups = filled(items, lambda item: item[0], lambda item: item[1], room, first)
+    groups = group_until(items, lambda item: item[0], lambda item: item[1], room, first)
     assert sorted(sum(groups, []), key=lambda item: item[2]) == items
     numbers = [[item[2] for item in group] for group in groups]
     assert all(n == sorted(n) for n in numbers) and [n[0] for n in numbers] == sorted(n[0] for n in numbers)

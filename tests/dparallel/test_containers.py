@@ -22,7 +22,7 @@ from dparallel import (
     scatter,
     scatter_kwargs,
 )
-from dparallel.nests.scatter_gather import is_namedtuple
+from dparallel.pytree.scatter_gather import is_namedtuple
 
 Pair = collections.namedtuple("Pair", "left right")
 

@@ -1,6 +1,6 @@
-"""Python objects between ranks under torch.distributed's names. They are pickled: for small ones, from ranks you trust.
+"""Collectives of Python objects under torch.distributed's names. Objects are pickled: for small ones, between trusted ranks.
 
-For processes that hold one place (ranks). `group` is a Communicator, world() by default; src and dst are its places.
+A process must hold one place (a rank). `group` is a Communicator, world() by default; src and dst are ranks of it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import Any
 from ..comm import CollectiveError, Communicator, communicator
 
 
-def _one_place(group: Communicator | None) -> Communicator:
+def _group_of_ranks(group: Communicator | None) -> Communicator:
+    """The communicator; ValueError if this process holds several of its places."""
     comm = communicator(group)
     if len(comm.held) > 1:
         raise ValueError(f"one object for a process that holds {len(comm.held)} places; call the communicator's "
@@ -18,51 +19,51 @@ def _one_place(group: Communicator | None) -> Communicator:
     return comm
 
 
-def _is_list(given: Any, length: int) -> bool:
-    """Whether it can be overwritten with `length` items."""
-    return isinstance(given, list) and len(given) == length
+def _is_list(obj: object, length: int) -> bool:
+    """Whether obj is a list of `length` items."""
+    return isinstance(obj, list) and len(obj) == length
 
 
 def broadcast_object_list(object_list: list[Any], src: int = 0, group: Communicator | None = None) -> None:
-    """Overwrite the list's items with src's; the lists are equally long (CollectiveError on all ranks if not)."""
-    comm = _one_place(group)
-    found = comm.broadcast_object(list(object_list) if isinstance(object_list, (list, tuple)) else [], src)
-    if comm.any(not _is_list(object_list, len(found))):
+    """Overwrite the list's items with copies of src's. CollectiveError on all ranks if the lists' lengths differ."""
+    comm = _group_of_ranks(group)
+    items = comm.broadcast_object(list(object_list) if isinstance(object_list, (list, tuple)) else [], src)
+    if comm.any(not _is_list(object_list, len(items))):
         raise CollectiveError(f"broadcast_object_list: object_list is not on all ranks a list as long as rank {src}'s, "
-                              f"{len(found)}")
-    object_list[:] = found
+                              f"{len(items)}")
+    object_list[:] = items
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Communicator | None = None) -> None:
     """Overwrite the list, which has one item for each rank, with copies of all ranks' obj."""
-    comm = _one_place(group)
-    found = comm.allgather_object([obj])
+    comm = _group_of_ranks(group)
+    items = comm.allgather_object([obj])
     if comm.any(not _is_list(object_list, comm.size)):
         raise CollectiveError(f"all_gather_object: object_list is {object_list!r} here, and is a list of items that are "
                               f"overwritten: {comm.size} ranks need one each")
-    object_list[:] = found
+    object_list[:] = items
 
 
 def gather_object(obj: Any, object_gather_list: list[Any] | None = None, dst: int = 0,
                   group: Communicator | None = None) -> None:
-    """Overwrite dst's list, which has one item for each rank, with copies of all ranks' obj; others pass None."""
-    comm = _one_place(group)
-    found = comm.gather_object([obj], dst)
-    if comm.any(found is not None and not _is_list(object_gather_list, comm.size)):
+    """Overwrite dst's list, which has one item for each rank, with copies of all ranks' obj. Other ranks pass None."""
+    comm = _group_of_ranks(group)
+    items = comm.gather_object([obj], dst)
+    if comm.any(items is not None and not _is_list(object_gather_list, comm.size)):
         raise CollectiveError(f"gather_object: rank {dst} must pass object_gather_list with an item for each of {comm.size} "
                               "ranks")
-    if found is not None and object_gather_list is not None:
-        object_gather_list[:] = found
+    if items is not None and object_gather_list is not None:
+        object_gather_list[:] = items
 
 
 def scatter_object_list(scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
                         src: int = 0, group: Communicator | None = None) -> None:
-    """The first item of every rank's output list becomes a copy of the item for it in src's input list."""
-    comm = _one_place(group)
-    (found,) = comm.scatter_object(scatter_object_input_list, src)
+    """Overwrite the first item of each rank's output list with a copy of that rank's item of src's input list."""
+    comm = _group_of_ranks(group)
+    (item,) = comm.scatter_object(scatter_object_input_list, src)
     if comm.any(not isinstance(scatter_object_output_list, list) or not scatter_object_output_list):
         raise CollectiveError("scatter_object_list: scatter_object_output_list must have at least one item on every rank")
-    scatter_object_output_list[0] = found
+    scatter_object_output_list[0] = item
 
 
 __all__ = ["all_gather_object", "broadcast_object_list", "gather_object", "scatter_object_list"]
