@@ -5,13 +5,15 @@
 | PATH, HOME, TMPDIR | where mpirun is looked for; a home and a folder for temporary files, which Open MPI needs |
 | OMP_NUM_THREADS and the others of THREADS | of a rank; set to the cores over a host's ranks where the first is not set |
 | MASTER_ADDR | the first host, for scripts that open sockets of their own; set for several hosts unless it is set |
+| TORCHELASTIC_RUN_ID, _RESTART_COUNT, _MAX_RESTARTS | torchrun's: the job's name, its number among --restarts, their limit |
 | DPARALLEL_CHECK, DPARALLEL_STALL_SECONDS, DPARALLEL_STALL_ABORT | set by --check, --stall, --stall-abort |
 | variables beginning as in INHERITED | marks of a surrounding MPI job: not handed on, but for GIVEN, the user's settings |
 
 rank.py and place.py run on the ranks, by their paths, and import nothing of this package: a user's module of the same name
 must not be found instead. They read, by the names at their tops: DPRUN_REPORT_DIR (dprun's folder for reports), DPRUN_RANK,
 DPRUN_TMPDIR (the TMPDIR of ranks, where mpirun has another), and the MPI launchers' ranks and sizes; rank.py sets RANK,
-WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun does.
+WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, GROUP_RANK, GROUP_WORLD_SIZE (hosts, by DPRUN_HOSTS), ROLE_NAME, ROLE_RANK,
+ROLE_WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun does.
 """
 
 from __future__ import annotations

@@ -91,6 +91,10 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
     changes.update({name: value for name, value in watchdog.items() if value})
     if remote(options) and environment.lacks("MASTER_ADDR", changes):
         changes["MASTER_ADDR"] = hosts(options)[0]       # for scripts that open sockets of their own
+    if remote(options):
+        changes[rank.HOSTS] = ",".join(dict.fromkeys(hosts(options)))
+    changes.update({"TORCHELASTIC_RUN_ID": f"dprun-{os.getpid()}", "TORCHELASTIC_RESTART_COUNT": "0",
+                    "TORCHELASTIC_MAX_RESTARTS": "0"})
     if options.threads is not None or environment.lacks("OMP_NUM_THREADS", changes):
         threads = options.threads or max(1, cores() // share(options))
         for name in THREADS:

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import runpy
+import socket
 import sys
 import time
 import traceback
@@ -24,6 +25,7 @@ from typing import Any, NoReturn
 DIRECTORY = "DPRUN_REPORT_DIR"
 NUMBER = "DPRUN_RANK"                                # by which files in that folder are named
 TEMPORARY = "DPRUN_TMPDIR"                           # the TMPDIR of ranks, where mpirun has another; "": none
+HOSTS = "DPRUN_HOSTS"                                # the hosts of a job, by commas; not set on a job of one
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
@@ -51,7 +53,7 @@ def main() -> None:
     elif temporary is not None:
         os.environ.pop("TMPDIR", None)
     to_dprun()
-    tell_script()
+    set_torchrun_variables()
     os._exit = left_at(os.getpid())                  # type: ignore[assignment]
     for stream in (sys.stdout, sys.stderr):          # lines at once, and whole, with python -u too: mpirun mixes the
         if isinstance(stream, io.TextIOWrapper):     # ranks' pieces; a progress bar flushes its own
@@ -76,16 +78,30 @@ def main() -> None:
     mark("ended")
 
 
-def tell_script() -> None:
-    """Say by torchrun's variables which rank this is, for scripts that read os.environ."""
+def set_torchrun_variables() -> None:
+    """Set the variables by which torchrun tells a script its rank, for scripts that read os.environ.
+
+    Not TORCHELASTIC_USE_AGENT_STORE: True would have torch connect to a store that nobody serves here.
+    """
     rank, size = announced(RANKS), announced(SIZES)
     if rank < 0 or size < 1:
         return
     local, local_size = announced(LOCAL_RANKS), announced(LOCAL_SIZES)
-    os.environ.update({"RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank if local < 0 else local),
-                       "LOCAL_WORLD_SIZE": str(size if local_size < 0 else local_size)})
+    local_size = size if local_size < 0 else local_size
+    hosts = [host for host in os.environ.get(HOSTS, "").split(",") if host]
+    os.environ.update({
+        "RANK": str(rank), "WORLD_SIZE": str(size), "LOCAL_RANK": str(rank if local < 0 else local),
+        "LOCAL_WORLD_SIZE": str(local_size), "GROUP_RANK": str(host_number(hosts, rank // max(1, local_size))),
+        "GROUP_WORLD_SIZE": str(len(hosts) or -(-size // max(1, local_size))),
+        "ROLE_NAME": "default", "ROLE_RANK": str(rank), "ROLE_WORLD_SIZE": str(size)})
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")        # over hosts dprun has set it
     os.environ.setdefault("MASTER_PORT", "29500")
+
+
+def host_number(hosts: list[str], otherwise: int) -> int:
+    """This host's number among the hosts that dprun was given; `otherwise` if it is not found there by any of its names."""
+    own = {socket.gethostname(), socket.gethostname().partition(".")[0], os.environ.get("PMIX_HOSTNAME", "")}
+    return next((number for number, host in enumerate(hosts) if host in own), otherwise)
 
 
 def to_dprun() -> None:

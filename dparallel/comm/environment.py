@@ -8,7 +8,7 @@
 | DPRUN_REPORT_DIR, DPRUN_RANK | dprun's folder for reports of failed ranks, and this rank's number in it | |
 | DPARALLEL_PLACES_JOB | the pytest plugin's: the folder of the job that this process is a rank of | |
 | OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE, MPI_LOCALNRANKS | ranks that an MPI launcher has started | |
-| PMIX_RANK with SLURM_NTASKS | the same of srun with PMIx | |
+| PMIX_RANK with SLURM_NTASKS | the same of srun with PMIx; PMIX_RANK alone of another PMIx launcher | |
 | the pairs of OTHER_LAUNCHERS in job.py | size and rank of other launchers, to warn of processes that MPI does not join | |
 | SLURM_PTY_PORT | a shell that `srun --pty` opened: no launcher of many | |
 | RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT | torchrun's, see distributed/rendezvous.py | |
@@ -75,13 +75,13 @@ class Environment:
     def launched_size(self) -> int:
         """The number of ranks that an MPI launcher announced; 0 if there was no launcher.
 
-        Under PMIx (PMIX_RANK, as srun sets it) it is SLURM_NTASKS, or 1 where there is none. SLURM_NTASKS alone is no sign:
-        it is set in batch scripts too.
+        Under PMIx (PMIX_RANK, as srun sets it) it is SLURM_NTASKS; where there is none, the least number that there can be.
+        SLURM_NTASKS alone is no sign: it is set in batch scripts too.
         """
         for name in SIZES:
             if self.text(name).isdigit():
                 return int(self.text(name))
-        return int(os.environ.get("SLURM_NTASKS", 1)) if "PMIX_RANK" in os.environ else 0
+        return max(self.number("SLURM_NTASKS"), self.number("PMIX_RANK") + 1) if "PMIX_RANK" in os.environ else 0
 
     def update(self, variables: Mapping[str, str]) -> None:
         """Set variables, for MPI to read when it starts."""

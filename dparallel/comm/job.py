@@ -25,7 +25,8 @@ def launched_size() -> int:
     """The number of ranks that an MPI launcher announced in the environment; 0 if there was no launcher.
 
     The variables are OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE and MPI_LOCALNRANKS; under PMIx (PMIX_RANK,
-    as srun sets it) SLURM_NTASKS, or 1 without it. SLURM_NTASKS alone says nothing: batch scripts have it, too.
+    as srun sets it) SLURM_NTASKS, or without it PMIX_RANK + 1, the least number that there can be. SLURM_NTASKS alone
+    says nothing: batch scripts have it, too.
     """
     return environment.launched_size
 
@@ -42,13 +43,16 @@ class Launcher(NamedTuple):
 
 
 DPRUN = "start with `dprun -n {size} ...`, or with the mpirun of the MPI that mpi4py loads"
-OTHER_LAUNCHERS = (                           # name, size, a variable that each of its processes has, remedy
-    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun --mpi=pmix (or pmi2: what `srun --mpi=list` names and this MPI "
-     "was built with), or " + DPRUN),
-    ("flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", DPRUN),
-    ("mpiexec of PALS", "PALS_LOCAL_SIZE", "PALS_RANKID", DPRUN),
-    ("jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", DPRUN),
-    ("torchrun, or whoever sets RANK and WORLD_SIZE,", "WORLD_SIZE", "RANK", DPRUN + " instead"))
+OTHER_LAUNCHERS = (       # name, size, a variable that each of its processes has, its first sure value, remedy
+    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID", 0, "srun --mpi=pmix (or pmi2: what `srun --mpi=list` names and this "
+     "MPI was built with), or " + DPRUN),
+    ("flux run", "FLUX_JOB_SIZE", "FLUX_TASK_RANK", 0, DPRUN),
+    ("mpiexec of PALS", "PALS_LOCAL_SIZE", "PALS_RANKID", 0, DPRUN),
+    ("jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", 0, DPRUN),
+    # a batch script has the variables of the first task, too: only those of later tasks say that there are several
+    ("pbsdsh", "PBS_NP", "PBS_VNODENUM", 1, DPRUN + " in the batch script"),
+    ("blaunch", "LSB_DJOB_NUMPROC", "LSF_PM_TASKID", 2, DPRUN + " in the batch script"),
+    ("torchrun, or whoever sets RANK and WORLD_SIZE,", "WORLD_SIZE", "RANK", 0, DPRUN + " instead"))
 
 
 def launcher() -> Launcher | None:
@@ -62,9 +66,9 @@ def launcher() -> Launcher | None:
         return Launcher("the launcher", "", announced, "mpirun and the MPI library that mpi4py loads are of different MPIs. "
                         "Start with dprun, or with the mpirun beside this Python; under srun with --mpi=pmix or pmi2, "
                         "whichever this MPI was built with")
-    for name, variable, rank, remedy in OTHER_LAUNCHERS:
+    for name, variable, rank, first, remedy in OTHER_LAUNCHERS:
         size = environment.number(variable)
-        if size > 1 and environment.number(rank) >= 0 and (name != "srun" or "SLURM_PTY_PORT" not in environment):
+        if size > 1 and environment.number(rank) >= first and (name != "srun" or "SLURM_PTY_PORT" not in environment):
             return Launcher(name, variable, size, remedy.format(size=size))
     return None
 

@@ -13,7 +13,7 @@ from dparallel.comm import launched_size
 from dparallel.comm.environment import SIZES
 from dparallel.comm.job import OTHER_LAUNCHERS, launcher
 
-ALL = (*SIZES, "PMIX_RANK", "SLURM_NTASKS", *(name for _, size, rank, _ in OTHER_LAUNCHERS for name in (size, rank)),
+ALL = (*SIZES, "PMIX_RANK", "SLURM_NTASKS", *(name for _, size, rank, *_ in OTHER_LAUNCHERS for name in (size, rank)),
        "SLURM_PTY_PORT")
 STEP = {"SLURM_NTASKS": "2", "SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "1"}
 TORCHRUN = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
@@ -27,7 +27,7 @@ TORCHRUN = {"WORLD_SIZE": "2", "RANK": "0", "LOCAL_RANK": "0", "MASTER_ADDR": "1
     ({"PMI_SIZE": "8", "MPI_LOCALNRANKS": "2"}, 8),
     ({"SLURM_NTASKS": "16"}, 0),                     # a batch script's own process
     ({"SLURM_NTASKS": "16", "PMIX_RANK": "3"}, 16),
-    ({"PMIX_RANK": "0"}, 1),
+    ({"PMIX_RANK": "0"}, 1), ({"PMIX_RANK": "3"}, 4),
     ({"PMI_SIZE": "many"}, 0),
 ], ids=str)
 def test_launchers(found, size, monkeypatch):
@@ -63,6 +63,8 @@ def test_another_mpis_launcher():
     ({"PALS_LOCAL_SIZE": "2", "PALS_RANKID": "5"}, "mpiexec of PALS"),
     ({"JSM_NAMESPACE_SIZE": "2", "JSM_NAMESPACE_RANK": "1"}, "jsrun"),
     (TORCHRUN, "torchrun, or whoever sets RANK and WORLD_SIZE,"),
+    ({"PBS_NP": "2", "PBS_VNODENUM": "1"}, "pbsdsh"), ({"LSB_DJOB_NUMPROC": "2", "LSF_PM_TASKID": "2"}, "blaunch"),
+    ({"PBS_NP": "2", "PBS_VNODENUM": "0"}, None), ({"LSB_DJOB_NUMPROC": "2", "LSF_PM_TASKID": "1"}, None),        # batch scripts
     # no launcher of many: an allocation, a batch script, a shell of srun's, one task, what was left in the environment
     ({"SLURM_NTASKS": "2", "SLURM_NPROCS": "2", "SLURM_JOB_ID": "7"}, None),
     ({"SLURM_NTASKS": "2", "SLURM_PROCID": "0", "SLURM_JOB_ID": "7"}, None),

@@ -350,9 +350,12 @@ def test_where_ranks_can_not_be_joined(tmp_path):
 
 
 def test_the_variables_that_dprun_sets(tmp_path):
-    code = ("import os; print(*[os.environ[n] for n in 'RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE MASTER_ADDR MASTER_PORT'"
-            ".split()], flush=True)")
-    (tmp_path / "script.py").write_text(code)
+    """Those of torchrun, but for its own store and error file."""
+    names = ("RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE MASTER_ADDR MASTER_PORT GROUP_RANK GROUP_WORLD_SIZE ROLE_NAME ROLE_RANK "
+             "ROLE_WORLD_SIZE TORCHELASTIC_RESTART_COUNT TORCHELASTIC_MAX_RESTARTS")
+    (tmp_path / "script.py").write_text(
+        f"import os\nfrom dparallel import world\nassert os.environ['TORCHELASTIC_RUN_ID'] and world().size == 2\n"
+        f"print(*[os.environ[name] for name in {names.split()}], flush=True)")
     done = python(tmp_path, "-m", "launch", "-n", "2", "script.py")
     assert sorted(line for line in done.stdout.splitlines() if line.strip()) == [
-        "0 2 0 2 127.0.0.1 29500", "1 2 1 2 127.0.0.1 29500"], done.stdout + done.stderr
+        f"{rank} 2 {rank} 2 127.0.0.1 29500 0 1 default {rank} 2 0 0" for rank in range(2)], done.stdout + done.stderr

@@ -64,7 +64,7 @@ def test_no_mpi4py(monkeypatch, capsys):
 def test_the_command_for_each_mpi(fake, capsys, monkeypatch, version, present, absent):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     line = dry(capsys, "-n", 4, "--mpirun", fake(version), "-H", "a,b", "-x", "X=1", "--tag", "--mpi-args", "--foo 'b c'")
-    assert line.startswith("MASTER_ADDR=a X=1 ") and "-n 4" in line and "--foo 'b c'" in line and line.endswith("launch/rank.py -m platform\n") and sys.executable in line
+    assert line.startswith("DPRUN_HOSTS=a,b MASTER_ADDR=a TORCHELASTIC_") and " X=1 " in line and "-n 4" in line and "--foo 'b c'" in line and line.endswith("launch/rank.py -m platform\n") and sys.executable in line
     flags = line.partition(sys.executable)[0]
     assert all(p in flags for p in present) and not any(a in flags.partition("/mpirun")[2] for a in absent)
 
