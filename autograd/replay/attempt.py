@@ -1,97 +1,104 @@
-"""An attempt to write a rule down as the ufuncs inside it: nothing is kept of it unless that is all it does."""
+"""Attempt: one try to record a rule as the ufuncs that it calls.
+
+The calls are added to the program only if they are all that the rule does (`commit`); otherwise the attempt is dropped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .calls import Array, Call, Value, owner_of, place
-from .inline import Opaque, plain, recording
+from .calls import Array, Call, Location, Value, location, root_of
+from .inline import NotInlinable, as_plain, recording
+
+if TYPE_CHECKING:
+    from .values import Values
 
 
 class Attempt:
     """The calls of one run of a rule on Watched arrays, and the values that they made."""
 
-    def __init__(self, tracer: Any) -> None:
+    def __init__(self, tracer: Values) -> None:
         self.tracer = tracer
         self.calls: list[Call] = []
-        self.made: list[Value] = []                  # by the calls, and views of what they made
-        self._places: dict[Any, Value] = {}
+        self.values: list[Value] = []                # results of the calls, and views of them
+        self._by_location: dict[Location, Value] = {}
 
     def run(self, rule: Callable[[], Any]) -> Any:
-        """What the rule returns; None if it did anything else than ufuncs."""
+        """Run the rule and return its result; None if it does anything but call ufuncs."""
         before, recording.attempt = recording.attempt, self
         try:
             return rule()
-        except (Opaque, TypeError, ValueError, AttributeError, RuntimeError, IndexError):
+        except (NotInlinable, TypeError, ValueError, AttributeError, RuntimeError, IndexError):
             return None
         finally:
             recording.attempt = before
 
     def lookup(self, array: Array) -> Value | None:
-        """The value that an array is: of this attempt, or known before."""
-        found = self._places.get(place(array))
-        if found is None and any(owner_of(array) is owner_of(v.array) for v in self.made):
-            for value in self.made:
-                value.fixed = value.fixed or owner_of(value.array) is owner_of(array)
+        """The value of an array, from this attempt or from the program before it; None if there is none."""
+        found = self._by_location.get(location(array))
+        if found is None and any(root_of(array) is root_of(v.array) for v in self.values):
+            for value in self.values:
+                value.fixed = value.fixed or root_of(value.array) is root_of(array)
             return self._value(array, None)
-        return found if found is not None else self.tracer.find(array)  # type: ignore[no-any-return]
+        return found if found is not None else self.tracer.find(array)
 
     def mark(self) -> tuple[int, int]:
-        """Where the attempt stands, for undo()."""
-        return len(self.calls), len(self.made)
+        """A savepoint for undo()."""
+        return len(self.calls), len(self.values)
 
     def undo(self, mark: tuple[int, int]) -> None:
-        """Forget the calls since mark()."""
-        calls, made = mark
-        for value in self.made[made:]:
-            self._places.pop(place(value.array), None)
-        del self.calls[calls:], self.made[made:]
+        """Drop the calls since mark()."""
+        calls, values = mark
+        for value in self.values[values:]:
+            self._by_location.pop(location(value.array), None)
+        del self.calls[calls:], self.values[values:]
 
-    def new(self, call: Call, made: Array | None) -> None:
-        """A call of the rule, and the array that it has made."""
+    def append(self, call: Call, made: Array | None) -> None:
+        """Add a call of the rule; `made` is its result, None if it wrote to an argument."""
         self.calls.append(call)
         if made is not None:
             call.outs = [self._value(made, call)]
 
     def _value(self, array: Array, maker: Call | None) -> Value:
-        value = self._places[place(array)] = Value(-1, array, maker)
-        self.made.append(value)
+        value = self._by_location[location(array)] = Value(-1, array, maker)
+        self.values.append(value)
         return value
 
-    def knows(self, x: Any) -> bool:
-        """Whether an array is one that the calls made, or was known before."""
-        return isinstance(x, np.ndarray) and self.lookup(plain(x)) is not None
+    def is_known(self, x: object) -> bool:
+        """Whether x is an array that has a value, see lookup()."""
+        return isinstance(x, np.ndarray) and self.lookup(as_plain(x)) is not None
 
-    def gives(self, out: Any, made: Array) -> bool:
-        """Whether the result is one of the calls' own, and bitwise what the rule itself has given."""
-        if not isinstance(out, np.ndarray) or self._places.get(place(out)) is None or self._places[place(out)].maker is None:
-            return False
-        return alike(plain(out), made)
+    def reproduces(self, out: object, expected: Array) -> bool:
+        """Whether `out` is a result of the recorded calls, and bitwise what the rule itself has returned."""
+        value = self._by_location.get(location(out)) if isinstance(out, np.ndarray) else None
+        return value is not None and value.maker is not None and identical(as_plain(out), expected)
 
-    def keep(self, instead: dict[Any, Array]) -> None:
-        """Append the calls to the program; arrays at these places are replaced by others, which the step goes on with."""
+    def commit(self, replaced: Mapping[Location, Array] = MappingProxyType({})) -> None:
+        """Add the calls to the program. `replaced` maps the location of an array of the attempt to the array that the
+        step itself goes on with."""
         tracer = self.tracer
         for call in self.calls:
             for a in call.args:
                 if isinstance(a, Value):
                     a.uses += 1
-        for value in self.made:
-            value.array = instead.get(place(value.array), value.array)
+        for value in self.values:
+            value.array = replaced.get(location(value.array), value.array)
             tracer.register(value)
         tracer.calls.extend(self.calls)
 
-    def keep_all(self, grads: Any) -> list[Any]:
-        """Append the calls; the gradients as plain arrays."""
-        values = [None if x is None else self.lookup(plain(x)) for x in grads]
-        self.keep({})
+    def commit_gradients(self, grads: Sequence[Array | None]) -> list[Array | None]:
+        """Add the calls to the program, and return the gradients as plain arrays."""
+        values = [None if x is None else self.lookup(as_plain(x)) for x in grads]
+        self.commit()
         return [None if v is None else v.array for v in values]
 
 
-def alike(one: Any, two: Any) -> bool:
-    """Whether two arrays are bitwise the same and lie alike, or both are None."""
+def identical(one: Array | None, two: Array | None) -> bool:
+    """Whether two arrays have the same bits, shape, dtype and strides; or both are None."""
     if one is None or two is None:
         return one is two
     return bool(one.shape == two.shape and one.dtype == two.dtype and one.strides == two.strides

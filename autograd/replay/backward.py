@@ -1,4 +1,4 @@
-"""The backward passes of a traced step, written down."""
+"""The part of a Tracer that records backward passes."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from ..core.function import FunctionNode
 from ..core.graph import Node
 from ..core.primitive import unobserved
 from ..core.tensor import Tensor
-from .attempt import Attempt, alike
-from .calls import Array, Call, Held, place
+from .attempt import Attempt, identical
+from .calls import Array, Call, Constant, location
 from .errors import TraceError
 from .forward import Forward
 from .gradients import Gradients
-from .inline import Watched, arrays_in, opened, plain, watching
-from .nodes import OperationAgain, run_again, watched_twin
-from .traced_walk import TracedPass, count
+from .inline import Watched, arrays_in, as_plain, instrumented, watched_values
+from .nodes import OperationReplay, backward_of, watched_twin
+from .traced_pass import TracedPass, count
 
 
 class Backward(Forward):
-    """The part of a Tracer that runs nodes."""
+    """Runs the nodes of a backward pass and records what each computes."""
 
     gradients: Gradients
 
     def backward_pass(self, create: bool, *given: Any) -> Any:
-        """The object of a backward pass that begins."""
+        """Make the pass object of a backward pass that begins, see engine.run_backward."""
         if create:
             self.refuse("backward with create_graph=True can't be recorded")
         return TracedPass(self, create, *given)
 
     def run_node(self, node: Node, g: Any) -> Any:
-        """node.run(g), written down."""
+        """Run a node and record it: as NumPy calls if possible, else as one call."""
         runner = self._nodes.get(node)
         if isinstance(node, FunctionNode) and runner is None:
             mark = len(self.calls), len(self.values), len(self.outside)
@@ -43,89 +43,89 @@ class Backward(Forward):
                     return grads
             except TraceError:
                 pass
-            self._undo(*mark)
+            self._rollback(*mark)
         elif runner is None or (getattr(runner, "inlined", False) and isinstance(g, np.ndarray)):
-            grads = self._inlined_node(node, g) if runner is None else self._backward_inlined(runner, node, g)
+            grads = self._inline_rule(node, g) if runner is None else self._inline_backward(runner, node, g)
             if grads is not None:
                 return grads
         with unobserved():
             grads = [np.asarray(x) if isinstance(x, np.generic) else x for x in node.run(g, False)]
         gs = tuple(self.argument(x) for x in (g if node.outputs > 1 else (g,)))
         if runner is None:
-            kept = node.saved if isinstance(node.saved, tuple) else ()
-            for saved in (*kept, *vars(node).values()):
+            saved_values = node.saved if isinstance(node.saved, tuple) else ()
+            for saved in (*saved_values, *vars(node).values()):
                 array = getattr(saved, "array", saved)
                 if isinstance(array, np.ndarray):
                     self.fixed(array)
-            call = Call(run_again(node), gs, label=node.name())
+            call = Call(backward_of(node), gs, label=node.name())
         else:
             call = Call(runner.backward(node), gs, label=f"{node.name()}")
         call.single = False
         self.calls.append(call)
         for grad in grads:
-            known = isinstance(grad, np.ndarray) and grad.size and place(grad) in self._places
+            known = isinstance(grad, np.ndarray) and grad.size and location(grad) in self._by_location
             call.outs.append(self.value(grad, call) if isinstance(grad, np.ndarray) and not known else None)
         return grads
 
-    def _backward_inlined(self, runner: OperationAgain, node: Node, g: Any) -> Any:
-        """The same for its backward: the gradients, or None where it must stay a call."""
-        backward = runner.backward(node, opened)
-        watched = watching(runner.ctx.saved)
+    def _inline_backward(self, runner: OperationReplay, node: Node, g: Any) -> Any:
+        """Record an inlined Operation's backward as NumPy calls: its gradients, or None where it must stay one call."""
+        backward = runner.backward(node, instrumented)
+        watched = watched_values(runner.ctx.saved)
         runner.ctx.edges = tuple([None if edge is None else True for edge in node.edges])
-        kept, runner.ctx.saved = runner.ctx.saved, watched
+        unwatched, runner.ctx.saved = runner.ctx.saved, watched
         attempt = Attempt(self)
         self.operand(g)
         grads = attempt.run(lambda: backward(g.view(Watched)))
-        runner.ctx.saved = kept
-        if not self._right(attempt, grads, node, g):
-            for array in arrays_in(kept):
+        runner.ctx.saved = unwatched
+        if not self._matches_node(attempt, grads, node, g):
+            for array in arrays_in(unwatched):
                 self.fixed(array)
             return None
-        return attempt.keep_all(grads)
+        return attempt.commit_gradients(grads)
 
-    def _right(self, attempt: Attempt, grads: Any, node: Node, g: Any) -> bool:
-        """Whether an attempt's gradients are bitwise those of the node itself, and made by known calls."""
-        if grads is None or not all(x is None or attempt.knows(x) for x in grads):
+    def _matches_node(self, attempt: Attempt, grads: Any, node: Node, g: Any) -> bool:
+        """Whether an attempt's gradients are bitwise those of the node itself, and come from recorded calls."""
+        if grads is None or not all(x is None or attempt.is_known(x) for x in grads):
             return False
         with unobserved():
             wanted = node.run(g, False)
-        return len(wanted) == len(grads) and all(alike(None if x is None else plain(x), None if y is None else np.asarray(y))
+        return len(wanted) == len(grads) and all(identical(as_plain(x), None if y is None else np.asarray(y))
                                                  for x, y in zip(grads, wanted, strict=True))
 
-    def _inlined_node(self, node: Node, g: Any) -> Any:
-        """The rules of a declared operation, as ufuncs."""
+    def _inline_rule(self, node: Node, g: Any) -> Any:
+        """Record the rules of a declared operation as NumPy calls: the gradients, or None where it must stay one call."""
         if not isinstance(g, np.ndarray) or node.outputs > 1:
             return None
         self.operand(g)
         attempt = Attempt(self)
         other = watched_twin(node)
         grads = attempt.run(lambda: other.run(g.view(Watched), False))
-        return attempt.keep_all(grads) if self._right(attempt, grads, node, g) else None
+        return attempt.commit_gradients(grads) if self._matches_node(attempt, grads, node, g) else None
 
-    def plus(self, held: Array, value: Array) -> Array:
-        """held + value."""
-        total: Array = np.asarray(np.add(held, value))
-        self.add(Call(np.add, (self.operand(held), self.operand(value))), total)
+    def record_sum(self, pending: Array, value: Array) -> Array:
+        """Add two gradients of one tensor, and record that."""
+        total: Array = np.asarray(np.add(pending, value))
+        self.add(Call(np.add, (self.operand(pending), self.operand(value))), total)
         return total
 
-    def counted(self, leaf: Tensor) -> None:
-        """A leaf that somebody counts has got its gradient: it is counted in replays too."""
+    def record_count(self, leaf: Tensor) -> None:
+        """Count the gradient of a leaf that has a counter, now and in replays."""
         with unobserved():
             count(leaf)
-        self.calls.append(Call(count, (Held(leaf),), label="arrived"))
+        self.calls.append(Call(count, (Constant(leaf),), label="count"))
 
-    def end_pass(self, walk: Any) -> None:
-        """The nodes of a pass have run: its callbacks are called, in replays too."""
+    def end_pass(self, backward_pass: Any) -> None:
+        """Call the callbacks of a pass whose nodes have run, now and in replays."""
         with unobserved():
-            while walk.callbacks:
-                walk.callbacks.pop(0)()
+            while backward_pass.callbacks:
+                backward_pass.callbacks.pop(0)()
         self.calls.append(Call(end_of_pass, (), label="end_of_pass"))
-        self.gradients.look()
+        self.gradients.rescan()
 
 
 def end_of_pass() -> None:
-    """In a replay: call what the pass's tallies have queued."""
-    walk = running.passes[-1]
-    while walk.callbacks:
-        walk.callbacks.pop(0)()
+    """In a replay: call the callbacks that counters have queued on the pass, and end it."""
+    backward_pass = running.passes[-1]
+    while backward_pass.callbacks:
+        backward_pass.callbacks.pop(0)()
     running.passes.pop()

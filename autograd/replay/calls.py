@@ -1,4 +1,4 @@
-"""What a trace consists of: values (arrays) and calls that make them."""
+"""The parts of a recorded program: Value, an array; Call, which computes values; Constant, an object passed as it is."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-OURS = ("autograd", "dparallel")
+Location = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype[Any]]
+PACKAGES = ("autograd", "dparallel")
 
 
 class Value:
-    """An array of the traced step: made by a call, an argument, or one from outside that is used where it is.
+    """An array of the recorded step: the result of a call, an argument of the step, or an array from outside.
 
-    `fixed`: it lives in the memory that `array` has, in every replay. Otherwise it is whatever its call returns.
+    `fixed`: every replay keeps it in the memory of `array`. Otherwise it is the array that its call returns.
     """
 
     __slots__ = ("adopted", "array", "fixed", "maker", "number", "uses")
@@ -23,7 +24,7 @@ class Value:
     def __init__(self, number: int, array: Array, maker: Call | None) -> None:
         self.number, self.array, self.maker = number, array, maker
         self.fixed = maker is None
-        self.adopted = False                         # becomes a leaf's .grad
+        self.adopted = False                         # this very array becomes a leaf's .grad
         self.uses = 0
 
     def __repr__(self) -> str:
@@ -42,12 +43,12 @@ class Call:
         self.outs: list[Value | None] = []
         self.single = True                           # returns its one output, not a sequence of them
         self.out = out_of(function, self.settings)
-        self.optional = False                        # reads only: left out where nobody uses what it gives
+        self.optional = False                        # it only reads: dropped where its result is not used
         self.line = user_line()
 
 
-def out_of(function: Any, settings: dict[str, Any]) -> str:
-    """How a function takes the memory for its result: "" if it does not."""
+def out_of(function: Callable[..., Any], settings: dict[str, Any]) -> str:
+    """The source text that passes memory for the result to a function; "" if it takes none."""
     if isinstance(function, np.ufunc):
         if function.nout != 1:
             return ""
@@ -56,47 +57,47 @@ def out_of(function: Any, settings: dict[str, Any]) -> str:
     return ", out={}" if isinstance(owner, np.ufunc) and function.__name__ == "reduce" else ""
 
 
-def name_of(function: Any) -> str:
-    """What a function is called in the program's text."""
+def name_of(function: Callable[..., Any]) -> str:
+    """The name of a function in the program's text."""
     return str(getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or type(function).__name__)
 
 
 def user_line() -> str:
-    """`file:line` of the innermost frame that is not ours."""
+    """`file:line` of the innermost frame outside of autograd and dparallel."""
     frame: Any = sys._getframe(1)
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in (*OURS, "contextlib"):
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in (*PACKAGES, "contextlib"):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
     return "?"
 
 
-def owner_of(array: Any) -> Any:
-    """The array whose memory this one looks into: itself, where it has its own."""
+def root_of(array: Array) -> Array:
+    """The array that owns the memory of this one: the end of its chain of `.base`."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
 
 
-def inside(array: Array, of: Array) -> bool:
-    """Whether all elements of `array` lie in the memory that `of` spans."""
+def spanned_by(array: Array, whole: Array) -> bool:
+    """Whether all elements of `array` lie in the memory that `whole` spans."""
     low, high = np.lib.array_utils.byte_bounds(array)
-    first, last = np.lib.array_utils.byte_bounds(of)
+    first, last = np.lib.array_utils.byte_bounds(whole)
     return bool(first <= low and high <= last)
 
 
 _interface = np.ndarray.__array_interface__.__get__      # type: ignore[attr-defined]
 
 
-def place(array: Any) -> Any:
-    """What tells where an array lies and how."""
+def location(array: Array) -> Location:
+    """What identifies an array in memory: address, shape, strides, dtype."""
     return _interface(array)["data"][0], array.shape, array.strides, array.dtype
 
 
-class Held:
-    """An argument that is handed over as the very object."""
+class Constant:
+    """An argument that every replay passes as the same object, also where it is an array."""
 
-    __slots__ = ("thing",)
+    __slots__ = ("value",)
 
-    def __init__(self, thing: Any) -> None:
-        self.thing = thing
+    def __init__(self, value: object) -> None:
+        self.value = value

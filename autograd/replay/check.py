@@ -1,11 +1,11 @@
-"""Replays beside the step itself: the same results, tensors, gradients and Python numbers."""
+"""The check of a recording: a replay must leave the same results, tensors, gradients and Python numbers as the step."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ..core.tensor import result
-from .compare import equal, same
+from .compare import bitwise_equal, equal_settings
 from .errors import TraceError
 from .nests import Nest
 from .state import Snapshot
@@ -20,41 +20,42 @@ MSG_RETURNED = ("trace: the step returns a {kind} of Python that changes ({one!r
 
 
 def copied(returned: Any) -> Nest:
-    """What a step returned, as it is now: later steps may write to it."""
+    """The result of a step with its tensors copied, since later steps may write to them."""
     nest = Nest(returned)
     nest.tensors = [result(t.array.copy()) for t in nest.tensors]
     return nest
 
 
 def compare_results(expected: list[Nest], got: list[Nest]) -> None:
-    """What steps returned and what replays returned. TraceError if a bit differs."""
+    """Compare the results of steps with those of replays: TraceError if a bit differs."""
     for number, (one, two) in enumerate(zip(expected, got, strict=True), 1):
         for n, (e, g) in enumerate(zip(one.tensors, two.tensors, strict=True)):
-            if not same(e.array, g.array):
+            if not bitwise_equal(e.array, g.array):
                 raise TraceError(MSG_DIFFERS.format(name=f"result {n} of step {number} of {len(got)}"))
-        for e, g in zip(one.others, two.others, strict=True):
-            if not equal(e, g):
+        for e, g in zip(one.constants, two.constants, strict=True):
+            if not equal_settings(e, g):
                 raise TraceError(MSG_RETURNED.format(kind=type(e).__name__, one=g, two=e))
 
 
 def compare_tensors(before: Snapshot, after: Snapshot) -> None:
-    """Tensors as replays left them, which are those of before, and as steps left them. TraceError if a bit differs."""
+    """Compare the tensors of `before`, in their present state after replays, with their copies after steps: TraceError if
+    a bit differs."""
     watched = {t for t, _, _, _ in before.tensors}
     for t, values, _, gradient in after.tensors:
         if t not in watched:
             continue
-        if not same(values, t.array):
+        if not bitwise_equal(values, t.array):
             raise TraceError(MSG_DIFFERS.format(name=f"a tensor of shape {list(t.shape)}"))
         g = None if t._grad is None else t._grad.array
-        if not (g is gradient is None or (g is not None and gradient is not None and same(g, gradient))):
+        if not (g is gradient is None or (g is not None and gradient is not None and bitwise_equal(g, gradient))):
             raise TraceError(MSG_DIFFERS.format(name=f"the gradient of a tensor of shape {list(t.shape)}"))
 
 
 def changed_numbers(steps: Snapshot, replays: Snapshot) -> str:
-    """The Python numbers that steps left other than replays did, in words; "" if there are none."""
+    """The Python numbers that differ after steps and after replays, in words; "" if there are none."""
     left = replays.numbers()
     changed = [f"{name} ({left[key][1]}, then {value})" for key, (name, value) in steps.numbers().items()
-               if key in left and not equal(left[key][1], value)]
+               if key in left and not equal_settings(left[key][1], value)]
     return ", ".join(changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
 
 

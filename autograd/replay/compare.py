@@ -1,4 +1,7 @@
-"""Two recordings of a step, on different data, must be one program: what differs is something that no call has made."""
+"""Comparison of two recordings of a step on different data: they must be one program.
+
+What differs was computed outside of recorded calls, and a replay would repeat it: TraceError.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
-from .calls import Call, Held, Value, place
+from .calls import Call, Constant, Value, location
 from .errors import TraceError
 from .tracer import Tracer
 
 
 def compare(one: Tracer, two: Tracer) -> set[int]:
-    """The numbers of values that each step makes anew, unseen, and alike. TraceError if the recordings differ."""
+    """The numbers of the values that each step makes outside of recorded calls, always with the same contents. TraceError if
+    the recordings differ in anything else."""
     fresh: set[int] = set()
     if len(one.calls) != len(two.calls):
         number = next((n for n, (a, b) in enumerate(zip(one.calls, two.calls)) if a.label != b.label),     # noqa: B905
@@ -44,32 +48,32 @@ def compare(one: Tracer, two: Tracer) -> set[int]:
 
 
 def difference(x: Any, y: Any, outside: dict[int, Any], fresh: set[int]) -> str:
-    """What is different about an argument in the two recordings; "" if nothing is."""
+    """How an argument differs between the two recordings, in words; "" if it does not."""
     if isinstance(x, Value) and isinstance(y, Value):
         if x.number != y.number or x.array.shape != y.array.shape or x.array.dtype != y.array.dtype:
             return "another tensor, or one of another shape, the second time"
-        if id(x) not in outside or place(x.array) == place(y.array):
+        if id(x) not in outside or location(x.array) == location(y.array):
             return ""
         fresh.add(y.number)
-        return "" if same(outside[id(x)], outside[id(y)]) else "an array that has other values the second time"
+        return "" if bitwise_equal(outside[id(x)], outside[id(y)]) else "an array that has other values the second time"
     if isinstance(x, Value) or isinstance(y, Value):
         return "an array only once"
-    if isinstance(x, (Held, Tensor)) or callable(x):
+    if isinstance(x, (Constant, Tensor)) or callable(x):
         return ""
-    return "" if equal(x, y) else f"{x!r:.60}, then {y!r:.60}"
+    return "" if equal_settings(x, y) else f"{x!r:.60}, then {y!r:.60}"
 
 
-def same(x: Any, y: Any) -> bool:
-    """Whether two arrays are bitwise alike."""
+def bitwise_equal(x: Any, y: Any) -> bool:
+    """Whether two arrays have the same shape, dtype and bits."""
     return bool(x.shape == y.shape and x.dtype == y.dtype and x.tobytes() == y.tobytes())
 
 
-def equal(x: Any, y: Any) -> bool:
-    """Whether two settings are the same; what has no notion of it is."""
+def equal_settings(x: Any, y: Any) -> bool:
+    """Whether two settings are equal. Objects that cannot be compared are equal if their types are."""
     if isinstance(x, (tuple, list)):
-        return type(x) is type(y) and len(x) == len(y) and all(map(equal, x, y))
+        return type(x) is type(y) and len(x) == len(y) and all(map(equal_settings, x, y))
     if isinstance(x, (np.ndarray, np.generic)):
-        return isinstance(y, (np.ndarray, np.generic)) and same(np.asarray(x), np.asarray(y))
+        return isinstance(y, (np.ndarray, np.generic)) and bitwise_equal(np.asarray(x), np.asarray(y))
     if isinstance(x, (bool, int, float, complex, str, np.dtype, slice)):
         return bool(x == y) or (x != x and y != y)
     return type(x) is type(y)

@@ -1,4 +1,4 @@
-"""The one error of this room."""
+"""TraceError, which trace_step() and replays raise."""
 
 
 class TraceError(RuntimeError):

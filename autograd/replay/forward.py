@@ -1,4 +1,4 @@
-"""What the core tells of calls: declared operations, Operations and Functions, written down."""
+"""The part of a Tracer that records calls which make nodes: declared operations, Operations and Functions."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from ..core.graph import Node
 from ..core.primitive import unobserved
 from ..core.tensor import Tensor
 from .attempt import Attempt
-from .calls import OURS, Array, Call, place
+from .calls import PACKAGES, Array, Call, location
 from .errors import TraceError
-from .inline import Watched, arrays_in, opened, plain
-from .nodes import FunctionAgain, OperationAgain, apply
+from .inline import Watched, arrays_in, as_plain, instrumented
+from .nodes import FunctionReplay, OperationReplay, apply
 from .values import Values
 
-SMALL = 1 << 16                      # elements: for larger arrays the way to the kernel costs nothing
-LEAVES = {"array", "data", "numpy"}                  # attributes of a Tensor that show its memory
+SMALL = 1 << 16                      # elements: for larger arrays the overhead of calling a kernel does not count
+DIRECT_ACCESS = {"array", "data", "numpy"}           # attributes of a Tensor that give its memory
 
 
 class Forward(Values):
-    """The part of a Tracer that is told of calls."""
+    """Records declared operations, Operations and Functions; see core/primitive.py for the events."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._nodes: dict[Node, Any] = {}            # of operations with a ctx: what runs them again
+        self._nodes: dict[Node, Any] = {}            # nodes of Operations and Functions: what replays them
         self._entering = False
 
     def computed(self, forward: Callable[..., Any], arrays: tuple[Any, ...], inputs: tuple[Any, ...], out: Any) -> None:
-        """A declared operation has computed out.array = forward(*arrays); they are those of `inputs`, maybe cast."""
+        """Record a declared operation: out.array = forward(*arrays), the arrays of `inputs`, maybe cast."""
         self._check_modes()
         for x in inputs:
             self.guard(x)
@@ -41,39 +41,39 @@ class Forward(Values):
                 self.add(cast, a)
             given[number] = a
         self.compute(forward, tuple(given), out.array)
-        self._new(out)
+        self._note_tensors(out)
 
     def compute(self, forward: Callable[..., Any], args: tuple[Any, ...], made: Array) -> None:
-        """made = forward(*args): as ufuncs if it is so simple."""
+        """Record made = forward(*args): as NumPy calls if possible, else as one call."""
         if self.find(made) is not None:
-            return                                   # a view of what is fixed by now, or nothing new
-        if isinstance(forward, np.ufunc) or not self._inlined(forward, args, made):
+            return                                   # a view of a fixed value, or an array that has a value
+        if isinstance(forward, np.ufunc) or not self._inline_call(forward, args, made):
             call = Call(forward, tuple(self.argument(a) for a in args))
             self.add(call, made)
 
-    def _inlined(self, function: Callable[..., Any], args: tuple[Any, ...], made: Array) -> bool:
-        """Try to write a call down as the ufuncs inside it."""
+    def _inline_call(self, function: Callable[..., Any], args: tuple[Any, ...], made: Array) -> bool:
+        """Try to record a call as the NumPy calls that it makes; whether that was possible."""
         arrays = tuple(a.view(Watched) if isinstance(a, np.ndarray) else a for a in args)
         attempt = Attempt(self)
-        out = attempt.run(lambda: opened(function)(*arrays))
-        if not attempt.gives(out, made):
+        out = attempt.run(lambda: instrumented(function)(*arrays))
+        if not attempt.reproduces(out, made):
             return False
-        attempt.keep({place(out): made})
+        attempt.commit({location(out): made})
         return True
 
     def operated(self, operation: Any, node: Any, args: tuple[Any, ...], arrays: list[Any], settings: dict[str, Any],
                  out: Any) -> None:
-        """An Operation has run forward on `arrays`."""
+        """Record an Operation, whose forward has run on `arrays`."""
         self._check_modes()
         for x in args:
             self.guard(x)
         outs = out if isinstance(out, tuple) else (out,)
-        known = [self._places.get(place(o.array)) for o in outs]
-        runner = OperationAgain(operation, node)
-        if known == [None] and self._operation_inlined(operation, runner, arrays, settings, outs[0]):
+        known = [self._by_location.get(location(o.array)) for o in outs]
+        runner = OperationReplay(operation, node)
+        if known == [None] and self._inline_operation(operation, runner, arrays, settings, outs[0]):
             if outs[0].edge is not None and outs[0].edge[0] is node:
                 self._nodes[node] = runner
-            self._new(outs)
+            self._note_tensors(outs)
             return
         values = tuple(self.argument(a) for a in arrays)
         settings = {name: self.argument(v) if isinstance(v, np.ndarray) else v for name, v in settings.items()}
@@ -83,11 +83,11 @@ class Forward(Values):
         call.outs = [self.value(o.array, call) if k is None else None for o, k in zip(outs, known, strict=True)]
         if any(o.edge is not None and o.edge[0] is node for o in outs):
             self._nodes[node] = runner
-        self._new(outs)
+        self._note_tensors(outs)
 
-    def _operation_inlined(self, operation: Any, runner: OperationAgain, arrays: list[Any], settings: dict[str, Any],
+    def _inline_operation(self, operation: Any, runner: OperationReplay, arrays: list[Any], settings: dict[str, Any],
                            out: Any) -> bool:
-        """Try to write a small built-in Operation down as the ufuncs inside it; its ctx keeps what it saved for good."""
+        """Try to record a small Operation as the NumPy calls that its forward makes. Its ctx keeps what this run saved."""
         made = out.array
         if any(holds_array(value) or callable(value) for value in settings.values()) or any(
                 isinstance(a, np.ndarray) and a.size > SMALL for a in (*arrays, made)):
@@ -97,32 +97,32 @@ class Forward(Values):
                 self.operand(a)
         watched = [a.view(Watched) if isinstance(a, np.ndarray) else a for a in arrays]
         attempt = Attempt(self)
-        got = attempt.run(lambda: opened(operation.forward)(runner.empty_ctx(), *watched, **settings))
+        got = attempt.run(lambda: instrumented(operation.forward)(runner.empty_ctx(), *watched, **settings))
         ctx = runner.ctx
-        if not attempt.gives(got, made) or any(holds_array(v) for n, v in vars(ctx).items()):
+        if not attempt.reproduces(got, made) or any(holds_array(v) for n, v in vars(ctx).items()):
             return False
-        if not all(attempt.knows(v) for v in arrays_in(ctx.saved)):
+        if not all(attempt.is_known(v) for v in arrays_in(ctx.saved)):
             return False
-        attempt.keep({place(got): made})
-        ctx.saved = self._settled(ctx.saved, got, made)
+        attempt.commit({location(got): made})
+        ctx.saved = self._plain_saved(ctx.saved, got, made)
         runner.inlined = True
         return True
 
-    def _settled(self, saved: Any, got: Any, made: Array) -> Any:
-        """What a rule saved, as plain arrays, with the step's own result in the place of the attempt's."""
+    def _plain_saved(self, saved: Any, got: Array, made: Array) -> Any:
+        """Saved values as plain arrays, where the result of the attempt is replaced by that of the step itself."""
         if isinstance(saved, tuple):
-            return tuple([self._settled(v, got, made) for v in saved])
+            return tuple([self._plain_saved(v, got, made) for v in saved])
         if not isinstance(saved, np.ndarray):
             return saved
-        return made if place(saved) == place(got) else plain(saved)
+        return made if location(saved) == location(got) else as_plain(saved)
 
     def entered(self) -> bool:
-        """Whether apply() is called by function(), below."""
+        """Whether apply() is called by function(), below; asked once per call."""
         entering, self._entering = self._entering, False
         return entering
 
     def function(self, cls: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-        """A Function: what it calls is recorded, if that is all it does; else its forward and backward are called again."""
+        """Record a Function: by the operations that it calls if it does nothing else, else replays call it again."""
         self._check_modes()
         for x in args:
             self.guard(x)
@@ -133,16 +133,16 @@ class Forward(Values):
                 out = apply(cls, *args, **settings)
                 if all(not isinstance(o, Tensor) or self.find(o.array) is not None
                        for o in (out if isinstance(out, tuple) else (out,))):
-                    self._new(out)
+                    self._note_tensors(out)
                     return out
             except TraceError:
                 pass
             finally:
                 self._entering = False
-            self._undo(*mark)
-        return self._function_again(cls, args, settings)
+            self._rollback(*mark)
+        return self._record_function(cls, args, settings)
 
-    def _function_again(self, cls: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+    def _record_function(self, cls: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
         with unobserved():
             out = apply(cls, *args, **settings)
         outs = out if isinstance(out, tuple) else (out,)
@@ -153,28 +153,28 @@ class Forward(Values):
         for x in args:
             if isinstance(x, Tensor):
                 self.fixed(x.array)
-        runner = FunctionAgain(cls, args, settings)
+        runner = FunctionReplay(cls, args, settings)
         call = Call(runner.forward, (), label=cls.__name__)
         call.single = len(tensors) == 1
-        known = [self._places.get(place(t.array)) if t.array.size else None for t in tensors]
+        known = [self._by_location.get(location(t.array)) if t.array.size else None for t in tensors]
         self.calls.append(call)
         call.outs = [self.value(t.array, call) if k is None else None for t, k in zip(tensors, known, strict=True)]
         if node is not None:
             self._nodes[node] = runner
-        self._new(tuple(tensors))
+        self._note_tensors(tuple(tensors))
         return out
 
 
 def holds_array(value: Any) -> bool:
-    """Whether an attribute of a ctx is an array, or a nest with one."""
+    """Whether an attribute of a ctx is an array or Tensor, or a tuple or list with one."""
     return isinstance(value, (np.ndarray, Tensor)) or (
         isinstance(value, (tuple, list)) and any(map(holds_array, value)))
 
 
 def transparent(cls: Any) -> bool:
-    """Whether a Function may be taken apart: ours, if it says so; the user's, if its text does not name what leads past
-    recorded calls."""
-    if cls.__module__.partition(".")[0] in OURS:
+    """Whether a Function may be recorded by the operations that it calls: one of this project's if it says so, a user's if
+    its code names none of DIRECT_ACCESS."""
+    if cls.__module__.partition(".")[0] in PACKAGES:
         return bool(cls.transparent)
     codes = [getattr(getattr(cls, name), "__code__", None) for name in ("forward", "backward", "setup_context")]
-    return all(code is not None and not LEAVES & set(code.co_names) for code in codes)
+    return all(code is not None and not DIRECT_ACCESS & set(code.co_names) for code in codes)

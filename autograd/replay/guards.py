@@ -1,11 +1,12 @@
-"""What must be in a replay as it was when the step was recorded: tensors' memory, modules' modes and parts, hooks, and
-variables that hold tensors."""
+"""Guards: checks, before a replay, that the step's surroundings are as when it was recorded: the memory of tensors, the
+modes and members of modules, hooks, and variables that hold tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from ..core.graph import NodeHooks
 from ..core.tensor import Tensor
 from .errors import TraceError
 
@@ -13,15 +14,15 @@ MSG_CHANGED = ("replay: a {what} of the step is not what it was when the step wa
 
 
 class Guards:
-    """Looked at before each replay: 0.1 us for a tensor or a variable, 0.3 for a module."""
+    """The checks before each replay. A tensor or a variable costs 0.1 us, a module 0.3 us."""
 
     def __init__(self, tensors: Collection[tuple[Tensor, Any, int]], modules: Iterable[Any],
                  variables: Iterable[tuple[str, Any, Any]]) -> None:
-        """variables outside of the step: see state.variables."""
+        """tensors: each with its array and its `tracked`. variables: those outside of the step, see state.variables."""
         guarded = {id(tensor) for tensor, _, _ in tensors}
         self._variables = [variable for variable in variables if id(variable[2]) in guarded]
         self._tensors = [(tensor, array, tracked, tensor_hooks(tensor.hooks)) for tensor, array, tracked in tensors]
-        self._modules = [(m, vars(m), m.training, parts(m), module_hooks(vars(m))) for m in modules]
+        self._modules = [(m, vars(m), m.training, direct_members(m), module_hooks(vars(m))) for m in modules]
 
     def check(self) -> None:
         """TraceError if something has changed."""
@@ -34,13 +35,13 @@ class Guards:
         for name, holder, tensor in self._variables:
             if (holder.get(name) if isinstance(holder, dict) else holder.cell_contents) is not tensor:
                 raise self._changed("variable", f"{name} is another tensor")
-        for module, held, training, own, hooks in self._modules:
+        for module, attributes, training, members, hooks in self._modules:
             if module.training is not training:
                 raise self._changed(f"module ({type(module).__name__})", f"training was {training}")
-            if module_hooks(held) != hooks:
+            if module_hooks(attributes) != hooks:
                 raise self._changed(f"module ({type(module).__name__})", "a hook was added or removed")
-            for name, part in own:
-                if held.get(name) is not part:
+            for name, part in members:
+                if attributes.get(name) is not part:
                     raise self._changed(f"module ({type(module).__name__})", f"its {name} was replaced")
 
     @staticmethod
@@ -48,21 +49,21 @@ class Guards:
         return TraceError(MSG_CHANGED.format(what=what, detail=detail))
 
 
-def tensor_hooks(hooks: Any) -> tuple[int, ...]:
-    """The numbers of a leaf's hooks."""
+def tensor_hooks(hooks: NodeHooks | None) -> tuple[int, ...]:
+    """The ids of a leaf's hooks."""
     return () if hooks is None else (*hooks.post, *hooks.tensor.get(0, ()))
 
 
-def module_hooks(held: dict[str, Any]) -> tuple[int, ...]:
-    """The numbers of a module's hooks."""
-    kinds = held.get("_hooks")
+def module_hooks(attributes: dict[str, Any]) -> tuple[int, ...]:
+    """The ids of a module's hooks."""
+    kinds = attributes.get("_hooks")
     return () if kinds is None else tuple([number for hooks in kinds.values() for number in hooks])
 
 
-def parts(module: Any) -> list[tuple[str, Any]]:
-    """A module's own parameters, buffers and modules, by the names of its attributes."""
-    own = {id(part) for _, part in (*module.own_parameters(), *module.own_buffers(), *module.held_modules())}
-    return [(name, part) for name, part in vars(module).items() if id(part) in own]
+def direct_members(module: Any) -> list[tuple[str, Any]]:
+    """A module's direct parameters, buffers and modules, with the names of its attributes that hold them."""
+    members = {id(part) for _, part in (*module.own_parameters(), *module.own_buffers(), *module.held_modules())}
+    return [(name, part) for name, part in vars(module).items() if id(part) in members]
 
 
 __all__ = ["Guards"]

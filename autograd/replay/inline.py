@@ -1,8 +1,8 @@
-"""Small rules taken apart into the NumPy calls that they consist of, so that a replay makes just these, into fixed memory.
+"""Inlining: a small rule is recorded as the NumPy calls that it makes, so that a replay makes only these, into fixed memory.
 
-A rule is run on Watched arrays, in a copy whose calls of kernels are seen (`opened`). A kernel becomes the ufuncs inside it,
-or one call if it is more than that. Where the rule itself does anything but that, on arrays that the tracer knows, on
-constants and on numbers, it stays one call of the program.
+The rule runs on Watched arrays, in a copy whose calls of other functions are observed (`instrumented`). A kernel is recorded
+as the ufuncs that it calls, or as one call if it does anything else. A rule that does more than call ufuncs and kernels, on
+arrays that the tracer knows, on constants and on numbers, raises NotInlinable and stays one call of the program.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import threading
 import types
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,98 +25,101 @@ from ..kernels.threads import matmul
 from ..kernels.where import masked
 from .calls import Array, Call, name_of
 
+if TYPE_CHECKING:
+    pass
+
 VIEWS = {np.swapaxes, np.transpose, np.moveaxis, np.reshape, np.expand_dims, np.squeeze, np.broadcast_to}
 PLAIN = (bool, int, float, complex)
-KERNELS, OPENED = "autograd.kernels.", "__opened__"
-INTO = {product, affine, masked, matmul}                     # kernels that take memory for what they give
+KERNELS, INSTRUMENTED = "autograd.kernels.", "__instrumented__"
+TAKES_OUT = {product, affine, masked, matmul}                     # kernels that take memory for their result
 
 
-class Opaque(Exception):
-    """This rule is not only ufuncs."""
+class NotInlinable(Exception):
+    """The rule does something else than call ufuncs and kernels."""
 
 
 class _Recording(threading.local):
-    """The calls of the rule that this thread runs."""
+    """The attempt of the rule that this thread runs now."""
 
-    attempt: Any = None
+    attempt: Any = None              # an Attempt, while a rule runs
 
 
 recording = _Recording()
 
 
 def cast(x: Array, dtype: Any) -> Array:
-    """x in another dtype."""
+    """x converted to dtype, as a call of its own in the program."""
     return converted(x, dtype)
 
 
 class Flags:
-    """What a rule may ask of how a Watched array lies."""
+    """The flags of a Watched array that a rule may read; all others raise NotInlinable."""
 
     def __init__(self, flags: Any) -> None:
         self.c_contiguous, self.f_contiguous, self.writeable = flags.c_contiguous, flags.f_contiguous, flags.writeable
 
     def __getattr__(self, name: str) -> Any:
-        raise Opaque
+        raise NotInlinable
 
 
 class Watched(np.ndarray):
-    """An array whose ufuncs are recorded; what else could let its values escape, unseen, is Opaque."""
+    """An array whose ufuncs are recorded. All that could read its values unobserved raises NotInlinable."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **settings: Any) -> Any:
         if recording.attempt is None:
-            raise Opaque
+            raise NotInlinable
         if method not in ("__call__", "reduce") or ufunc.nout != 1 or in_kernel(sys._getframe(1)):
-            raise Opaque
-        args = [known(x) for x in inputs]
-        operands = [plain(x) for x in inputs]
+            raise NotInlinable
+        args = [operand(x) for x in inputs]
+        operands = [as_plain(x) for x in inputs]
         if out is not None:                          # in place
             if method == "reduce" or settings or not isinstance(out[0], Watched):
-                raise Opaque
-            target = known(out[0])
-            if target.number >= 0:                   # not made by this rule: it would be written to twice
-                raise Opaque
-            ufunc(*operands, plain(out[0]))
+                raise NotInlinable
+            target = operand(out[0])
+            if target.number >= 0:                   # a value of the step: the rule would write to it twice
+                raise NotInlinable
+            ufunc(*operands, as_plain(out[0]))
             safe = all(not isinstance(x, np.ndarray) or x.dtype is out[0].dtype for x in inputs)
-            recording.attempt.new(Call(ufunc, (*args, target), {} if safe else {"casting": "same_kind"}), None)
+            recording.attempt.append(Call(ufunc, (*args, target), {} if safe else {"casting": "same_kind"}), None)
             return out[0]
         function: Any = ufunc if method == "__call__" else ufunc.reduce
         made = np.asarray(function(*operands, **settings))
         if ufunc is np.matmul and settings == {"order": "C"} and made.flags.c_contiguous:
-            settings = {}                            # memory for the result will be given
+            settings = {}                            # replays pass memory for the result
         label = f"{ufunc.__name__}.reduce" if method == "reduce" else name_of(function)
-        recording.attempt.new(Call(function, tuple(args), settings, label=label), made)
+        recording.attempt.append(Call(function, tuple(args), settings, label=label), made)
         return made.view(Watched)
 
     def __getitem__(self, index: Any) -> Any:
         if not (isinstance(index, tuple) and all(i is None or isinstance(i, slice) for i in index)):
-            raise Opaque
+            raise NotInlinable
         return super().__getitem__(index)            # a view
 
     def astype(self, dtype: Any, *, copy: bool = True) -> Any:  # type: ignore[override]
-        """A cast is a call too."""
-        return self if self.dtype == dtype and not copy else whole(cast, (self, np.dtype(dtype)))
+        """The array in another dtype, recorded as a call of cast()."""
+        return self if self.dtype == dtype and not copy else opaque_call(cast, (self, np.dtype(dtype)))
 
     def view(self, kind: Any) -> Any:  # type: ignore[override]
-        """The same array for NumPy alone; not its bits as another dtype."""
+        """The array as another class of arrays; its bits as another dtype are NotInlinable."""
         if not isinstance(kind, type) or not issubclass(kind, np.ndarray):
-            raise Opaque
+            raise NotInlinable
         return super().view(kind)
 
     @property
     def flags(self) -> Any:
-        """Some: kernels that take addresses ask for others first."""
-        return Flags(plain(self).flags)
+        """The layout and writeable flags. Kernels that take addresses read others first, which raise NotInlinable."""
+        return Flags(as_plain(self).flags)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function not in VIEWS or kwargs:
-            raise Opaque
-        made = function(*[plain(a) for a in args])
+            raise NotInlinable
+        made = function(*[as_plain(a) for a in args])
         if not isinstance(made, np.ndarray) or not isinstance(args[0], Watched) or not np.may_share_memory(made, args[0]):
-            raise Opaque
+            raise NotInlinable
         return made.view(Watched)                    # a view: of no call
 
     def _escapes(self, *args: Any, **kwargs: Any) -> Any:
-        raise Opaque
+        raise NotInlinable
 
     item = tolist = tobytes = __bool__ = __float__ = __int__ = __index__ = __complex__ = _escapes
     __setitem__ = __iter__ = copy = fill = sort = put = itemset = dot = take = _escapes
@@ -126,108 +129,109 @@ class Watched(np.ndarray):
 
 # --- calls of kernels ---------------------------------------------------------------------------------------------------
 
-def opened(function: Any) -> Any:
-    """A copy of a Python function of ours in which the functions of ours that it calls are seen."""
-    if not ours(function):
+def instrumented(function: Any) -> Any:
+    """A copy of one of this package's functions that observes the calls of other such functions; other callables as they
+    are."""
+    if not is_internal(function):
         return function
-    around = {name: stand_for(value) for name, value in function.__globals__.items()}
-    around[OPENED] = True
-    cells = tuple([types.CellType(stand_for(cell.cell_contents)) for cell in function.__closure__ or ()])
-    copy = types.FunctionType(function.__code__, around, function.__name__, function.__defaults__, cells)
+    namespace = {name: substitute(value) for name, value in function.__globals__.items()}
+    namespace[INSTRUMENTED] = True
+    cells = tuple([types.CellType(substitute(cell.cell_contents)) for cell in function.__closure__ or ()])
+    copy = types.FunctionType(function.__code__, namespace, function.__name__, function.__defaults__, cells)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy
 
 
-def stand_for(value: Any) -> Any:
-    """What an opened function finds under a name: our functions and Operations so that what they call is seen."""
-    if ours(value):
-        return functools.partial(through, value)
+def substitute(value: Any) -> Any:
+    """What an instrumented function finds under a global name: functions and Operations of this package observed."""
+    if is_internal(value):
+        return functools.partial(observed_call, value)
     if isinstance(value, type) and issubclass(value, Operation):
-        return types.SimpleNamespace(apply=functools.partial(applied, value))
+        return types.SimpleNamespace(apply=functools.partial(observed_apply, value))
     if isinstance(value, types.MethodType) and value.__name__ == "apply" and isinstance(value.__self__, type) and (
             issubclass(value.__self__, Operation)):
-        return functools.partial(applied, value.__self__)
+        return functools.partial(observed_apply, value.__self__)
     return value
 
 
 def in_kernel(frame: Any) -> bool:
-    """Whether a ufunc was called by a kernel that is not opened: the kernel may do more than that, unseen."""
+    """Whether a ufunc was called by a kernel that is not instrumented, and may do more than call ufuncs."""
     while frame.f_globals["__name__"].startswith("numpy"):
         frame = frame.f_back
-    return frame.f_globals["__name__"].startswith(KERNELS) and OPENED not in frame.f_globals
+    return frame.f_globals["__name__"].startswith(KERNELS) and INSTRUMENTED not in frame.f_globals
 
 
-def ours(function: Any) -> bool:
-    """Whether this is a Python function of this package, not compiled."""
+def is_internal(function: Any) -> bool:
+    """Whether this is a Python function of this package, and not a compiled one."""
     return type(function) is types.FunctionType and function.__module__.startswith("autograd.")
 
 
-def through(function: Any, *args: Any, **settings: Any) -> Any:
-    """A call of one of our functions: of a kernel the ufuncs inside it, if these give its result; else the kernel itself."""
+def observed_call(function: Any, *args: Any, **settings: Any) -> Any:
+    """Call a function of this package. A kernel is recorded as its ufuncs if these give its result, else as one call."""
     if not any(isinstance(x, Watched) for x in (*args, *settings.values())):
         return function(*args, **settings)
     if not function.__module__.startswith(KERNELS):
-        return opened(function)(*args, **settings)
-    if function.__annotations__.get("return") != "None":     # what writes to an argument is not tried: it would do so twice
+        return instrumented(function)(*args, **settings)
+    if function.__annotations__.get("return") != "None":     # a kernel that writes to an argument would do so twice
         mark = recording.attempt.mark()
-        with contextlib.suppress(Opaque, TypeError, ValueError, AttributeError, IndexError):
-            made = opened(function)(*args, **settings)
+        with contextlib.suppress(NotInlinable, TypeError, ValueError, AttributeError, IndexError):
+            made = instrumented(function)(*args, **settings)
             if isinstance(made, Watched):
                 return made
         recording.attempt.undo(mark)
-    return whole(function, args, settings)
+    return opaque_call(function, args, settings)
 
 
-def applied(operation: Any, *args: Any, **settings: Any) -> Any:
-    """operation.apply() in a rule: on arrays that is its forward."""
+def observed_apply(operation: Any, *args: Any, **settings: Any) -> Any:
+    """operation.apply() within a rule, where it is forward on arrays."""
     if not any(isinstance(x, Watched) for x in args):
         return operation.apply(*args, **settings)
     if any(x.dtype.kind == "V" for x in args if isinstance(x, np.ndarray)):
-        raise Opaque                                         # bfloat16 is computed in float32
-    return opened(operation.forward)(operation.node(), *args, **settings)
+        raise NotInlinable                                         # bfloat16 is computed in float32
+    return instrumented(operation.forward)(operation.node(), *args, **settings)
 
 
-def whole(function: Any, args: tuple[Any, ...], settings: Mapping[str, Any] = MappingProxyType({})) -> Any:
-    """A call of a kernel, recorded as it is. The kernel returns a new array, or None and writes to its first argument."""
+def opaque_call(function: Any, args: tuple[Any, ...], settings: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """Record a kernel as one call. It returns a new array, or writes to its first argument and returns None."""
     while args and args[-1] is None and not settings:        # out=None, which a replay may replace
         args = args[:-1]
-    call = Call(function, tuple([known(x) for x in args]), {name: known(x) for name, x in settings.items()})
-    made = function(*[plain(x) for x in args], **{name: plain(x) for name, x in settings.items()})
-    if made is None and call.args[0].number >= 0:            # not made by this rule: it would be written to twice
-        raise Opaque
+    call = Call(function, tuple([operand(x) for x in args]), {name: operand(x) for name, x in settings.items()})
+    made = function(*[as_plain(x) for x in args], **{name: as_plain(x) for name, x in settings.items()})
+    if made is None and call.args[0].number >= 0:            # a value of the step: the rule would write to it twice
+        raise NotInlinable
     if made is not None and (not isinstance(made, np.ndarray) or recording.attempt.lookup(made) is not None):
-        raise Opaque                                         # several arrays, or none, or one that it was given
-    call.out = ", out={}" if made is not None and function in INTO and made.flags.c_contiguous and not settings else ""
-    recording.attempt.new(call, made)
+        raise NotInlinable                                         # several arrays, no array, or one of its arguments
+    call.out = ", out={}" if made is not None and function in TAKES_OUT and made.flags.c_contiguous and not settings else ""
+    recording.attempt.append(call, made)
     return None if made is None else made.view(Watched)
 
 
-def plain(x: Any) -> Any:
-    """A Watched array as NumPy's."""
+def as_plain(x: Any) -> Any:
+    """A Watched array as a plain np.ndarray; anything else as it is."""
     return x.view(np.ndarray) if isinstance(x, Watched) else x
 
 
-def known(x: Any) -> Any:
-    """An operand as the program has it."""
+def operand(x: Any) -> Any:
+    """The operand of a recorded call: the Value of an array; constants and numbers as they are."""
     if isinstance(x, np.ndarray):
-        value = recording.attempt.lookup(plain(x)) if recording.attempt is not None else None
+        value = recording.attempt.lookup(as_plain(x)) if recording.attempt is not None else None
         if value is None and (x.flags.writeable or x.base is not None):
-            raise Opaque
-        return x if value is None else value         # a constant, if nobody can write to it: compare() looks at it
+            raise NotInlinable
+        return x if value is None else value         # a read-only constant, which compare() checks
     if x is not None and type(x) not in PLAIN and not isinstance(x, (np.generic, np.dtype)):
-        raise Opaque
+        raise NotInlinable
     return x
 
 
-def watching(saved: Any) -> Any:
-    """What a rule saved, with Watched arrays."""
+def watched_values(saved: Any) -> Any:
+    """Saved values of a rule, arrays among them as Watched arrays."""
     if isinstance(saved, (tuple, list)):
-        return tuple([watching(v) for v in saved])
+        return tuple([watched_values(v) for v in saved])
     return saved.view(Watched) if isinstance(saved, np.ndarray) else saved
 
 
 def arrays_in(saved: Any) -> list[Array]:
-    """The arrays in what a rule saved."""
+    """All arrays among the saved values of a rule."""
     if isinstance(saved, (tuple, list)):
         return [array for v in saved for array in arrays_in(v)]
     return [saved] if isinstance(saved, np.ndarray) else []

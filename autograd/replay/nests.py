@@ -1,4 +1,4 @@
-"""Tensors in tuples, lists and dicts: taken out, and others put in their places."""
+"""Nest: flattens tuples, lists and dicts with Tensors, and rebuilds them with others (PyTorch's pytree)."""
 
 from __future__ import annotations
 
@@ -9,59 +9,59 @@ from .errors import TraceError
 
 
 class Nest:
-    """The form of a nest of tensors, the tensors in it, and what else there is."""
+    """A nest of tuples, lists and dicts: its tensors, its constants (all other leaves), and its form."""
 
-    def __init__(self, things: Any) -> None:
+    def __init__(self, nest: Any) -> None:
         self.tensors: list[Tensor] = []
-        self.others: list[Any] = []
-        self.form = self._take(things)
+        self.constants: list[Any] = []
+        self.form = self._flatten(nest)
 
-    def _take(self, thing: Any) -> Any:
+    def _flatten(self, item: Any) -> Any:
         """The form of one part: a position for a tensor, ("tuple", type, parts), ("dict", parts), or a constant."""
-        if isinstance(thing, Tensor):
-            self.tensors.append(thing)
+        if isinstance(item, Tensor):
+            self.tensors.append(item)
             return len(self.tensors) - 1
-        if isinstance(thing, (tuple, list)):
-            return ("items", type(thing), [self._take(part) for part in thing])
-        if isinstance(thing, dict):
-            return ("dict", type(thing), {key: self._take(part) for key, part in thing.items()})
-        self.others.append(thing)
-        return ("other", None, thing)
+        if isinstance(item, (tuple, list)):
+            return ("items", type(item), [self._flatten(part) for part in item])
+        if isinstance(item, dict):
+            return ("dict", type(item), {key: self._flatten(part) for key, part in item.items()})
+        self.constants.append(item)
+        return ("other", None, item)
 
-    def filled(self, tensors: list[Any]) -> Any:
-        """The nest with other tensors."""
-        return _fill(self.form, tensors)
+    def unflatten(self, tensors: list[Any]) -> Any:
+        """The nest rebuilt with other tensors."""
+        return _unflatten(self.form, tensors)
 
-    def tensors_in(self, things: Any) -> list[Tensor]:
-        """The tensors of another nest, which must have the same form and constants."""
+    def tensors_in(self, nest: Any) -> list[Tensor]:
+        """The tensors of another nest. TraceError unless it has the same form and constants."""
         if self.form[0] == "items" and all(part.__class__ is int for part in self.form[2]) and (
-                len(things) == len(self.tensors)):
-            for x in things:
+                len(nest) == len(self.tensors)):
+            for x in nest:
                 if not isinstance(x, Tensor):
                     break
             else:
-                return list(things)
-        nest = Nest(things)
-        if not alike(self.form, nest.form):
+                return list(nest)
+        nest = Nest(nest)
+        if not same_form(self.form, nest.form):
             raise TraceError("replay: the arguments are not of the form that the step was recorded with: the same nest of "
                              "tensors, and the same constants")
         return nest.tensors
 
 
-def _fill(form: Any, tensors: list[Any]) -> Any:
+def _unflatten(form: Any, tensors: list[Any]) -> Any:
     if isinstance(form, int):
         return tensors[form]
     kind, cls, parts = form
     if kind == "other":
         return parts
     if kind == "dict":
-        return {key: _fill(part, tensors) for key, part in parts.items()}
-    made = [_fill(part, tensors) for part in parts]
+        return {key: _unflatten(part, tensors) for key, part in parts.items()}
+    made = [_unflatten(part, tensors) for part in parts]
     return cls(*made) if hasattr(cls, "_fields") else cls(made)
 
 
-def alike(one: Any, two: Any) -> bool:
-    """Whether two forms are the same."""
+def same_form(one: Any, two: Any) -> bool:
+    """Whether two forms are equal, constants included."""
     if isinstance(one, int) or isinstance(two, int):
         return isinstance(one, int) and isinstance(two, int)
     if one[0] != two[0]:
@@ -71,8 +71,8 @@ def alike(one: Any, two: Any) -> bool:
     if len(one[2]) != len(two[2]):
         return False
     if one[0] == "dict":
-        return one[2].keys() == two[2].keys() and all(alike(part, two[2][key]) for key, part in one[2].items())
-    return all(map(alike, one[2], two[2]))
+        return one[2].keys() == two[2].keys() and all(same_form(part, two[2][key]) for key, part in one[2].items())
+    return all(map(same_form, one[2], two[2]))
 
 
 __all__ = ["Nest"]

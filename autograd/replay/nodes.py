@@ -1,4 +1,4 @@
-"""How replays run what has a ctx: built-in Operations and users' Functions, forward and backward, as they are."""
+"""How replays call Operations and users' Functions that are not inlined: their forward and backward, with a ctx."""
 
 from __future__ import annotations
 
@@ -8,35 +8,37 @@ from typing import Any
 import numpy as np
 
 from ..core.function import Function
+from ..core.graph import Node
 from ..core.modes import GRAD, modes
-from ..core.operation import OperationNode, fit, twin
+from ..core.operation import Operation, OperationNode, fit, twin
 from ..core.saved_tensors import Output
 from ..core.tensor import Tensor, result
-from .inline import Watched, opened
+from .inline import Watched, instrumented
 
-apply: Any = Function.apply.__func__                 # type: ignore[attr-defined]    # below what a subclass's own apply() did
+apply: Any = Function.apply.__func__                 # type: ignore[attr-defined]    # not the apply() of a subclass, which has run
 
 
-class OperationAgain:
-    """One call of a built-in Operation: the same ctx is filled anew by each replay."""
+class OperationReplay:
+    """Replays one call of an Operation, with one ctx that each replay fills again."""
 
-    def __init__(self, cls: Any, node: Any) -> None:
+    def __init__(self, cls: type[Operation], node: Node) -> None:
         self.cls, self.ctx = cls, cls.node()
-        self.inlined = False                         # forward is not called again: what it saved stays where it is
+        self.inlined = False                         # replays do not call forward: what it saved stays in fixed memory
         self.ctx.saved = self.ctx.hooks = self.ctx.meta = None
-        self.ctx.edges = getattr(node, "edges", None) or ()      # replaced by marks of the same truth in backward()
+        self.ctx.edges = getattr(node, "edges", None) or ()      # backward() replaces each edge by True
 
     def forward(self, *arrays: Any, **settings: Any) -> Any:
-        """What it computes."""
+        """Call forward on the emptied ctx."""
         return self.cls.forward(self.empty_ctx(), *arrays, **settings)
 
     def empty_ctx(self) -> Any:
-        """The ctx, to be filled by a forward."""
+        """The ctx without saved values, for a forward to fill."""
         self.ctx.saved = None
         return self.ctx
 
-    def backward(self, node: Any, prepare: Callable[[Any], Any] = lambda rule: rule) -> Callable[..., Any]:
-        """Its backward on arrays: what OperationNode.run does, without asking who wrote to what was saved."""
+    def backward(self, node: Node, prepare: Callable[[Any], Any] = lambda rule: rule) -> Callable[..., Any]:
+        """A function that calls backward on arrays, as OperationNode.run does, without its checks for writes to saved
+        tensors."""
         ctx, rule, meta = self.ctx, prepare(self.cls.backward), node.meta
         ctx.edges = tuple([None if edge is None else True for edge in node.edges])
         ctx.outputs = node.outputs
@@ -55,13 +57,14 @@ class OperationAgain:
         return run
 
 
-class FunctionAgain:
-    """One call of a user's Function: apply() on stand-ins for its arguments, recorded, so that all is as in the step."""
+class FunctionReplay:
+    """Replays one call of a user's Function: apply() on leaves in the place of its arguments, which makes a node each
+    time."""
 
-    def __init__(self, cls: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> None:
+    def __init__(self, cls: type[Function], args: tuple[Any, ...], settings: dict[str, Any]) -> None:
         self.cls, self.settings = cls, settings
         self.node: Any = None
-        self.args = tuple([stand_in(a) if isinstance(a, Tensor) else a for a in args])
+        self.args = tuple([as_leaf(a) if isinstance(a, Tensor) else a for a in args])
         self.recording = modes.recording
 
     def forward(self) -> Any:
@@ -75,8 +78,8 @@ class FunctionAgain:
         self.node = next((t.edge[0] for t in tensors if t.edge is not None), None)
         return tensors[0].array if len(tensors) == 1 else [t.array for t in tensors]
 
-    def backward(self, node: Any) -> Callable[..., Any]:
-        """The node's run()."""
+    def backward(self, node: Node) -> Callable[..., Any]:
+        """A function that runs the node of the last forward, without recording."""
         many = node.outputs > 1
 
         def run(*gs: Any) -> Any:
@@ -89,22 +92,22 @@ class FunctionAgain:
         return run
 
 
-def stand_in(x: Tensor) -> Tensor:
-    """A leaf with the same memory."""
+def as_leaf(x: Tensor) -> Tensor:
+    """A leaf that shares the memory of x, and its `tracked`."""
     leaf = result(x.array)
     leaf.tracked = x.tracked
     return leaf
 
 
-def run_again(node: Any) -> Callable[..., Any]:
-    """The backward of a declared operation whose saved arrays stay where they are."""
+def backward_of(node: Node) -> Callable[..., Any]:
+    """A function that runs a node whose saved arrays are in fixed memory."""
     many = node.outputs > 1
-    alone = apart(node) if isinstance(node, OperationNode) else node
-    return lambda *gs: alone.run(list(gs) if many else gs[0], False)
+    single = detached_twin(node) if isinstance(node, OperationNode) else node
+    return lambda *gs: single.run(list(gs) if many else gs[0], False)
 
 
-def apart(node: Any) -> Any:
-    """A twin of a node that does not hold the rest of the graph."""
+def detached_twin(node: OperationNode) -> OperationNode:
+    """A twin of a node without references to the rest of the graph."""
     other = twin(node)
     marks: Any = [None if edge is None else True for edge in node.edges]
     other.edges = tuple(marks)
@@ -115,12 +118,12 @@ def apart(node: Any) -> Any:
     return other
 
 
-def watched_twin(node: Any) -> Any:
-    """A declared operation's node with Watched arrays in the place of what it saved."""
+def watched_twin(node: Any) -> OperationNode:
+    """A twin of a declared operation's node with Watched arrays for its saved values, and instrumented rules."""
     other = twin(node)
     for name in ("rule", "give_x", "give_y"):
         if getattr(node, name, None) is not None:
-            vars(other)[name] = opened(getattr(node, name))
+            vars(other)[name] = instrumented(getattr(node, name))
     if isinstance(node.saved, tuple):
         arrays = [v.array if isinstance(v, (Tensor, Output)) else v for v in node.saved]
         other.saved = tuple([a.view(Watched) if isinstance(a, np.ndarray) else a for a in arrays])

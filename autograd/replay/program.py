@@ -1,4 +1,4 @@
-"""The program of a traced step: its calls as the source of one Python function, and that function."""
+"""Program: the calls of a recorded step as the source of one Python function, and that function compiled."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from ..core.engine import running
 from ..kernels.products import affine, bound, product
-from .calls import Call, Held, Value
-from .gradients import TAKING
+from .calls import Call, Constant, Value
+from .gradients import ADOPTING
 from .tracer import Tracer
 
 _numbers = count(1)
@@ -20,16 +20,17 @@ MANY = 1 << 16                       # elements: below, the maximum of an array 
 
 
 class Program:
-    """What replays run: `run()` makes the calls; arrays of arguments and results are `inputs` and `outputs`."""
+    """The function that a replay runs, and its source."""
 
     def __init__(self, tracer: Tracer, results: list[Value], fresh: set[int]) -> None:
-        """results: the values that the step returns. fresh: numbers of values that each step makes anew, unseen."""
+        """results: the values that the step returns. fresh: numbers of the values that each step makes outside of recorded
+        calls."""
         self.names: dict[str, Any] = {"copyto": np.copyto, "maximum": np.maximum}
         self._zeros: dict[Any, Any] = {}
         self.texts: list[str] = []
         self._constants: dict[int, str] = {}
         self.results = results
-        calls = used_only(tracer.calls, self.results)
+        calls = without_unused(tracer.calls, self.results)
         for value in tracer.values:
             maker = value.maker
             if maker is not None and maker.out and not (value.adopted and value.uses == 1):
@@ -49,7 +50,7 @@ class Program:
         self.function = self.names["replay"]
 
     def run(self) -> Any:
-        """Make the calls; the arrays that the step returns."""
+        """Run the function; the arrays that the step returns."""
         if not self.passes:
             return self.function()
         depth = len(running.passes)
@@ -61,36 +62,36 @@ class Program:
     # --- text ---------------------------------------------------------------------------------------------------------
 
     def lines(self, call: Call) -> list[str]:
-        """The lines of one call."""
+        """The source lines of one call."""
         values = [v for v in call.outs if v is not None]
         arguments = [self.text(a) for a in call.args]
-        if call.function in TAKING and call.args[1].fixed:
-            arguments[1] += ".copy()"                # others see that memory
+        if call.function in ADOPTING and call.args[1].fixed:
+            arguments[1] += ".copy()"                # other arrays share that memory
         arguments += [f"{key}={self.text(value)}" for key, value in call.settings.items()]
         head = f"{self.constant(call.function, call.label)}({', '.join(arguments)}"
         if call.single and len(values) == 1 and values[0].fixed:
             target = self.text(values[0])
-            quick = self._quick(call, values[0], target)
+            quick = self._fast_lines(call, values[0], target)
             if quick:
                 return quick
             return [head + call.out.format(target) + ")"] if call.out else [f"copyto({target}, {head}))"]
         if not values:
             return [head + ")"]
-        anew = bound(*(a.array for a in call.args)) if call.function is product and self._settled(call) else None
-        if anew is not None:
-            return [f"v{values[0].number} = {self.constant(anew, call.label)}()"]
+        bound_product = bound(*(a.array for a in call.args)) if call.function is product and self._all_fixed(call) else None
+        if bound_product is not None:
+            return [f"v{values[0].number} = {self.constant(bound_product, call.label)}()"]
         names = [f"v{v.number}" if v is not None else "_" for v in call.outs]
         copies = [f"copyto({self.text(v)}, v{v.number})" for v in values if v.fixed]
         return [f"{', '.join(names)}{'' if call.single else ','} = {head})", *copies]
 
     @staticmethod
-    def _settled(call: Call) -> bool:
-        """Whether all arrays that a call works on stay where they are."""
+    def _all_fixed(call: Call) -> bool:
+        """Whether all arrays that a call reads are in fixed memory."""
         return all(not isinstance(a, Value) or a.fixed for a in call.args)
 
-    def _quick(self, call: Call, out: Value, target: str) -> list[str]:
-        """Quicker lines for what works on fixed memory; none if there are no quicker ones. The same bits."""
-        if not self._settled(call):
+    def _fast_lines(self, call: Call, out: Value, target: str) -> list[str]:
+        """Faster source lines for a call on fixed memory, which give the same bits; [] if there are none."""
+        if not self._all_fixed(call):
             return []
         if call.function in (product, affine):
             x, y, *bias = [a.array if isinstance(a, Value) else a for a in call.args]
@@ -102,33 +103,33 @@ class Program:
             return [f"maximum({self.text(call.args[0])}, {self.constant(zeros, 'zeros')}, out={target})"]
         return []
 
-    def text(self, thing: Any) -> str:
-        """An argument as Python source: a variable's name, a bound array's, or a literal."""
-        if isinstance(thing, Value):
-            if not thing.fixed:
-                return f"v{thing.number}"
-            name = f"b{thing.number}"
-            self.names[name] = thing.array
+    def text(self, value: Any) -> str:
+        """An argument as Python source: the name of a variable or of a bound array, or a literal."""
+        if isinstance(value, Value):
+            if not value.fixed:
+                return f"v{value.number}"
+            name = f"b{value.number}"
+            self.names[name] = value.array
             return name
-        if thing is None or type(thing) in (bool, int, str):
-            return repr(thing)
-        return self.constant(thing.thing if isinstance(thing, Held) else thing)
+        if value is None or type(value) in (bool, int, str):
+            return repr(value)
+        return self.constant(value.value if isinstance(value, Constant) else value)
 
-    def constant(self, thing: Any, label: str = "c") -> str:
-        """A name for an object."""
-        name = self._constants.get(id(thing))
+    def constant(self, value: Any, label: str = "c") -> str:
+        """The name of an object in the function's globals; it is bound on first use."""
+        name = self._constants.get(id(value))
         if name is None:
             stem = "".join(c if c.isalnum() else "_" for c in label)
             name = stem if stem not in self.names and stem.isidentifier() and label != "c" else f"{stem}_{len(self.names)}"
-            self._constants[id(thing)] = name
-            self.names[name] = thing
+            self._constants[id(value)] = name
+            self.names[name] = value
         return name
 
 
-def used_only(calls: list[Call], results: list[Value]) -> list[Call]:
-    """The calls without those that only read what nobody uses, and passes in which nothing runs unseen."""
+def without_unused(calls: list[Call], results: list[Value]) -> list[Call]:
+    """The calls, without reads that no call uses, and without marks of passes in which only recorded calls run."""
     used = {id(a) for call in calls for a in call.args if isinstance(a, Value)} | {id(v) for v in results}
-    kept = [c for c in calls if not c.optional or any(v.fixed or id(v) in used for v in c.outs if v is not None)]
-    if any(c.label == "arrived" or c.label.endswith("Backward") for c in kept):
-        return kept
-    return [c for c in kept if c.label not in ("begin_pass", "end_of_pass")]
+    used_calls = [c for c in calls if not c.optional or any(v.fixed or id(v) in used for v in c.outs if v is not None)]
+    if any(c.label == "count" or c.label.endswith("Backward") for c in used_calls):
+        return used_calls
+    return [c for c in used_calls if c.label not in ("begin_pass", "end_of_pass")]

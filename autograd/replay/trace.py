@@ -1,4 +1,4 @@
-"""trace_step(step, example_inputs): what users call, and what they get."""
+"""trace_step(step, example_inputs), and Traced, the recorded step that it returns."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.primitive import thread
 from ..core.tensor import Tensor, result
+from .calls import Array
 from .check import CHECKED, MSG_COUNTED, changed_numbers, compare_results, compare_tensors, copied
 from .compare import compare
 from .errors import TraceError
@@ -59,7 +60,7 @@ def trace_step(step: Callable[..., Any], example_inputs: Any = (), *, check: boo
 
 
 class Traced:
-    """A recorded step. Call it like the step; `program()` is its text, `source` the Python function that it became."""
+    """A recorded step. Call it like the step; program() is the text of its recording."""
 
     def __init__(self, step: Callable[..., Any], inputs: Sequence[Any], check: bool) -> None:
         self.step = step
@@ -70,15 +71,16 @@ class Traced:
                 raise TraceError("trace: example_inputs that require gradients are not supported: use the step's own leaves")
         before = Snapshot(step)
         try:
-            step(*self._arguments.filled([result(t.array.copy()) for t in self._arguments.tensors]))     # state is made
+            # optimisers and layers make their state
+            step(*self._arguments.unflatten([result(t.array.copy()) for t in self._arguments.tensors]))
             leaves = [t for t in reachable(step) if isinstance(t, Tensor) and t.tracked and t.edge is None]
             one = self._record([t.array.copy() for t in self._arguments.tensors], leaves)
-            two = self._record([other(t.array) for t in self._arguments.tensors], leaves)
+            two = self._record([perturbed(t.array) for t in self._arguments.tensors], leaves)
             fresh = compare(one, two)
         finally:
             before.restore()
-        kept = {key for key, (tensor, array, _) in two.guards.items() if one.guards.get(key, (0, 0))[1] is array}
-        self._guards = Guards([guard for key, guard in two.guards.items() if key in kept], before.modules,
+        unchanged = {key for key, (tensor, array, _) in two.guards.items() if one.guards.get(key, (0, 0))[1] is array}
+        self._guards = Guards([guard for key, guard in two.guards.items() if key in unchanged], before.modules,
                               before.variables)
         self._results = two.returned
         self._program = Program(two, two.results, fresh)
@@ -89,18 +91,18 @@ class Traced:
             if counted:
                 warnings.warn(MSG_COUNTED.format(counted=counted), stacklevel=4)
 
-    def _record(self, arrays: list[Any], leaves: list[Tensor]) -> Tracer:
-        """Run the step, which reaches these leaves, on these arrays: what was recorded."""
+    def _record(self, arrays: list[Array], leaves: list[Tensor]) -> Tracer:
+        """Run the step, which reaches these leaves, on these arrays, and return its recording."""
         tracer = Tracer()
         self._inputs = arrays
         for array in arrays:
             tracer.value(array)
         tracer.gradients.begin(leaves)
         with tracer:
-            returned = self.step(*self._arguments.filled([result(a) for a in arrays]))
-            tracer.gradients.settle()
+            returned = self.step(*self._arguments.unflatten([result(a) for a in arrays]))
+            tracer.gradients.record_unseen()
         nest = tracer.returned = Nest(returned)
-        for leaf in nest.others:
+        for leaf in nest.constants:
             if not isinstance(leaf, (bool, int, float, complex, str, type(None))):
                 raise TraceError(f"trace: the step returns a {type(leaf).__name__}: a replay can return Tensors, in tuples, "
                                  "lists and dicts, and constants")
@@ -108,7 +110,7 @@ class Traced:
         return tracer
 
     def __call__(self, *args: Any) -> Any:
-        """A replay."""
+        """Replay the step with other tensors."""
         given = self._arguments.tensors_in(args)
         for number, (array, tensor) in enumerate(zip(self._inputs, given, strict=True)):
             x = tensor.array
@@ -117,36 +119,37 @@ class Traced:
                                                   wanted=array.dtype))
             np.copyto(array, x)
         self._guards.check()
-        return self._results.filled([result(np.array(a)) for a in self._program.run()])
+        return self._results.unflatten([result(np.array(a)) for a in self._program.run()])
 
     def program(self) -> str:
         """The calls, one a line, with the lines of the user's file that they come from."""
         return self._program.source + "".join(f"# {label:24} {line}\n" for label, line in self._text)
 
     def _check(self, steps: int) -> str:
-        """Compare replays with the step itself, from the same state: TraceError if a bit differs. What the step counts."""
+        """Compare replays with the step itself, from the same state: TraceError if a bit differs. Returns the names of
+        Python numbers that the step changes and replays do not."""
         examples = self._arguments.tensors
         before = Snapshot(self.step)
         try:
-            expected = [copied(self.step(*self._arguments.filled([result(t.array.copy()) for t in examples])))
+            expected = [copied(self.step(*self._arguments.unflatten([result(t.array.copy()) for t in examples])))
                         for _ in range(steps)]
             after = Snapshot(self.step)
             before.restore()
-            compare_results(expected, [Nest(self(*self._arguments.filled(examples))) for _ in range(steps)])
+            compare_results(expected, [Nest(self(*self._arguments.unflatten(examples))) for _ in range(steps)])
             compare_tensors(before, after)
             return changed_numbers(after, Snapshot(self.step))
         finally:
             before.restore()
 
 
-def other(array: Any) -> Any:
-    """An array like this one with other, likewise possible values: its elements turned round, floating numbers scaled."""
-    turned = np.asarray(np.roll(array, 1))
+def perturbed(array: Array) -> Array:
+    """An array like this one with other values of the same range: its elements rolled, floating numbers scaled by 0.97."""
+    rolled = np.asarray(np.roll(array, 1))
     if array.size > 1 and array.dtype.kind in "biuf":
-        turned.flat[turned.argmax()] = turned.flat[turned.argmin()]          # or all sums and counts would be the same
-    if array.dtype.kind in "biu" and array.size and (turned == array).all():
-        turned.flat[0] = not turned.flat[0] if array.dtype.kind == "b" else 0        # all alike: 0 is always possible
-    return np.asarray(turned * array.dtype.type(0.97)) if array.dtype.kind in "fcV" else turned
+        rolled.flat[rolled.argmax()] = rolled.flat[rolled.argmin()]          # or all sums and counts would be the same
+    if array.dtype.kind in "biu" and array.size and (rolled == array).all():
+        rolled.flat[0] = not rolled.flat[0] if array.dtype.kind == "b" else 0  # all elements are equal: 0 is always possible
+    return np.asarray(rolled * array.dtype.type(0.97)) if array.dtype.kind in "fcV" else rolled
 
 
 __all__ = ["Traced", "trace_step"]

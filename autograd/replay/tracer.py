@@ -1,6 +1,6 @@
-"""Tracer: told of each call of a step while it runs, it writes down the program.
+"""Tracer: the Observer that records the calls of a running step as a program.
 
-The arrays of the recorded run are kept: they are the memory that replays write to.
+It keeps the arrays of the recorded run, which are the memory that replays write to.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ class Tracer(Backward, Effects, Observer):
     def __init__(self) -> None:
         super().__init__()
         self.gradients = Gradients(self)
-        self.returned = Nest(())                     # by the step
-        self.results: list[Value] = []               # the tensors in that
+        self.returned = Nest(())                     # what the step returned
+        self.results: list[Value] = []               # of the tensors in it
 
     def __enter__(self) -> Tracer:
         observers.append(self)
         thread.observer = self
-        self._casts = modes.autocast_cache           # made before, which the program does not make
+        self._casts = modes.autocast_cache           # casts made before the step, which the program does not make
         modes.autocast_cache = None if self._casts is None else {}
         return self
 

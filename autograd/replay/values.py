@@ -1,4 +1,4 @@
-"""The arrays of a traced step, known by where they lie."""
+"""The arrays of a recorded step, identified by their location in memory."""
 
 from __future__ import annotations
 
@@ -9,54 +9,54 @@ import numpy as np
 from ..core.modes import DUAL, modes
 from ..core.saved_tensors import hooks_in_use
 from ..core.tensor import Tensor
-from .calls import Array, Call, Value, inside, owner_of, place, user_line
+from .calls import Array, Call, Location, Value, location, root_of, spanned_by, user_line
 from .errors import TraceError
 
 
 class Values:
-    """Values, tensors from outside, and the program that is being written."""
+    """The base of Tracer: the values and calls recorded so far, and the tensors from outside of the step."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self.values: list[Value] = []
-        self.outside: list[tuple[Value, Array]] = []     # what was there before, or made unseen; with its first contents
-        self.guards: dict[int, tuple[Tensor, Array, int]] = {}       # tensors from outside: where they were, and tracked
-        self._places: dict[Any, Value] = {}
-        self._owners: dict[int, list[Value]] = {}
-        self._made: set[int] = set()                 # ids of Tensors that the step made
-        self._kept: list[Any] = []                   # so that ids stay unique
+        self.outside: list[tuple[Value, Array]] = []     # arrays of no recorded call, with a copy of their contents
+        self.guards: dict[int, tuple[Tensor, Array, int]] = {}       # tensors from outside: their array, and `tracked`
+        self._by_location: dict[Location, Value] = {}
+        self._by_root: dict[int, list[Value]] = {}
+        self._step_tensors: set[int] = set()                 # ids of the step's new Tensors
+        self._alive: list[Any] = []                   # these Tensors: their ids must stay unique
 
     def refuse(self, reason: str) -> NoReturn:
         """End the trace with an error that names the user's line."""
         raise TraceError(f"trace: {user_line()}: {reason}")
 
     def value(self, array: Array, maker: Call | None = None) -> Value:
-        """A new value."""
+        """Register a new value for an array."""
         value = Value(-1, array, maker)
         self.register(value)
         return value
 
     def register(self, value: Value) -> None:
-        """Take up a value, under the next number."""
+        """Add a value, under the next number."""
         value.number = len(self.values)
         self.values.append(value)
         if value.array.size:
-            self._places[place(value.array)] = value
-            self._owners.setdefault(id(owner_of(value.array)), []).append(value)
+            self._by_location[location(value.array)] = value
+            self._by_root.setdefault(id(root_of(value.array)), []).append(value)
 
     def find(self, array: Array) -> Value | None:
-        """The value that an array is, or a fixed one that it is a part of; None for what the trace does not know."""
-        found = self._places.get(place(array)) if array.size else None
+        """The value of an array, a new one if it is a part of a known array, which then is fixed; None if it is unknown."""
+        found = self._by_location.get(location(array)) if array.size else None
         if found is None:
-            for whole in reversed(self._owners.get(id(owner_of(array)), ())):
-                if array.size and inside(array, whole.array):
+            for whole in reversed(self._by_root.get(id(root_of(array)), ())):
+                if array.size and spanned_by(array, whole.array):
                     self.fix(whole)
                     return self.value(array)
             return None
         return found
 
     def operand(self, array: Array) -> Value:
-        """The value that an array is; what nobody made in a recorded call is used where it is."""
+        """The value of an array. One that no recorded call made becomes a value from outside, used in its memory."""
         found = self.find(array)
         if found is None:
             found = self.value(array)
@@ -65,20 +65,20 @@ class Values:
         return found
 
     def fix(self, value: Value) -> None:
-        """Let a value live where it does now: somebody holds a view of it, or its array itself."""
+        """Keep a value in its present memory, since there are references to it or to views of it."""
         if value.fixed:
             return
         value.fixed = True
-        for other in self._owners[id(owner_of(value.array))]:
+        for other in self._by_root[id(root_of(value.array))]:
             self.fix(other)
 
     def fixed(self, array: Array) -> Array:
-        """An array whose memory is to hold its values in every replay."""
+        """Fix the value of an array, see fix(). Returns the array."""
         self.fix(self.operand(array))
         return array
 
     def argument(self, x: Any) -> Any:
-        """An operand of a call: a Value for an array, other things as they are."""
+        """An argument of a recorded call: the Value of an array or Tensor; anything else as it is."""
         if isinstance(x, np.ndarray):
             return self.operand(x)
         if isinstance(x, Tensor):
@@ -87,35 +87,35 @@ class Values:
         return x
 
     def guard(self, tensor: Any) -> None:
-        """Remember a tensor from outside."""
+        """Note a tensor from outside of the step, which Guards will check."""
         if isinstance(tensor, Tensor) and tensor.edge is None and id(tensor) not in self.guards and (
-                id(tensor) not in self._made):
+                id(tensor) not in self._step_tensors):
             self.guards[id(tensor)] = (tensor, tensor.array, tensor.tracked)
 
     def add(self, call: Call, *arrays: Any) -> None:
-        """Append a call that made these arrays."""
+        """Add a call, and these arrays as its outputs."""
         self.calls.append(call)
         for array in arrays:
-            call.outs.append(self.made(call, array) if isinstance(array, np.ndarray) else None)
+            call.outs.append(self.output(call, array) if isinstance(array, np.ndarray) else None)
 
-    def made(self, call: Call, array: Array) -> Value | None:
-        """The value of an output; None where the call returned what it was given."""
-        known = self._places.get(place(array)) if array.size else None
+    def output(self, call: Call, array: Array) -> Value | None:
+        """A new value for an output; None if the call returned an array that has one."""
+        known = self._by_location.get(location(array)) if array.size else None
         return self.value(array, call) if known is None else None
 
-    def _new(self, outs: Any) -> None:
-        """Tensors that the step made are no outsiders."""
+    def _note_tensors(self, outs: Any) -> None:
+        """Note Tensors that the step made, which need no guard."""
         for out in outs if isinstance(outs, tuple) else (outs,):
             if isinstance(out, Tensor):
-                self._made.add(id(out))
-                self._kept.append(out)
+                self._step_tensors.add(id(out))
+                self._alive.append(out)
 
-    def _undo(self, calls: int, values: int, outside: int) -> None:
-        """Forget what was recorded since."""
+    def _rollback(self, calls: int, values: int, outside: int) -> None:
+        """Drop what was recorded since these counts."""
         for value in self.values[values:]:
-            if self._places.get(place(value.array)) is value:
-                del self._places[place(value.array)]
-            self._owners[id(owner_of(value.array))].remove(value)
+            if self._by_location.get(location(value.array)) is value:
+                del self._by_location[location(value.array)]
+            self._by_root[id(root_of(value.array))].remove(value)
         del self.calls[calls:], self.values[values:], self.outside[outside:]
 
     def _check_modes(self) -> None:
