@@ -1,33 +1,33 @@
-"""Whether all ranks hold the same: models, optimisers, data orders, anything. The first difference is named, on all ranks.
+"""Checks that all ranks have the same model, optimiser, data order or other value. All ranks raise the same error, which
+names the first difference.
 
-One message of 16 bytes per rank says whether there is a difference; details travel only if there is one.
-"""
+One allgather of 16 bytes per rank finds out whether there is a difference; entries and elements are sent only if there is
+one. DataParallel calls verify() on its module, sharding on its optimisers. """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection
-from typing import Any
 
 import numpy as np
 
 from autograd.nn import Module
 
 from ..comm import CollectiveError, Communicator, communicator
-from .fingerprint import Entry, Unknown, entries
+from .fingerprint import Array, Entry, NotComparable, fingerprint
 
-COMPARABLE = "biufcV"                # kinds of dtypes whose elements are shown
+COMPARABLE = "biufcV"                # kinds of dtypes whose first different element is shown
 
 
-def assert_same_everywhere(obj: Any, comm: Communicator | None = None) -> None:
-    """Raise AssertionError, on every rank, unless all ranks hold bitwise the same.
+def assert_same_everywhere(obj: object, comm: Communicator | None = None) -> None:
+    """Raise AssertionError, on every rank, unless all ranks have bitwise the same value.
 
     obj: a Module (names, shapes, dtypes, requires_grad, values of parameters and buffers; of a sharded DataParallel the
-    whole ones), an Optimizer (options, shapes, state), a Sampler or DataLoader (all that its order depends on; to compare
-    the order itself pass list(sampler)), a Generator, anything with state_dict(), an iterable of (name, Tensor), arrays,
-    numbers, strings, and containers of all these. TypeError, on every rank, if it holds anything else. The first difference
-    is named with its path, the ranks and both values. All ranks call it together; where one process holds all places there
-    is nothing to compare.
+    full parameters), an Optimizer (options, shapes, state), a Sampler or DataLoader (all that its order depends on; to
+    compare the order itself pass list(sampler)), a Generator, anything with state_dict(), an iterable of (name, Tensor),
+    arrays, numbers, strings, and containers of all these. TypeError, on every rank, for any other type. The error names
+    the path of the first difference, the ranks and both values. The call is collective. It returns at once where one
+    process holds all places.
 
     >>> assert_same_everywhere(model, comm)
     >>> assert_same_everywhere({"lr": 0.1, "order": list(sampler)}, comm)
@@ -37,8 +37,8 @@ def assert_same_everywhere(obj: Any, comm: Communicator | None = None) -> None:
         raise AssertionError(difference)
 
 
-def verify(obj: Any, comm: Communicator | None = None, *, what: str = "", ignored: Collection[str] = ()) -> None:
-    """Raise CollectiveError, on every rank, unless all ranks hold models or optimisers of the same form.
+def verify(obj: object, comm: Communicator | None = None, *, what: str = "", ignored: Collection[str] = ()) -> None:
+    """Raise CollectiveError, on every rank, unless all ranks have models or optimisers of the same structure.
 
     Of a Module names, shapes, dtypes and requires_grad are compared, of an Optimizer its class, hyper-parameters and the
     shapes of its parameters; values are not (assert_same_everywhere compares them). `what` begins the message; `ignored`
@@ -52,86 +52,87 @@ def verify(obj: Any, comm: Communicator | None = None, *, what: str = "", ignore
         raise CollectiveError(f"{what or 'verify'} expects {expected} on all ranks, but {difference}")
 
 
-def first_difference(obj: Any, comm: Communicator | None = None, structure: bool = False,
+def first_difference(obj: object, comm: Communicator | None = None, structure: bool = False,
                      ignored: Collection[str] = ()) -> str:
-    """In words, the first difference between ranks, but for the paths `ignored`; empty if there is none. The same on all
-    ranks. Collective."""
+    """A description of the first difference between ranks, "" if there is none; the same on all ranks. Paths in `ignored`
+    may differ. Collective."""
     comm = communicator(comm)
     if comm.size == 1 or len(comm.held) > 1:
         return ""
-    mine, problem = _listed(lambda: [entry for entry in entries(obj, comm.rank, structure) if entry.path not in ignored])
+    own, problem = _entries_or_problem(lambda: [entry for entry in fingerprint(obj, comm.rank, structure)
+                                                if entry.path not in ignored])
     digest = hashlib.blake2b(repr(problem).encode(), digest_size=16)
-    for entry in mine:
+    for entry in own:
         digest.update(repr(entry[:2]).encode() + entry.digest)
-    fingerprints = comm.allgather([np.frombuffer(digest.digest(), np.uint8).reshape(1, 16)])[0]
-    if (fingerprints == fingerprints[0]).all():
+    digests = comm.allgather([np.frombuffer(digest.digest(), np.uint8).reshape(1, 16)])[0]
+    if (digests == digests[0]).all():
         if problem:
             raise TypeError(problem)
         return ""
-    everyone = comm.allgather_object([(problem, [entry[:4] for entry in mine])])
-    for rank, (trouble, _) in enumerate(everyone):
-        if trouble:
-            raise TypeError(f"rank {rank}: {trouble}")
-    return _explain([[Entry(*entry) for entry in theirs] for _, theirs in everyone], mine, comm, isinstance(obj, Module))
+    gathered = comm.allgather_object([(problem, [entry[:4] for entry in own])])
+    for rank, (rank_problem, _) in enumerate(gathered):
+        if rank_problem:
+            raise TypeError(f"rank {rank}: {rank_problem}")
+    return _explain([[Entry(*entry) for entry in entries] for _, entries in gathered], own, comm, isinstance(obj, Module))
 
 
-def _listed(make: Callable[[], list[Entry]]) -> tuple[list[Entry], str]:
-    """The entries, or why there are none: to be told to all ranks before anybody raises."""
+def _entries_or_problem(make: Callable[[], list[Entry]]) -> tuple[list[Entry], str]:
+    """The entries, or why there are none: a problem is sent to all ranks before any rank raises."""
     try:
         return make(), ""
-    except CollectiveError:                          # all ranks have that already
+    except CollectiveError:                          # already raised on all ranks
         raise
-    except Unknown as error:
+    except NotComparable as error:
         return [], str(error)
     except Exception as error:                       # the object's own code
         return [], f"looking at the object raised {type(error).__name__}: {error}"
 
 
-def _explain(everyone: list[list[Entry]], mine: list[Entry], comm: Communicator, module: bool) -> str:
-    """The first difference, in words."""
-    first = everyone[0]
-    for position in range(max(map(len, everyone))):
-        for rank, theirs in enumerate(everyone):
+def _explain(entries_of_ranks: list[list[Entry]], own: list[Entry], comm: Communicator, is_module: bool) -> str:
+    """A description of the first difference. own: this rank's entries, with arrays. Collective."""
+    first = entries_of_ranks[0]
+    for position in range(max(map(len, entries_of_ranks))):
+        for rank, entries in enumerate(entries_of_ranks):
             a = first[position] if position < len(first) else None
-            b = theirs[position] if position < len(theirs) else None
+            b = entries[position] if position < len(entries) else None
             if (a is None) != (b is None) or (a is not None and b is not None and a[:3] != b[:3]):
-                text = _counts(len(first), len(theirs), rank) if module and len(first) != len(theirs) else ""
-                return text + _difference(a, b, rank, mine[position] if position < len(mine) else None, comm)
+                counts = "" if not is_module or len(first) == len(entries) else (
+                    f"rank {rank} has {len(entries)} parameters and buffers, rank 0 has {len(first)}; the first "
+                    "difference: ")
+                return counts + _difference(a, b, rank, own[position] if position < len(own) else None, comm)
     raise AssertionError("the fingerprints differ, but no entry does")
 
 
-def _counts(here: int, there: int, rank: int) -> str:
-    return f"rank {rank} has {there} parameters and buffers, rank 0 has {here}; the first difference: "
-
-
-def _difference(a: Entry | None, b: Entry | None, rank: int, mine: Entry | None, comm: Communicator) -> str:
-    """What differs between rank 0's entry and that of another rank."""
+def _difference(a: Entry | None, b: Entry | None, rank: int, own: Entry | None, comm: Communicator) -> str:
+    """A description of the difference between rank 0's entry a and that of another rank, b. own: this rank's. Collective."""
     if a is None or b is None or a.path != b.path:
-        has, lacks = ("nothing" if e is None else repr(e.path or "the object itself") for e in (a, b))
-        return f"rank 0 has {has} where rank {rank} has {lacks}"
+        first, second = ("nothing" if e is None else repr(e.path or "the object itself") for e in (a, b))
+        return f"rank 0 has {first} where rank {rank} has {second}"
     name = a.path or "the object"
-    if a.about != b.about:
-        return f"{name} is {a.about} on rank 0 and {b.about} on rank {rank}: {name} differs between rank 0 and rank {rank}"
+    if a.description != b.description:
+        return (f"{name} is {a.description} on rank 0 and {b.description} on rank {rank}: {name} differs between rank 0 and "
+                f"rank {rank}")
     text = f"{name} differs between rank 0 and rank {rank}"
-    if a.shown or b.shown:
-        return f"{text}: {a.shown or '(long)'} against {b.shown or '(long)'}"
-    has_array = mine is not None and mine.array is not None and mine.array.dtype.kind in COMPARABLE
-    if not all(comm.allgather_object([has_array and (mine.path, mine.about) == (a.path, a.about)       # type: ignore[union-attr]
-                                      if comm.rank in (0, rank) else True])):
+    if a.text or b.text:
+        return f"{text}: {a.text or '(long)'} against {b.text or '(long)'}"
+    array = None if own is None else own.array
+    has_array = (own is not None and array is not None and array.dtype.kind in COMPARABLE
+                 and (own.path, own.description) == (a.path, a.description))
+    if not all(comm.allgather_object([has_array if comm.rank in (0, rank) else True])):
         return text
-    theirs = comm.broadcast(np.ascontiguousarray(mine.array) if comm.rank == 0 and mine is not None else None, 0)[0]
-    words = _elements(theirs, mine.array) if comm.rank == rank and mine is not None else ""
-    return text + ": " + str(comm.broadcast_object(words, rank))
+    expected = comm.broadcast(np.ascontiguousarray(array) if comm.rank == 0 else None, 0)[0]
+    detail = _different_elements(expected, array) if comm.rank == rank and array is not None else ""
+    return text + ": " + str(comm.broadcast_object(detail, rank))
 
 
-def _elements(here: Any, there: Any) -> str:
-    """The first element that differs, and how many do."""
-    a, b = here.reshape(-1), np.ascontiguousarray(there).reshape(-1)
+def _different_elements(first: Array, second: Array) -> str:
+    """The first element that differs between two arrays, and how many do. Elements are compared bitwise."""
+    a, b = first.reshape(-1), np.ascontiguousarray(second).reshape(-1)
     size = a.dtype.itemsize
     different = (a.view(np.uint8).reshape(-1, size) != b.view(np.uint8).reshape(-1, size)).any(1)
-    place = int(different.argmax())
-    index = [int(i) for i in np.unravel_index(place, here.shape)]
-    return (f"element {index} is {a[place].item()!r} against {b[place].item()!r}; {int(different.sum())} of {a.size} "
+    position = int(different.argmax())
+    index = [int(i) for i in np.unravel_index(position, first.shape)]
+    return (f"element {index} is {a[position].item()!r} against {b[position].item()!r}; {int(different.sum())} of {a.size} "
             "elements differ")
 
 

@@ -1,4 +1,4 @@
-"""Which samples a rank gets: samplers that split a data set, or a global batch, over ranks.
+"""Samplers that split a data set, or each global batch, over ranks.
 
 May import: comm. Read first: samplers.py.
 """

@@ -1,4 +1,4 @@
-"""Which rows of each global batch a rank works on, so that the batches do not depend on the number of ranks."""
+"""GlobalBatchSampler: global batches that do not depend on the number of ranks, for DataParallel(reproducible=V)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..comm import Communicator, communicator, even_split
 
 
 class GlobalBatchSampler(Sampler[list[int]]):
-    """A batch_sampler for DataLoader: each global batch of batch_size rows is the same on any number of ranks, and this rank
-    gets a stretch of it, cut as DataParallel(reproducible=shards) needs it.
+    """A batch_sampler for DataLoader. Each global batch of batch_size rows is the same on any number of ranks; this rank
+    gets consecutive rows of it, split as DataParallel(reproducible=shards) needs them.
 
-    The order is drawn from (seed, epoch); each pass is the next epoch, unless set_epoch says which. shards: a multiple of
-    the number of ranks (default: that number). A last batch of fewer rows than shards joins the one before it, unless
-    drop_last leaves out what is no whole batch.
+    The order is drawn from (seed, epoch); iterating again is the next epoch, unless set_epoch() sets another. shards: a
+    multiple of the number of ranks (default: that number). drop_last leaves out an incomplete last batch; otherwise a last
+    batch of fewer rows than shards is joined to the one before it.
 
     >>> loader = DataLoader(data, batch_sampler=GlobalBatchSampler(data, 64, shards=8))
     """
@@ -41,41 +41,43 @@ class GlobalBatchSampler(Sampler[list[int]]):
         self.epoch, self.batch = 0, 0
 
     def __len__(self) -> int:
-        """Batches in a pass."""
-        return len(self._bounds()) - 1
+        """The number of batches in an epoch."""
+        return len(self._batch_bounds()) - 1
 
     def __iter__(self) -> Iterator[list[int]]:
+        """This rank's row numbers of each batch of the epoch that are still to come."""
         order = self.order(self.epoch)
-        bounds, first = self._bounds(), self.batch
+        bounds, first = self._batch_bounds(), self.batch
         for start, stop in zip(bounds[first:], bounds[first + 1:]):  # noqa: B905 - neighbours
             self.batch += 1
             yield order[start:stop][self.mine(stop - start)].tolist()
         self.epoch, self.batch = self.epoch + 1, 0
 
     def order(self, epoch: int) -> np.ndarray[Any, Any]:
-        """The rows of all ranks in the order of this epoch."""
+        """All row numbers in the order of this epoch, the same on all ranks."""
         count = len(self.data_source)
         return np.random.default_rng([self.seed, epoch]).permutation(count) if self.shuffle else np.arange(count)
 
     def mine(self, rows: int) -> slice:
-        """This rank's stretch of a batch."""
+        """This rank's part of a batch of so many rows."""
         ends = np.cumsum([0, *even_split(rows, self.shards)])
         first = 0 if self.comm.alone else self.comm.rank * self.share
         return slice(int(ends[first]), int(ends[first + self.share]))
 
     def set_epoch(self, epoch: int) -> None:
-        """Let the next pass be that of `epoch`."""
+        """Let the next iteration be that of `epoch`, from its first batch."""
         self.epoch, self.batch = epoch, 0
 
     def state_dict(self) -> dict[str, int]:
-        """Where it stands: the same on all ranks, and for any number of them."""
+        """The seed, the epoch and the number of batches done: the same on all ranks, and for any number of ranks."""
         return {"seed": self.seed, "epoch": self.epoch, "batch": self.batch}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Go on from there, on this number of ranks."""
+        """Continue after the batch at which state_dict() was called, also on another number of ranks."""
         self.seed, self.epoch, self.batch = state["seed"], state["epoch"], state["batch"]
 
-    def _bounds(self) -> list[int]:
+    def _batch_bounds(self) -> list[int]:
+        """Where each batch begins and, last, where the last one ends."""
         count = len(self.data_source)
         bounds = list(range(0, count + 1, self.batch_size))
         if bounds[-1] < count and not self.drop_last:

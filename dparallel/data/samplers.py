@@ -1,4 +1,4 @@
-"""DistributedSampler that knows the ranks of this job."""
+"""DistributedSampler with the number of ranks and the rank of this job as defaults."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..comm import Communicator, communicator
 class DistributedSampler(data.DistributedSampler):
     """autograd.utils.data.DistributedSampler; num_replicas and rank default to those of comm (default: world()).
 
-    Training: items are repeated so that all ranks have as many (PyTorch's way), or with uneven=True each item is seen
-    once and DataParallel weights by rows. Evaluation: uneven=True, or items that are repeated would count twice.
+    By default items are repeated so that all ranks get equally many, as in PyTorch. With uneven=True each item is used once,
+    and DataParallel weights ranks by rows; evaluation needs uneven=True, as repeated items would count twice.
 
     >>> sampler = DistributedSampler(dataset, uneven=True)
     >>> for epoch in range(10):
@@ -25,7 +25,7 @@ class DistributedSampler(data.DistributedSampler):
                  seed: int = 0, drop_last: bool = False, uneven: bool = False, *, comm: Communicator | None = None) -> None:
         if num_replicas is None or rank is None:
             comm = communicator(comm)
-            # local devices: DataParallel scatters what this process loads
+            # on local devices DataParallel splits the batches of this process
             num_replicas = (1 if comm.alone else comm.size) if num_replicas is None else num_replicas
             rank = (0 if comm.alone else comm.rank) if rank is None else rank
         super().__init__(dataset, num_replicas, rank, shuffle, seed, drop_last, uneven)

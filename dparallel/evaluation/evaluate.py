@@ -1,10 +1,10 @@
-"""Evaluation of one model on data that are spread over ranks: every row counts once."""
+"""evaluate(): metrics of a model over data that are split over ranks. Every row counts once."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, cast
 
 from autograd import Tensor, no_grad
 from autograd.nn import Module
@@ -16,46 +16,47 @@ from ..hooks.bucket_hook import on_all_ranks
 from ..model.data_parallel import DataParallel
 from .metrics import Mean, Metric
 
-Function = Callable[[Any, Any], Any]
+MetricFunction = Callable[[Any, Any], "Tensor | float"]
 
 
-def evaluate(model: Module, source: Any, metrics: dict[str, Metric | Function], *, batch_size: int = 256,
-             comm: Communicator | None = None) -> dict[str, float]:
+def evaluate(model: Module, source: data.Dataset[Any] | Iterable[Any], metrics: dict[str, Metric | MetricFunction], *,
+             batch_size: int = 256, comm: Communicator | None = None) -> dict[str, float]:
     """The metrics of the model in evaluation mode, over all rows of all ranks, the same on every rank. Collective.
 
-    source: a Dataset of (input, target) rows, the same on every rank, of which each rank takes its share, each row once; or
-    an iterable of (inputs, targets) batches, this rank's share, of any number (a DataLoader; ValueError if its sampler
-    repeats rows). metrics: functions of (output, target) that give a mean over the batch's rows (0-d), or one value for each
-    row; or Metric objects, which are reset, and updated with both. Means count by rows. An exception on one rank is a
-    CollectiveError on the others. comm: default that of a DataParallel, or world(). A model with shard="parameters" is
-    whole on each rank while it is evaluated.
+    source: a Dataset of (input, target) rows, the same on every rank, which is split over ranks; or an iterable of this
+    rank's (inputs, targets) batches, as many as it has (a DataLoader; ValueError if its sampler repeats rows). metrics:
+    functions of (output, target) that return a mean over the batch's rows (0-d) or one value for each row, averaged over
+    all rows; or Metric objects, which are reset first. An exception on one rank is a CollectiveError on the others. comm:
+    by default that of a DataParallel, or world(). The parameters of a model with shard="parameters" are gathered on each
+    rank meanwhile.
 
     >>> evaluate(model, test_set, {"loss": F.cross_entropy, "accuracy": Accuracy()})
     {'loss': 0.14, 'accuracy': 0.97}
     """
     comm = communicator(model.comm if comm is None and isinstance(model, DataParallel) else comm)
-    net = model.module if isinstance(model, DataParallel) and not comm.alone else model       # ranks may have more batches
-    everyone = comm.allgather_object([sorted(metrics)] * len(comm.held))
-    if any(names != everyone[0] for names in everyone):
-        raise CollectiveError(f"evaluate: all ranks pass the same metrics, not {everyone}")
+    # ranks may have different numbers of batches, and a call of DataParallel may be collective
+    net = model.module if isinstance(model, DataParallel) and not comm.alone else model
+    names_of_ranks = comm.allgather_object([sorted(metrics)] * len(comm.held))
+    if any(names != names_of_ranks[0] for names in names_of_ranks):
+        raise CollectiveError(f"evaluate: all ranks pass the same metrics, not {names_of_ranks}")
     means = {name: metric if isinstance(metric, Metric) else Mean(comm) for name, metric in metrics.items()}
     for mean in means.values():
         mean.reset()
-    whole = model.summon_full_params(writeback=False) if isinstance(model, DataParallel) else contextlib.nullcontext()
-    with whole, on_all_ranks(comm, f"evaluate() failed on rank {comm.rank}"), evaluating(model), no_grad():
+    full_params = model.summon_full_params(writeback=False) if isinstance(model, DataParallel) else contextlib.nullcontext()
+    with full_params, on_all_ranks(comm, f"evaluate() failed on rank {comm.rank}"), evaluating(model), no_grad():
         for x, target in _batches(source, batch_size, comm):
             output = net(x)
             for name, metric in metrics.items():
                 if isinstance(metric, Metric):
                     metric.update(output, target)
                 else:
-                    _count(means[name], name, metric(output, target), len(target))
-    found = {name: means[name].compute(comm) for name in sorted(means)}
-    return {name: found[name] for name in metrics}
+                    _update_mean(means[name], name, metric(output, target), len(target))
+    values = {name: means[name].compute(comm) for name in sorted(means)}       # in one order on all ranks
+    return {name: values[name] for name in metrics}
 
 
-def _count(mean: Any, name: str, value: Any, rows: int) -> None:
-    """Add what a function made of a batch."""
+def _update_mean(mean: Metric, name: str, value: Any, rows: int) -> None:
+    """Add a function's result for a batch: a mean over its rows, or one value for each row."""
     size = value.numel() if isinstance(value, Tensor) else 1
     if size == 1 and getattr(value, "ndim", 0) == 0:
         mean.update(value, weight=rows)
@@ -66,28 +67,28 @@ def _count(mean: Any, name: str, value: Any, rows: int) -> None:
                          "one value for each row, is expected")
 
 
-def _batches(source: Any, batch_size: int, comm: Communicator) -> Any:
-    """This rank's batches."""
+def _batches(source: data.Dataset[Any] | Iterable[Any], batch_size: int, comm: Communicator) -> Iterable[Any]:
+    """This rank's batches of the source."""
     if isinstance(source, data.Dataset) and not isinstance(source, data.IterableDataset):
-        rows: Any = source
-        each_once = DistributedSampler(rows, shuffle=False, uneven=True, comm=comm)
-        return data.DataLoader(rows, batch_size=batch_size, sampler=each_once)
-    sampler: Any = getattr(getattr(source, "batch_sampler", None), "sampler", None) or getattr(source, "sampler", None)
+        dataset: Any = source                        # with a length
+        sampler: Any = DistributedSampler(dataset, shuffle=False, uneven=True, comm=comm)
+        return data.DataLoader(dataset, batch_size=batch_size, sampler=sampler)
+    sampler = getattr(getattr(source, "batch_sampler", None), "sampler", None) or getattr(source, "sampler", None)
     if isinstance(sampler, data.DistributedSampler) and sampler.total_size != len(sampler.dataset):
         raise ValueError(f"evaluate: the loader's DistributedSampler has {sampler.total_size} rows for a dataset of "
                          f"{len(sampler.dataset)}: rows would count twice, or not at all; make it with uneven=True")
-    return source
+    return cast(Iterable[Any], source)
 
 
 @contextlib.contextmanager
 def evaluating(model: Module) -> Iterator[None]:
-    """The model in evaluation mode, and afterwards each of its modules in the mode it was in."""
-    before = [(module, module.training) for module in model.modules()]
+    """Set the model to evaluation mode for the block; afterwards each module returns to the mode that it had."""
+    modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
         yield
     finally:
-        for module, training in before:
+        for module, training in modes:
             module.training = training
 
 

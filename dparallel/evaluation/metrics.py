@@ -1,11 +1,13 @@
-"""Metrics over all ranks: each counts its own rows, and compute() adds up. Ranks may have other numbers of rows, or none.
+"""Metrics over all ranks: each rank updates its own totals, and compute() adds those of all ranks. Ranks may have different
+numbers of rows, also none.
 
-Sums and counts are kept in float64 and added in one collective, so the result is that of one process that saw all rows, and
-bitwise the same on every rank.
+Totals are float64 and added in one collective, so the result is that of one process that has all rows, and bitwise the
+same on every rank.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,44 +17,45 @@ from autograd import Tensor
 from ..comm import CollectiveError, Communicator, communicator
 
 Array = np.ndarray[Any, Any]
+ArrayLike = Tensor | Array | Sequence[Any] | float
 
 
 class Metric:
-    """Numbers that add up over rows and ranks; a subclass has update(), and result() of the totals.
+    """Totals that are added over rows and ranks. A subclass defines update(), and result() of the totals.
 
-    comm: default world(); evaluate() brings its own. compute() is collective. state_dict() holds this rank's totals.
+    comm: by default that of evaluate(), or world(). compute() is collective. state_dict() has this rank's totals.
     """
 
-    count = 2
+    count = 2                                        # of totals
 
     def __init__(self, comm: Communicator | None = None) -> None:
         self.comm = comm
         self.reset()
 
     def reset(self) -> None:
-        """Forget all rows."""
+        """Set the totals to 0."""
         self.totals = np.zeros(self.count)
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """Count some of this rank's rows."""
+        """Add some of this rank's rows to the totals."""
         raise NotImplementedError(f"{type(self).__name__} must say what it counts, in update()")
 
     def result(self, totals: Array) -> float:
-        """The metric, from the totals over all ranks: here a sum over a weight; nan where that is 0."""
+        """The metric of the totals over all ranks: by default the first total over the second, nan if that is 0."""
         return float(totals[0] / totals[1]) if totals[1] else float("nan")
 
     def compute(self, comm: Communicator | None = None) -> float:
-        """The metric over all rows of all ranks (of comm, if this one was made without), on every rank."""
+        """The metric over all rows of all ranks, on every rank. comm: used if the metric was created without one."""
         comm = communicator(self.comm or comm)
-        # on local devices this process has seen all rows
+        # on local devices this process has all rows
         return self.result(self.totals if comm.alone else comm.allreduce([self.totals])[0])
 
     def state_dict(self) -> dict[str, Any]:
-        """This rank's totals."""
+        """This rank's totals, for a checkpoint."""
         return {"totals": self.totals.copy()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """What state_dict() gave."""
+        """Restore the totals that state_dict() returned."""
         self.totals = np.array(getattr(state["totals"], "array", state["totals"]), np.float64)
 
 
@@ -65,9 +68,9 @@ class Mean(Metric):
     >>> loss.compute()
     """
 
-    def update(self, value: Any, weight: Any = 1) -> None:
-        """Values, and what each counts: numbers or arrays that broadcast. What counts 0 may be nan: a mean of no rows."""
-        values, weights = np.broadcast_arrays(_array(value), _array(weight))
+    def update(self, value: ArrayLike, weight: ArrayLike = 1) -> None:
+        """Add values with their weights, which broadcast. A value of weight 0 may be nan, as the mean of no rows is."""
+        values, weights = np.broadcast_arrays(_as_float64(value), _as_float64(weight))
         if (weights < 0).any():
             raise ValueError(f"Mean.update: a weight of {weights.min()}; weights are 0 or more")
         self.totals += (np.where(weights == 0, 0.0, values) * weights).sum(), weights.sum()
@@ -78,9 +81,9 @@ class Sum(Metric):
 
     count = 1
 
-    def update(self, value: Any) -> None:
+    def update(self, value: ArrayLike) -> None:
         """Add all elements of a number, array or Tensor to the sum."""
-        self.totals += _array(value).sum()
+        self.totals += _as_float64(value).sum()
 
     def result(self, totals: Array) -> float:
         """The sum over all ranks, a float."""
@@ -88,7 +91,7 @@ class Sum(Metric):
 
 
 class Accuracy(Metric):
-    """The share of rows whose class is among the top_k of largest scores; targets equal to ignore_index don't count."""
+    """The fraction of rows whose class is among the top_k of largest scores; targets equal to ignore_index don't count."""
 
     def __init__(self, comm: Communicator | None = None, top_k: int = 1, ignore_index: int | None = None) -> None:
         super().__init__(comm)
@@ -96,12 +99,12 @@ class Accuracy(Metric):
             raise ValueError(f"top_k={top_k}: at least one class")
         self.top_k, self.ignore_index = top_k, ignore_index
 
-    def update(self, output: Any, target: Any) -> None:
-        """Scores (n, classes, ...), or classes (n, ...) of integers, against the right classes (n, ...).
+    def update(self, output: ArrayLike, target: ArrayLike) -> None:
+        """Compare scores (n, classes, ...), or predicted classes (n, ...), with the right classes (n, ...).
 
-        Among equal scores the first class counts as larger, as in argmax.
+        Of equal scores the first is the larger one, as in argmax.
         """
-        scores, right = _raw(output), _raw(target)
+        scores, right = _as_array(output), _as_array(target)
         if scores.shape == right.shape and scores.dtype.kind in "iub":
             hits = scores == right
         elif scores.ndim == right.ndim + 1 and scores.shape[:1] + scores.shape[2:] == right.shape:
@@ -114,37 +117,39 @@ class Accuracy(Metric):
         self.totals += (hits & counts).sum(), counts.sum()
 
 
-def reduce_metrics(values: dict[str, Any], weight: float = 1.0, comm: Communicator | None = None) -> dict[str, float]:
-    """Means over ranks of numbers that are each a mean over this rank's `weight` rows, in one collective.
+def reduce_metrics(values: dict[str, ArrayLike], weight: float = 1.0, comm: Communicator | None = None) -> dict[str, float]:
+    """The means over all ranks' rows of values that are means over this rank's `weight` rows, in one collective.
 
-    All ranks pass the same names, in any order; CollectiveError on every rank if not. A rank with weight 0 does not count,
-    whatever its numbers are; if all have, the means are nan. ValueError on every rank for a negative weight.
+    All ranks pass the same names, in any order; CollectiveError on every rank if not. The values of a rank with weight 0 are
+    ignored; if all weights are 0, the means are nan. ValueError on every rank for a negative weight.
 
     >>> reduce_metrics({"loss": loss.item(), "error": error}, weight=len(x))
     """
     comm = communicator(comm)
-    mine = sorted((name, float(_array(value))) for name, value in values.items())
-    everyone = comm.allgather_object([(mine, float(weight))] * len(comm.held))
-    for rank, (theirs, counts) in enumerate(everyone):
-        if [name for name, _ in theirs] != [name for name, _ in everyone[0][0]]:
-            raise CollectiveError(f"reduce_metrics: rank {rank} has {[name for name, _ in theirs]}, rank 0 "
-                                  f"{[name for name, _ in everyone[0][0]]}; all ranks pass the same names")
-        if not counts >= 0:
-            raise ValueError(f"reduce_metrics: rank {rank} has weight {counts}; weights are 0 or more")
-    total = sum(counts for _, counts in everyone)
+    items = sorted((name, float(_as_float64(value))) for name, value in values.items())
+    gathered = comm.allgather_object([(items, float(weight))] * len(comm.held))
+    first_names = [name for name, _ in gathered[0][0]]
+    for rank, (rank_items, rank_weight) in enumerate(gathered):
+        names = [name for name, _ in rank_items]
+        if names != first_names:
+            raise CollectiveError(f"reduce_metrics: rank {rank} has {names}, rank 0 {first_names}; all ranks pass the "
+                                  "same names")
+        if not rank_weight >= 0:
+            raise ValueError(f"reduce_metrics: rank {rank} has weight {rank_weight}; weights are 0 or more")
+    total = sum(rank_weight for _, rank_weight in gathered)
     if not total:
         return {name: float("nan") for name in values}
-    means = {name: sum(counts * theirs[i][1] for theirs, counts in everyone if counts) / total
-             for i, (name, _) in enumerate(mine)}
+    means = {name: sum(rank_weight * rank_items[i][1] for rank_items, rank_weight in gathered if rank_weight) / total
+             for i, (name, _) in enumerate(items)}
     return {name: means[name] for name in values}
 
 
-def _raw(x: Any) -> Array:
+def _as_array(x: ArrayLike) -> Array:
     return x.array if isinstance(x, Tensor) else np.asarray(x)
 
 
-def _array(x: Any) -> Array:
-    return np.asarray(_raw(x), np.float64)
+def _as_float64(x: ArrayLike) -> Array:
+    return np.asarray(_as_array(x), np.float64)
 
 
 __all__ = ["Accuracy", "Mean", "Metric", "Sum", "reduce_metrics"]

@@ -50,7 +50,7 @@ class OnThisRank:
                 return self.module(*args, **kwargs)
         if self.devices is None or self.devices.size == 1:
             return self.module(*args, **kwargs)
-        if self._tree is None or not self._tree.fits():
+        if self._tree is None or not self._tree.is_current():
             self._tree = ModuleTree(self.module)
         return on_devices(self.module, args, kwargs, self.devices, self.output_place, self.dim, self._tree)
 

@@ -14,17 +14,17 @@ from autograd.nn import Module
 
 from ..comm import Devices, even_split, root_of
 from ..pytree.scatter_gather import gather, mismatched_rows, scatter
-from ..pytree.tree import tensor_leaves, tree_leaves_with_path, tree_map
+from ..pytree.tree import PyTree, tensor_leaves, tree_leaves_with_path, tree_map
 from .parallel_apply import parallel_apply
 from .replicate import ModuleTree
 
 
-def data_parallel(module: Module, inputs: Any, device_ids: Devices | Sequence[int] | int | None = None,
-                  output_device: int | None = None, dim: int = 0, module_kwargs: dict[str, Any] | None = None) -> Any:
-    """module(*inputs, **module_kwargs), tensors cut along dim over local devices, outputs joined along it.
+def data_parallel(module: Module, inputs: PyTree, device_ids: Devices | Sequence[int] | int | None = None,
+                  output_device: int | None = None, dim: int = 0, module_kwargs: dict[str, Any] | None = None) -> PyTree:
+    """Call module(*inputs, **module_kwargs) with tensors split along dim over local devices, and join the outputs along dim.
 
     device_ids: a number of local devices, their list, or Devices; by default one for each core that this process may use.
-    output_device is one of them. An input that is no tuple is a lone argument.
+    output_device is one of them. An input that is no tuple is the only argument.
 
     >>> y = data_parallel(net, x, 2)
     """
@@ -34,15 +34,16 @@ def data_parallel(module: Module, inputs: Any, device_ids: Devices | Sequence[in
 
 
 class CallArguments(NamedTuple):
-    """A call's arguments, under the names that errors have for them."""
+    """The arguments of a call. The field names appear in error messages, as in "args[0]"."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
 
 def on_devices(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], comm: Devices, root: int, dim: int,
-               tree: ModuleTree | None = None) -> Any:
-    """The same, from the arguments of a call; gathered on place `root`. tree: the module's, if it still fits."""
+               tree: ModuleTree | None = None) -> PyTree:
+    """What data_parallel() does, from the arguments of a call; outputs are joined on place `root`. tree: the module's
+    ModuleTree, if it is current."""
     arguments = CallArguments(args, kwargs)
     problem = mismatched_rows(arguments, dim) if comm.size > 1 else ""
     if problem:
@@ -51,46 +52,46 @@ def on_devices(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], co
     if comm.size == 1:
         return module(*args, **kwargs)
     tree = tree or ModuleTree(module)
-    parts, views = shares(arguments, comm, dim)
+    parts, views_of_inputs = split_without_copy(arguments, comm, dim)
     replicas = tree.replicate(comm)
     outputs = parallel_apply(replicas, [part[0] for part in parts], [part[1] for part in parts], comm)
-    for views_of_one in views:
-        PartCounter.tell([x.counter for x in views_of_one])
-    tree.keep_buffers(replicas[0])
+    for views in views_of_inputs:
+        PartCounter.tell([x.counter for x in views])
+    tree.copy_back_buffers(replicas[0])
     if all(type(y) is Tensor and y.ndim and y.dtype == outputs[0].dtype for y in outputs):
-        return cat(outputs, dim)                     # what gather() does, in a third of the time
+        return cat(outputs, dim)                     # the result of gather() in a third of its time
     return gather(outputs, comm, root=min(root, comm.size - 1), dim=dim)
 
 
-def shares(inputs: Any, comm: Devices, dim: int) -> tuple[list[Any], list[list[Tensor]]]:
-    """What scatter() gives; where no gradient leads back, pieces are views of the batch: 1.6 MB took 0.1 ms to copy. And
-    these views, of each tensor."""
+def split_without_copy(inputs: PyTree, comm: Devices, dim: int) -> tuple[list[PyTree], list[list[Tensor]]]:
+    """The inputs split as scatter() does, and for each tensor its views. If no tensor requires a gradient the parts are
+    views of the batch (copying 1.6 MB took 0.1 ms); else scatter() copies them and there are no views."""
     by_id = {id(x): x for x in tensor_leaves(inputs)}
     if any(x.tracked or x.is_inference() for x in by_id.values()):
         return scatter(inputs, comm, dim=dim), []
-    cut = {key: pieces(x, comm.size, dim) for key, x in by_id.items()}
+    views = {key: split_evenly(x, comm.size, dim) for key, x in by_id.items()}
 
-    def piece(place: int, value: Any) -> Any:
-        return cut[id(value)][place] if isinstance(value, Tensor) else value
+    def part_of(place: int, leaf: Any) -> Any:
+        return views[id(leaf)][place] if isinstance(leaf, Tensor) else leaf
 
-    parts = [tree_map(inputs, functools.partial(piece, place)) for place in comm.held]
-    return parts, [cut[key] for key, x in by_id.items() if x.ndim]
+    parts = [tree_map(inputs, functools.partial(part_of, place)) for place in comm.held]
+    return parts, [views[key] for key, x in by_id.items() if x.ndim]
 
 
-def pieces(x: Tensor, places: int, dim: int) -> list[Tensor]:
-    """The shares of a tensor, which replicas may write to at the same time; copies of a number."""
+def split_evenly(x: Tensor, places: int, dim: int) -> list[Tensor]:
+    """Views of consecutive rows of a tensor, which replicas may write to at the same time; copies of a 0-d tensor."""
     if not x.ndim:
         return [as_tensor(x.array.copy()) for _ in range(places)]
-    found, start, before = [], 0, (slice(None),) * (dim % x.ndim)
+    views, start, leading = [], 0, (slice(None),) * (dim % x.ndim)
     for rows in even_split(x.shape[dim], places):
-        found.append(as_tensor(x.array[before + (slice(start, start + rows),)]))
-        found[-1].counter = PartCounter(shared_counter(x))
+        views.append(as_tensor(x.array[leading + (slice(start, start + rows),)]))
+        views[-1].counter = PartCounter(shared_counter(x))
         start += rows
-    return found
+    return views
 
 
-def needed_devices(comm: Devices, inputs: Any, dim: int) -> Devices:
-    """The first devices only, if there are fewer rows than devices: none is asked to work on no rows."""
+def needed_devices(comm: Devices, inputs: PyTree, dim: int) -> Devices:
+    """The first devices only, if there are fewer rows than devices, so that each has a row."""
     rows = [value.shape[dim] for _, value in tree_leaves_with_path(inputs) if isinstance(value, Tensor) and value.ndim]
     return comm.first(max(1, min([comm.size, *rows] if rows else [1])))
 
