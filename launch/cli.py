@@ -11,13 +11,15 @@ import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+from .environment import environment
 from .job import Job, run
 from .mpirun import LaunchError, changes_for, command, find, remote, session
 from .rank import DIRECTORY, INSTALL
 
+DEFAULT_GRACE = 30.0                                 # torchrun's, and Slurm's KillWait
 INTERPRETER = re.compile(r"python[\d.]*(\.exe)?")      # what mpirun, but not dprun, is given before a script
 
 
@@ -73,6 +75,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--tag", action="store_true",
                    help="begin every line of output with [rank] (across hosts: with mpirun's own tags)")
     p.add_argument("--timeout", type=seconds, metavar="SECONDS", help="end the job after this time, with exit code 124")
+    p.add_argument("--grace", type=seconds, metavar="SECONDS",
+                   help="time that ranks in dparallel.graceful_exit() have after SIGTERM or SIGUSR1 to end a step and save "
+                        f"(default: {DEFAULT_GRACE:g}); a second SIGTERM ends them at once")
     p.add_argument("--check", action="store_true",
                    help="check every collective, and end the job in a deadlock (DPARALLEL_CHECK=1)")
     p.add_argument("--stall", type=limit, metavar="SECONDS",
@@ -113,8 +118,18 @@ def start(options: argparse.Namespace) -> int:
         raise LaunchError(f"no folder for temporary files ({error}); set TMPDIR to one that can be written") from error
     with made as folder:
         own = {} if remote(options) else session(folder, changes)
-        job = Job(line, {**changes, **own, DIRECTORY: folder}, folder, options.timeout)
+        job = Job(line, {**changes, **own, DIRECTORY: folder}, folder, options.timeout, mpi=mpi, grace=grace(changes),
+                  spread=remote(options))
         return run(job, mpi, options.np, options.tag and not remote(options))
+
+
+def grace(changes: Mapping[str, str]) -> float:
+    """The seconds that ranks have to end by themselves, as they find them in their environment."""
+    text = changes.get("DPARALLEL_GRACE_SECONDS") or environment.get("DPARALLEL_GRACE_SECONDS")
+    try:
+        return seconds(text) if text else DEFAULT_GRACE
+    except argparse.ArgumentTypeError as error:
+        raise LaunchError(f"DPARALLEL_GRACE_SECONDS: {error}") from error
 
 
 def check(options: argparse.Namespace) -> None:

@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .mpirun import LaunchError, Mpi, mismatch, outer
-from .report import failed, read, show, unjoined, vanished
+from .report import failed, read, running, show, stopped, unjoined, vanished
 from .tags import tagged
 
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 PATIENCE = 1.0                                       # seconds that mpirun has to end a job in which a rank failed
-GRACE = 5.0                                          # seconds between asking a job to end and ending it
+GRACE = 5.0                                          # seconds between asking mpirun to end a job and ending it
+AFTER_GRACE = 2.0                                    # seconds in which ranks say themselves that their grace is over
 PARENT_DIED = 1                                      # Linux's prctl(PR_SET_PDEATHSIG)
 
 
@@ -28,32 +29,58 @@ class Job:
 
     line       the command           changes    what its environment has that this one has not
     folder     where ranks report    timeout    seconds, or None
+    mpi        whose mpirun it is    grace      seconds that ranks have after SIGTERM to end by themselves
+    spread     whether ranks may be on other hosts
     """
 
-    def __init__(self, line: list[str], changes: dict[str, str], folder: str, timeout: float | None = None) -> None:
+    def __init__(self, line: list[str], changes: dict[str, str], folder: str, timeout: float | None = None, *,
+                 mpi: Mpi, grace: float, spread: bool = False) -> None:
         self.line, self.changes, self.folder, self.timeout = line, changes, folder, timeout
+        self.mpi, self.grace, self.spread = mpi, grace, spread
         self.process: subprocess.Popen[bytes] | None = None
         self.signal: int | None = None               # that ended the job
         self.timed_out = False
         self.lost: list[int] = []                    # ranks that ended without a word, and mpirun took no notice
         self.stuck = ""                              # why ranks wait for others that never come
         self.kill_at = float("inf")                  # when patience ends
+        self.ended_at = 0.0                          # time.monotonic() when the job's end began
+
+    @property
+    def ending(self) -> int:
+        """The signal by which mpirun ends its job.
+
+        Open MPI's kills the ranks 0.5 s after SIGTERM, and a scheduler may send SIGTERM to it as to everybody: it is blocked
+        there, and SIGINT ends the job. MPICH's hands SIGTERM on to the ranks and lives.
+        """
+        return signal.SIGINT if self.mpi.family == "openmpi" else signal.SIGTERM
 
     def run(self) -> int:
         """Run to the end; mpirun's exit code, negative for a signal."""
         with self.forwarding():
             try:
                 self.process = subprocess.Popen(
-                    self.line, env={**outer(), **self.changes}, preexec_fn=dies_with_parent(),
+                    self.line, env={**outer(), **self.changes}, preexec_fn=self.prepare(),
                     start_new_session=True)          # signals reach the job through us, once
             except OSError as error:
                 raise LaunchError(f"{self.line[0]} can't be run: {error}") from error
             if self.signal is not None:              # it came before there was a job
                 self.end(GRACE)
             code = self.wait(self.process)
+            self.ended_at = self.ended_at or time.monotonic()
             if code or self.signal is not None:      # what a rank has left behind, a killed one's workers
                 self.kill()
         return code
+
+    def prepare(self) -> Callable[[], object]:
+        """What mpirun's process does first: it ends with this one if the system can do that, and blocks SIGTERM."""
+        tie, blocked = dies_with_parent(self.ending), {signal.SIGTERM} - {self.ending}
+
+        def call() -> None:
+            if tie is not None:
+                tie()
+            signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
+
+        return call
 
     def wait(self, process: subprocess.Popen[bytes]) -> int:
         """Wait for mpirun; end the job when time is up or a rank has failed, and by force when it does not end."""
@@ -65,7 +92,7 @@ class Job:
             except subprocess.TimeoutExpired:
                 now = time.monotonic()
             if failed_at > now and (failed(self.folder) or vanished(self.folder)):
-                failed_at = now
+                failed_at = self.ended_at = now
             if self.kill_at == float("inf") and (stuck := unjoined(self.folder)):
                 self.stuck = stuck
                 self.end(PATIENCE)
@@ -81,7 +108,24 @@ class Job:
     def end(self, patience: float) -> None:
         """Ask mpirun to end the job; patience in seconds."""
         self.kill_at = time.monotonic() + patience
-        self.send(signal.SIGTERM)
+        self.send(self.ending)
+
+    def request_stop(self) -> None:
+        """Ask the ranks to end by themselves: by SIGTERM, which ends those at once that do not handle it.
+
+        MPICH's mpirun hands it on to all hosts. Open MPI's would end the job by itself, so the ranks of this machine get it
+        from here; over hosts they get SIGUSR1, which Open MPI's hands on.
+        """
+        self.kill_at = time.monotonic() + self.grace + AFTER_GRACE
+        if self.mpi.family != "openmpi" or self.spread:
+            self.send(signal.SIGUSR1 if self.mpi.family == "openmpi" else signal.SIGTERM)
+            return
+        ranks = running(self.folder)
+        for process in ranks.values():
+            with contextlib.suppress(OSError):
+                os.kill(process, signal.SIGTERM)
+        if not ranks:                                # none has begun
+            self.end(GRACE)
 
     def send(self, number: int) -> None:
         """Send mpirun a signal, if it runs."""
@@ -106,14 +150,19 @@ class Job:
 
     @contextlib.contextmanager
     def forwarding(self) -> Iterator[None]:
-        """Send this process's signals on to mpirun; those that end a job are remembered, a second one ends it now."""
+        """Send this process's signals on to the job; those that end a job are remembered, a second one ends it now."""
         def handler(number: int, frame: Any) -> None:
             if number in (signal.SIGUSR1, signal.SIGUSR2):
                 self.send(number)
                 return
-            self.kill_at = time.monotonic() + (GRACE if self.signal is None else 0)
-            self.signal = number
-            self.send(signal.SIGTERM if number == signal.SIGHUP else number)
+            first, self.signal = self.signal is None, number
+            if not first:
+                self.kill_at = 0.0
+            elif number == signal.SIGINT:
+                self.kill_at = time.monotonic() + GRACE
+                self.send(number)
+            else:
+                self.request_stop()
 
         before = {}
         if threading.current_thread() is threading.main_thread():
@@ -135,12 +184,12 @@ def processes() -> list[int]:
         return []
 
 
-def dies_with_parent() -> Callable[[], object] | None:
-    """What a child calls so that it ends when this process is killed; None where the system has no such thing."""
+def dies_with_parent(number: int = signal.SIGTERM) -> Callable[[], object] | None:
+    """What a child calls so that it gets a signal when this process is killed; None where the system has no such thing."""
     if not sys.platform.startswith("linux") or threading.current_thread() is not threading.main_thread():
         return None                                  # the system watches the thread, not the process
     prctl = ctypes.CDLL(None).prctl
-    return lambda: prctl(PARENT_DIED, signal.SIGTERM)
+    return lambda: prctl(PARENT_DIED, number)
 
 
 def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
@@ -150,12 +199,18 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     if job.timed_out:
         print(f"dprun: the job was ended after {job.timeout:g} s (--timeout)", file=sys.stderr)
         return 124
+    reports = read(job.folder)
+    agreed = stopped(job.folder)
+    if agreed and not reports and code in (0, agreed):
+        print(f"dprun: the job was asked to end, and has ended after a step, with exit code {agreed}", file=sys.stderr)
+        return agreed
     if job.signal is not None:
+        if reports:
+            show(reports, ranks)
         return 128 + job.signal
     if job.stuck:
         print(job.stuck, file=sys.stderr)
         return 1
-    reports = read(job.folder)
     stated = next((report["code"] for report in reports if report["code"] is not None), 0)
     if reports and (code or stated):
         show(reports, ranks)

@@ -87,7 +87,8 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
             raise LaunchError(f"-x {item}: no such variable in the environment; write -x NAME=VALUE")
         changes[name] = value if equals else environment.get(name) or ""
     watchdog = {"DPARALLEL_CHECK": options.check and "1", "DPARALLEL_STALL_SECONDS": options.stall,
-                "DPARALLEL_STALL_ABORT": options.stall_abort and "1"}
+                "DPARALLEL_STALL_ABORT": options.stall_abort and "1",
+                "DPARALLEL_GRACE_SECONDS": options.grace and f"{options.grace:g}"}
     changes.update({name: value for name, value in watchdog.items() if value})
     if remote(options) and environment.lacks("MASTER_ADDR", changes):
         changes["MASTER_ADDR"] = hosts(options)[0]       # for scripts that open sockets of their own

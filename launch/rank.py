@@ -13,6 +13,7 @@ import io
 import json
 import os
 import runpy
+import signal
 import socket
 import sys
 import time
@@ -44,6 +45,7 @@ def announced(names: tuple[str, ...]) -> int:
 
 def main() -> None:
     """Run the script or module that the arguments name."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})     # mpirun has it blocked
     args = sys.argv[1:]
     as_module = args[0] == "-m"
     sys.argv = args[1:] if as_module else args
@@ -66,6 +68,11 @@ def main() -> None:
         else:
             runpy.run_path(os.path.abspath(sys.argv[0]), run_name="__main__")
     except SystemExit as error:
+        if getattr(error, "together", False):        # dparallel's Preempted: all ranks are here, and MPI is to end as ever
+            mark("ended")
+            if not os.path.isdir(os.environ.get(DIRECTORY, "")):
+                raise                                # dprun does not see the mark that says so, only the exit code
+            return
         if error.code is not None and error.code != 0:
             whole = isinstance(error.code, int)
             end(int(error.code) if whole else 1, "" if whole else str(error.code))

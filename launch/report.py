@@ -28,18 +28,30 @@ def read(folder: str) -> list[dict[str, Any]]:
     return sorted(reports, key=lambda report: (report["time"], report["rank"]))
 
 
+def running(folder: str) -> dict[int, int]:
+    """The process numbers of the ranks on this machine that have begun, and not ended by Python's ways, by rank."""
+    found = {}
+    for name in os.listdir(folder):
+        if name.endswith(".running"):                # it may have gone by now, or is being written
+            path = os.path.join(folder, name)
+            with contextlib.suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
+                found[int(name.removesuffix(".running"))] = int(file.read())
+    return found
+
+
 def vanished(folder: str, alive: bool = False) -> list[int]:
     """The ranks on this machine that have begun, and not ended by Python's ways (an exception is one); with `alive`, also
     those whose process is still there."""
-    found = []
+    return sorted(rank for rank, process in running(folder).items() if alive or not _lives(process))
+
+
+def stopped(folder: str) -> int:
+    """The exit code with which the ranks of this machine have ended together, since the job was asked to; 0 if not."""
     for name in os.listdir(folder):
-        if name.endswith(".running"):
-            with contextlib.suppress(OSError, ValueError):       # it has gone by now; it is being written
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    process = int(file.read())
-                if alive or not _lives(process):
-                    found.append(int(name.removesuffix(".running")))
-    return sorted(found)
+        if name.endswith(".stopped"):
+            with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, name), encoding="utf-8") as file:
+                return int(file.read())
+    return 0
 
 
 def unjoined(folder: str) -> str:

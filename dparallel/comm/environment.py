@@ -4,6 +4,7 @@
 |---|---|---|
 | DPARALLEL_STALL_SECONDS | a rank that waits longer in one collective is reported (0: no watchdog) | 60 |
 | DPARALLEL_STALL_ABORT | 1: a stall ends the job | 0 |
+| DPARALLEL_GRACE_SECONDS | how long graceful_exit() may take from SIGTERM or SIGUSR1 to the end | 30 |
 | DPARALLEL_CHECK | 1: every collective is checked, a deadlock ends the job; a stall too, if a limit is set | 0 |
 | DPRUN_REPORT_DIR, DPRUN_RANK | dprun's folder for reports of failed ranks, and this rank's number in it | |
 | DPARALLEL_PLACES_JOB | the pytest plugin's: the folder of the job that this process is a rank of | |
@@ -19,6 +20,8 @@ Each is read when it is asked for: world() and the watchdog's settings keep the 
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 from collections.abc import Mapping
 
@@ -48,6 +51,15 @@ class Environment:
     def stall_seconds(self) -> str:
         """DPARALLEL_STALL_SECONDS, as it is written."""
         return self.text("DPARALLEL_STALL_SECONDS")
+
+    @property
+    def grace_seconds(self) -> float:
+        """DPARALLEL_GRACE_SECONDS; 0 if it is not set. ValueError for what is no number above 0."""
+        text = self.text("DPARALLEL_GRACE_SECONDS")
+        with contextlib.suppress(ValueError):
+            if not text or 0 < float(text) < math.inf:
+                return float(text or 0)
+        raise ValueError(f"DPARALLEL_GRACE_SECONDS is {text!r}, and not a number of seconds above 0")
 
     @property
     def check(self) -> bool:

@@ -83,7 +83,7 @@ def world() -> Communicator:
     started = launcher()
     if started is None:
         return Devices(1)
-    report_to_dprun(f"world(){at_site(user_site())}")
+    leave_mark("world", f"world(){at_site(user_site())}")
     alone = "; for processes that train each by itself pass comm=Devices(1)" if started.variable else ""
     try:
         from .mpi.communicator import MpiComm, mpi_size
@@ -99,19 +99,21 @@ def world() -> Communicator:
                                f"sees 1: each would train by itself. Remedy: {started.remedy}{alone}")
         raise RuntimeError(f"the launcher announced {started.size} ranks, but MPI sees 1: {started.remedy}")
     comm_world = MpiComm()
-    report_to_dprun("")
+    leave_mark("world")
     return comm_world
 
 
-def report_to_dprun(text: str) -> None:
-    """Write what this rank waits in to dprun's report folder, before ranks can see each other's states.
+def leave_mark(kind: str, text: str = "") -> None:
+    """Write a file in dprun's report folder that says something of this rank; nothing where dprun did not start it, or on
+    another machine.
 
-    dprun needs it to tell whether the others can still come: a process blocked in MPI_Init runs no thread of ours. ""
-    means that the rank has continued.
+    world      what this rank waits in before ranks can see each other's states: a process blocked in MPI_Init runs no thread
+               of ours, and dprun has to tell whether the others can still come. "" means that the rank has continued.
+    stopped    the exit code with which all ranks end, since the job was asked to
     """
     folder, rank = environment.report_folder, environment.rank_in_reports
     if folder and rank:
-        with contextlib.suppress(OSError), open(os.path.join(folder, f"{rank}.world"), "w", encoding="utf-8") as file:
+        with contextlib.suppress(OSError), open(os.path.join(folder, f"{rank}.{kind}"), "w", encoding="utf-8") as file:
             file.write(text)
 
 

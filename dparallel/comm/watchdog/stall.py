@@ -293,12 +293,15 @@ def node_communicator(mpi: Any) -> Any:
 @functools.cache
 def watch(mpi: Any) -> Watch:
     """This process's watchdog, given the module mpi4py.MPI; its thread starts with the first communicator."""
-    def end(code: int) -> None:                      # from the watchdog's thread, while the main one is blocked in MPI
-        if mpi.Query_thread() == mpi.THREAD_MULTIPLE:
-            mpi.COMM_WORLD.Abort(code)
-        os._exit(code)
+    return Watch(mpi.COMM_WORLD.rank, mpi.COMM_WORLD.size, end_job)
 
-    return Watch(mpi.COMM_WORLD.rank, mpi.COMM_WORLD.size, end)
+
+def end_job(code: int) -> None:
+    """End all ranks from a thread, while the main one may be blocked in MPI; by the end of this one where MPI forbids it."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized() and mpi.Query_thread() == mpi.THREAD_MULTIPLE:
+        mpi.COMM_WORLD.Abort(code)
+    os._exit(code)
 
 
 def description(waiting: Any) -> str:
@@ -314,16 +317,16 @@ def one_line(error: BaseException) -> str:
     return type(error).__name__ + (f": {first}" if first else "") + (f" ... {more[-1]}" if more else "")
 
 
-def write_report(rank: int, text: str) -> bool:
-    """Write a text where dprun shows it last; False if dprun did not start this job, or not on this machine."""
+def write_report(rank: int, text: str, code: int = 1, how: str = "ended the job") -> bool:
+    """Write a text where dprun shows it last, and the job's exit code; False if dprun did not start this job, or not on this
+    machine."""
     folder = environment.report_folder
     if not folder:
         return False
     path = os.path.join(folder, f"{rank}.json")
     try:
         with open(path + ".part", "w", encoding="utf-8", errors="backslashreplace") as file:
-            json.dump({"rank": rank, "time": time.time(), "code": 1, "text": text, "remedy": "", "how": "ended the job"},
-                      file)
+            json.dump({"rank": rank, "time": time.time(), "code": code, "text": text, "remedy": "", "how": how}, file)
         os.replace(path + ".part", path)
     except OSError:
         return False
