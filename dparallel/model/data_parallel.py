@@ -17,8 +17,8 @@ from ..hooks.bucket_hook import CommHook, GradBucket
 from ..hooks.wire import wire_hook
 from ..reduction import stats
 from ..reduction.reducer import Reducer
-from ..reduction.transport import Hooked
-from ..reduction.unused import Unused
+from ..reduction.transport import HookTransport
+from ..reduction.unused import UnusedParameters
 from ..reduction.weights import ForwardCall, checked_weight
 from ..replicas.virtual_shards import VirtualShards
 from ..sharding import ShardedModel, ShardedReducer
@@ -107,7 +107,7 @@ class DataParallel(ShardedModel, JoinableModel, Module):
         self._recorded_alone = False                 # by trace_step(), on one place, without a reducer
         self._reducer: Reducer | None = None
         self._summed_forward: SummedForward | None = None
-        self._config, self._unused = config, Unused(find_unused_parameters, static_graph)
+        self._config, self._unused = config, UnusedParameters(find_unused_parameters, static_graph)
         self._watch = ModelWatch(module, self.ignored)
         if self.comm.size > 1 and not config.local_only:
             compare_over_ranks(self, self.comm, config.same_on_all_ranks())
@@ -181,7 +181,7 @@ class DataParallel(ShardedModel, JoinableModel, Module):
         new = self.__class__.__new__(self.__class__)
         memo[id(self)] = new
         fresh = {"_reducer": None, "_summed_forward": None, "_compute": None, "_join_block": None, "_watch": None,
-                 "_unused": Unused(self._unused.find, self._unused.static_graph),
+                 "_unused": UnusedParameters(self._unused.find, self._unused.static_graph),
                  "_without_reducer": self._without_reducer or self._reducer is not None}
         vars(new).update({key: copy.deepcopy(value, memo) for key, value in vars(self).items() if key not in fresh}, **fresh)
         vars(new).update(_watch=ModelWatch(new.module, new.ignored), _compute=new._strategy())
@@ -242,7 +242,7 @@ class DataParallel(ShardedModel, JoinableModel, Module):
             return "DataParallel with local devices"
         if self._reducer is None and self.comm.size > 1:
             return "DataParallel with batch='root'"
-        if isinstance(transport, Hooked) and hasattr(transport.hook.state, "__dict__"):
+        if isinstance(transport, HookTransport) and hasattr(transport.hook.state, "__dict__"):
             return f"DataParallel with a comm hook that keeps a state ({type(transport.hook.state).__name__})"
         return ""
 
@@ -284,11 +284,11 @@ class DataParallel(ShardedModel, JoinableModel, Module):
         weights = reducer.weights
         value, problem = checked_weight(weight)
         weights.problem = weights.problem or problem
-        before, weights.inside = weights.inside, ForwardCall(value, True)
+        before, weights.override = weights.override, ForwardCall(value, True)
         try:
             yield
         finally:
-            weights.inside = before
+            weights.override = before
 
     def skipping(self, on: type[BaseException] | tuple[type[BaseException], ...] = (MemoryError, FloatingPointError),
                  nonfinite: bool = True) -> Skipping:
@@ -319,7 +319,7 @@ class DataParallel(ShardedModel, JoinableModel, Module):
         """What the model did, under PyTorch's names where it has them: sizes of buckets, times of the last step and the
         average (ns) of forward, backward, communication and their overlap, bytes on the wire, unused parameters. Timed
         are the first 10 steps, then each 100th."""
-        return stats.data(self)
+        return stats.logging_data(self)
 
     _get_ddp_logging_data = logging_data             # PyTorch's name
 
@@ -360,6 +360,6 @@ class DataParallel(ShardedModel, JoinableModel, Module):
         if reducer is None:
             raise NotImplementedError("register_comm_hook: gradients of local devices and of batch='root' are summed in the "
                                       "graph, not in buckets; hooks need batch='own'")
-        if isinstance(reducer.transport, Hooked):
+        if isinstance(reducer.transport, HookTransport):
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         reducer.use_hook(comm_hook)

@@ -80,9 +80,9 @@ class SummedForward:
     def __call__(self, args: Args, kwargs: Kwargs, training: bool) -> Any:
         """The output. training: the mode of the DataParallel."""
         reducer = self.reducer
-        rows = self._rows((args, kwargs)) if reducer.weights.inside is None else 0.0
+        rows = self._rows((args, kwargs)) if reducer.weights.override is None else 0.0
         call = self.before_forward(rows, training)
-        with set_context(comm=self.comm, weight=functools.partial(reducer.counts, call),
+        with set_context(comm=self.comm, weight=functools.partial(reducer.loss_weight, call),
                          before_collective=reducer.before_collective):
             output = self.compute(args, kwargs)
         reducer.stats.forward_ends()
@@ -100,7 +100,7 @@ class SummedForward:
         if reducer.joined is not None:
             root = reducer.joined.forward_begins()
         weights.problem = weights.problem or self.watch.look()
-        call = weights.inside if weights.inside is not None else ForwardCall(rows)
+        call = weights.override if weights.override is not None else ForwardCall(rows)
         buffers = self.watch.buffers() if self.sync_buffers else []
         if buffers and training:
             broadcast_tensors(buffers, self.comm, root)

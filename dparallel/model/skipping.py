@@ -105,7 +105,7 @@ class Skipping:
 
     def _leave_backward(self) -> None:
         """Start what other ranks may wait for, if this rank stopped inside a summed backward pass."""
-        if self.reducer is not None and self.reducer.state.others_may_wait and self.reducer.transport.can_match:
+        if self.reducer is not None and self.reducer.state.others_may_wait and self.reducer.transport.can_send_zeros:
             self.reducer.match(SKIPPED)
 
     def _refuse(self, text: str) -> str:

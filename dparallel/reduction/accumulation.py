@@ -1,4 +1,9 @@
-"""Accumulation: gradients that several backward passes add up in .grad before they are summed over ranks (no_sync())."""
+"""Accumulation of gradients over backward passes inside no_sync(), and over summed passes without zero_grad().
+
+.grad may hold gradients when a pass begins. They are of passes inside no_sync(), which still wait for their sum and are
+scaled to the new pass's weight; or of summed passes, which must not be summed again and are stashed until the new sum is
+there.
+"""
 
 from __future__ import annotations
 
@@ -10,107 +15,110 @@ import numpy as np
 from autograd import Tensor, as_tensor
 from autograd.kernels.halves import scale
 
-from .unused import Unused
+from .unused import UnusedParameters
 from .weights import ForwardCall, Weights
 
 Array = np.ndarray[Any, Any]
 
 
 class Accumulation:
-    """What earlier passes have left in .grad, brought into proportion with the pass that begins.
+    """The gradients that earlier passes have left in the .grad of one reducer's parameters.
 
-    counted_elsewhere: parameters that another reducer counts in this pass, see SharedParameters. sets_aside: whether
-    gradients of summed passes are in .grad; those of a sharded model are in the slices.
+    counted_elsewhere: parameters that another reducer counts in this pass, see SharedParameters. stashes_gradients: False
+    for a sharded model, whose summed gradients are in the shards and not in .grad.
     """
 
-    def __init__(self, named: list[tuple[str, Tensor]], weights: Weights, unused: Unused,
-                 counted_elsewhere: Collection[Tensor], sets_aside: bool = True) -> None:
+    def __init__(self, named: list[tuple[str, Tensor]], weights: Weights, unused: UnusedParameters,
+                 counted_elsewhere: Collection[Tensor], stashes_gradients: bool = True) -> None:
         self.named, self.weights, self.unused = named, weights, unused
-        self.counted_elsewhere, self.sets_aside = counted_elsewhere, sets_aside
-        self.summed: list[tuple[Tensor, Array]] = []     # summed gradients, to which new ones are added after their sum
-        self.before: list[tuple[Tensor, Array]] = []     # what a pass that counts nothing must leave as it was
-        self._zeros: dict[int, int] = {}             # gradients of 0 that wait to be summed, with their versions
+        self.counted_elsewhere, self.stashes_gradients = counted_elsewhere, stashes_gradients
+        self.stashed: list[tuple[Tensor, Array]] = []    # gradients of summed passes, added to the new sums
+        self.before_pass: list[tuple[Tensor, Array]] = []     # gradients before a pass of weight 0, which restores them
+        self._zero_versions: dict[int, int] = {}             # waiting gradients that are all 0: versions by id
 
     def _gradients(self) -> list[tuple[Tensor, Array]]:
-        """The parameters that have a gradient and are counted here, with its array."""
+        """The parameters that have a gradient and that this reducer counts, with the gradient's array."""
         return [(p, p._grad.array) for _, p in self.named if p._grad is not None and p not in self.counted_elsewhere]
 
-    def prepare(self, arrived: Tensor | None, prepared: Collection[Tensor], calls: Callable[[], set[ForwardCall]],
+    def begin_pass(self, arrived: Tensor | None, prepared: Collection[Tensor], calls: Callable[[], set[ForwardCall]],
                 summed: bool) -> bool:
-        """A pass begins that comes from calls(); summed: its gradients are summed over ranks. Set aside or scale what .grad
-        holds; whether the pass counts nothing. Left alone are `arrived`, a gradient of this pass, and `prepared`."""
+        """Stash or scale the gradients of earlier passes. Returns whether this rank's weight in the pass is 0.
+
+        arrived: the parameter whose gradient of this pass has been added already; prepared: those that another reducer has
+        prepared. calls(): the module's calls that the pass comes from. summed: whether the pass is summed over ranks.
+        """
         weights = self.weights
         gradients = [(p, g) for p, g in self._gradients() if p is not arrived and p not in prepared]
-        self.forget_cleared()
-        if not weights.passes:                       # what .grad holds is of summed passes
-            if self.sets_aside and (not summed or weights.average == "sum"):
-                self.summed += [(p, g.copy()) for p, g in gradients]
+        self.clear_if_user_cleared()
+        if not weights.passes:                       # .grad has gradients of summed passes only
+            if self.stashes_gradients and (not summed or weights.average == "sum"):
+                self.stashed += [(p, g.copy()) for p, g in gradients]
                 for p, _ in gradients:
                     p._grad = None
             return False
-        weight, given = weights.of(calls())
-        if weight == 0.0 and (given or weights.average != "sum"):
-            self.before += [(p, g.copy()) for p, g in gradients]
+        weight, given_by_user = weights.weight_of(calls())
+        if weight == 0.0 and (given_by_user or weights.average != "sum"):
+            self.before_pass += [(p, g.copy()) for p, g in gradients]
             return True
         if weights.average != "sum" and weight != weights.scale:
             for _, g in gradients:
                 if weights.scale:
                     scale(g, weights.scale / weight)
                 else:
-                    g[...] = 0                       # also what is nan
+                    g[...] = 0                       # also where it is nan
             weights.scale = weight
         return False
 
-    def add_summed(self) -> None:
-        """Add what was set aside to the new sums."""
-        for p, before in self.summed:
+    def add_stashed(self) -> None:
+        """Add the stashed gradients to the new sums."""
+        for p, before in self.stashed:
             if p._grad is None:
                 p._grad = as_tensor(before)
             else:
                 p._grad.array[...] += before
-        self.summed = []
+        self.stashed = []
 
     def restore(self, params: Iterable[Tensor]) -> None:
-        """After a pass that counts nothing: these gradients as they were before it."""
-        before = {id(p): array for p, array in self.before}
+        """Restore the gradients of these parameters after a pass of weight 0."""
+        before = {id(p): array for p, array in self.before_pass}
         for p in params:
             if p._grad is not None:
                 p._grad.array[...] = before.get(id(p), 0)
 
-    def take(self, other: Accumulation, p: Tensor) -> None:
-        """What another reducer has set aside of p is this one's to bring back."""
-        for ours, theirs in ((self.summed, other.summed), (self.before, other.before)):
+    def take_over(self, other: Accumulation, p: Tensor) -> None:
+        """Take over what another reducer has stashed of p."""
+        for ours, theirs in ((self.stashed, other.stashed), (self.before_pass, other.before_pass)):
             ours.extend(entry for entry in theirs if entry[0] is p)
             theirs[:] = [entry for entry in theirs if entry[0] is not p]
 
-    # --- gradients that wait for their sum, and that the user clears -------------------------------------------------------
+    # --- gradients that wait for their sum, until the user clears them -----------------------------------------------------
 
     def end_of_pass(self) -> None:
-        """A pass inside no_sync() has ended: its gradients wait for their sum. Remember whether they are all 0."""
+        """A pass inside no_sync() has ended, and its gradients wait for their sum. Record their versions if all are 0."""
         self.weights.end_of_pass()
         self.unused.watch_steps(self.named)
         waiting = [p._grad for _, p in self.named if p._grad is not None]
-        self._zeros = {} if any(g.array.any() for g in waiting) else {id(g): g._version for g in waiting}
+        self._zero_versions = {} if any(g.array.any() for g in waiting) else {id(g): g._version for g in waiting}
 
-    def cleared(self) -> bool:
-        """Whether the user has cleared the gradients that wait to be summed: all are gone, or zeros that they were not."""
+    def user_cleared(self) -> bool:
+        """Whether the user has cleared the waiting gradients: all are None, or have been set to 0 since end_of_pass()."""
         waiting: list[Any] = [p._grad for p, _ in self._gradients()]
         return not any(g.array.any() for g in waiting) and (
-            not waiting or any(self._zeros.get(id(g)) != g._version for g in waiting))
+            not waiting or any(self._zero_versions.get(id(g)) != g._version for g in waiting))
 
-    def forget_cleared(self) -> None:
-        """Forget passes whose gradients the user has cleared."""
-        if self.weights.passes and self.cleared():
-            self.forget_passes()
-            self.summed = []
+    def clear_if_user_cleared(self) -> None:
+        """Forget the waiting passes if the user has cleared their gradients."""
+        if self.weights.passes and self.user_cleared():
+            self.clear_waiting_passes()
+            self.stashed = []
 
-    def forget_passes(self) -> None:
-        """No gradients wait for their sum any more."""
+    def clear_waiting_passes(self) -> None:
+        """Forget the waiting passes: their gradients are summed, or cleared."""
         if self.weights.passes:
             self.weights.forget()
         self.unused.forget_steps()
 
     def forget(self) -> None:
-        """All gradients are gone."""
-        self.summed, self.before = [], []
-        self.forget_passes()
+        """Forget all gradients, waiting and stashed."""
+        self.stashed, self.before_pass = [], []
+        self.clear_waiting_passes()

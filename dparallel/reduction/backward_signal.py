@@ -1,4 +1,7 @@
-"""BackwardSignal: how a reducer learns, on every rank, that a backward pass comes from its module's outputs."""
+"""BackwardSignal: a node around a module's output that notifies the reducer, on every rank, when a backward pass begins.
+
+DataParallel's forward applies it (model/forward.py); second_order.py notifies in the same way.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +15,21 @@ from .weights import ForwardCall
 
 
 class PassListener(Protocol):
-    """What nodes of the graph tell that a backward pass has reached them: a reducer."""
+    """The interface of a reducer for nodes of the graph: they call begin() when a backward pass reaches them."""
 
     def begin(self, call: ForwardCall | None = None) -> Any:
-        """A pass comes from this call of the module (None: from none that is known)."""
+        """A backward pass comes from this call of the module (None: the call is unknown)."""
 
 
 @primitive
 def backward_begins(reducer: PassListener, call: ForwardCall) -> None:
-    """Tell the reducer that a backward pass comes from this call of its module."""
+    """Notify the reducer that a backward pass comes from this call of its module."""
     reducer.begin(call)
 
 
 class BackwardSignal(Function):
-    """Identity on a module's output: tells the reducer that backward has begun, also on a rank where no parameter
-    gets a gradient. Its backward goes through it again, for passes over the graph of a backward pass."""
+    """Identity on a module's output, whose backward notifies the reducer, also on a rank where no parameter gets a gradient.
+    With create_graph its backward contains a BackwardSignal again, for passes over the graph of a backward pass."""
 
     always_runs = True
     transparent = True
@@ -38,42 +41,43 @@ class BackwardSignal(Function):
         return x
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
-        """The gradient, after the reducer was told."""
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None, None]:
+        """Notify the reducer, then return the gradient unchanged."""
         (call,) = ctx.calls
         backward_begins(ctx.reducer, call)
         return SignalInBackward.apply(g, ctx.reducer, call) if modes.recording else g, None, None
 
     @staticmethod
-    def jvp(ctx: Any, tangent: Any, *of_settings: Any) -> Any:
-        """The tangent: forward mode concerns this rank's rows only."""
+    def jvp(ctx: Any, tangent: Tensor | None, *settings_tangents: None) -> Tensor | None:
+        """The tangent unchanged: forward mode is local to this rank's rows."""
         return tangent
 
 
 class SignalInBackward(BackwardSignal):
-    """BackwardSignal in the graph of a backward pass. A gradient that is a constant, as a sum's is, has calls of the module
-    behind it too, so this is always recorded."""
+    """BackwardSignal in the graph of a backward pass. It is recorded even where the gradient is a constant (that of a
+    sum, for example), since that gradient, too, comes from calls of the module."""
 
     asks = True
 
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
-        """Where recording is on."""
+        """Record whenever recording is on."""
         return (tracked | GRAD) & modes.recording
 
 
 def calls_in(nodes: list[Any], reducer: PassListener) -> set[ForwardCall]:
-    """The calls of the reducer's module that a pass comes from, before they are reached. nodes: walk.marked()."""
+    """The calls of the reducer's module that a pass comes from, before it reaches them. nodes: backward_pass.marked()."""
     return {call for node in nodes if node.always_runs and getattr(node, "reducer", None) is reducer for call in node.calls}
 
 
 def has_other_collectives(nodes: list[Any], reducer: PassListener) -> bool:
-    """Whether a backward pass has other collectives, as SyncBatchNorm's, the loss's or those of another reducer. Buckets
-    leave at other moments on other ranks, so a rank that waits for a bucket could keep ranks waiting that are in one of
-    these."""
+    """Whether a backward pass has other collectives: SyncBatchNorm's, the loss's, or those of another reducer. Buckets leave
+    at different moments on different ranks, so a rank that waited for a bucket could block ranks that are in one of these
+    collectives."""
     return any(node.always_runs and getattr(node, "reducer", None) is not reducer for node in nodes)
 
 
 def runs_nested_passes(nodes: list[Any]) -> bool:
-    """Whether a backward pass has passes inside it (reentrant checkpoints), so that leaves may get more gradients yet."""
+    """Whether nodes of a backward pass run nested passes (reentrant checkpoints), from which leaves may get further
+    gradients."""
     return any(node.reenters for node in nodes)

@@ -1,4 +1,8 @@
-"""Buckets: which parameters' gradients share a flat buffer, in which order. The same on every rank."""
+"""Buckets: groups of parameters whose gradients share a flat buffer and are summed together. The same on every rank.
+
+The engine counts the gradients that arrive in a bucket (autograd/core/grad_buffers.py) and calls the reducer when all are
+there.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from autograd import Tensor, as_tensor
+from autograd.core.engine import BackwardPass
 from autograd.core.grad_buffers import LeafCounter, set_counter, set_grad_buffer
 from autograd.core.graph import shared_counter
 
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-FIRST_BUCKET_BYTES = 1 << 20       # small, so that the first message leaves early (PyTorch's figure)
+FIRST_BUCKET_BYTES = 1 << 20       # small, so that the first message leaves early (PyTorch's default)
 FRACTION, LEAST_BYTES, MOST_BYTES = 8, 1 << 19, 25 << 20             # see default_capacity()
 
 MSG_GRAPH = ("{name}.grad has a graph, from backward(create_graph=True) inside no_sync() or from your own hand, and summing "
@@ -27,25 +32,26 @@ MSG_GRAPH = ("{name}.grad has a graph, from backward(create_graph=True) inside n
 
 
 class BucketListener(Protocol):
-    """What a bucket tells: its reducer."""
+    """The interface of a reducer for its buckets."""
 
     shared: SharedParameters
 
     def begin(self) -> Any:
-        """A pass is about to change the .grad of a parameter, and this bucket does not count for that pass yet."""
+        """A pass is about to change the .grad of a parameter, and the bucket does not count that pass yet."""
 
     def bucket_full(self) -> None:
-        """All gradients of the bucket are there."""
+        """All gradients of the bucket have arrived."""
 
     def gradient_arrived(self, p: Tensor) -> None:
-        """A gradient is there that the bucket could not simply count."""
+        """A gradient has arrived that the bucket could not count: of another pass, or in other memory."""
 
 
 class GradientBucket(LeafCounter):
-    """Parameters whose gradients are summed together; counts those that are there. Bucket and the sharded Unit are two."""
+    """Parameters whose gradients are summed together, and the count of those that have arrived. Subclasses: Bucket, and
+    Unit of a sharded model."""
 
     nbytes: int
-    used: Array                                      # one flag a parameter; after the sum: on how many ranks it was used
+    used: Array                                      # flags of parameters; after the sum: numbers of ranks
     listener: BucketListener
 
     def __init__(self, named: Sequence[tuple[str, Any]]) -> None:
@@ -53,15 +59,15 @@ class GradientBucket(LeafCounter):
         self.names, self.params = [name for name, _ in named], [p for _, p in named]
         self.number_of = {p: number for number, p in enumerate(self.params)}
 
-    # --- where gradients are -------------------------------------------------------------------------------------------
+    # --- the memory of gradients -------------------------------------------------------------------------------------------
 
     @property
     def gradients(self) -> Array:
-        """All gradients end to end; what is scaled before the sum and divided after it."""
+        """All gradients as one array, which is scaled before the sum and divided after it."""
         raise NotImplementedError
 
     def gradient(self, number: int) -> Array:
-        """The memory of one parameter's gradient, in its shape."""
+        """The memory of one parameter's gradient, in the parameter's shape."""
         raise NotImplementedError
 
     def holds(self, p: Tensor) -> bool:
@@ -69,8 +75,9 @@ class GradientBucket(LeafCounter):
         raise NotImplementedError
 
     def copy_in(self, p: Tensor) -> None:
-        """Move a .grad that lies elsewhere, because it was assigned, into the bucket."""
-        grad: Any = p._grad
+        """Copy a .grad in other memory (one that was assigned) into the bucket, and make it a view of the bucket."""
+        grad = p._grad
+        assert grad is not None
         number = self.number_of[p]
         if grad.edge is not None:
             raise RuntimeError(MSG_GRAPH.format(name=self.names[number]))
@@ -78,35 +85,35 @@ class GradientBucket(LeafCounter):
         np.copyto(memory, grad.array, casting="same_kind")
         p._grad = as_tensor(memory)
 
-    # --- counting, called by the backward pass --------------------------------------------------------------------------
+    # --- counting, called by the engine --------------------------------------------------------------------------
 
     def count_for(self, p: Tensor) -> LeafCounter | None:
-        """From now on this bucket counts p's gradients; what did before."""
+        """Count p's gradients in this bucket from now on. Returns the counter that did before."""
         return set_counter(p, self)
 
     def before_uncounted(self) -> None:
-        """See BucketListener.begin. A pass may begin with a leaf, as one that only the loss uses does."""
+        """See BucketListener.begin(). A pass may begin with a leaf, if only the loss uses it."""
         self.listener.begin()
 
     def complete(self) -> None:
-        """All gradients of the bucket have arrived: see BucketListener.bucket_full."""
+        """See BucketListener.bucket_full()."""
         self.listener.bucket_full()
 
     def uncounted(self, leaf: Any) -> None:
-        """A gradient arrived that the bucket can not simply count: see BucketListener.gradient_arrived."""
+        """See BucketListener.gradient_arrived()."""
         self.listener.gradient_arrived(leaf)
 
     # --- one pass, called by the reducer --------------------------------------------------------------------------------
 
-    def start_pass(self, walk: Any) -> None:
-        """Count from 0. walk: the pass whose gradients are counted; None: the reducer looks at each of them."""
-        self.walk, self.left = walk, len(self.params)
+    def start_pass(self, backward_pass: BackwardPass | None) -> None:
+        """Count from 0 the gradients of this pass; None: the reducer gets each gradient by gradient_arrived()."""
+        self.walk, self.left = backward_pass, len(self.params)
         self.counted.clear()
         self.used[...] = 0
         self.forget()
 
     def stop_counting(self) -> None:
-        """The bucket leaves: flag the parameters that got gradients."""
+        """Set the flags of the parameters that got gradients, before the bucket leaves."""
         if self.left == 0 and self.counted:
             self.used[...] = 1
         elif self.counted:
@@ -116,75 +123,76 @@ class GradientBucket(LeafCounter):
         self.walk = None
 
     def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:
-        """Complete the gradients of a bucket that leaves and is not full. adding_up: passes inside no_sync() came before."""
+        """Complete the gradients of a bucket that leaves before it is full. adding_up: after passes inside no_sync()."""
         raise NotImplementedError
 
     def fill_with_zeros(self) -> None:
-        """Zeros for all, and none used: what a rank without gradients sends."""
+        """Set all gradients and flags to 0, as a rank without gradients sends them."""
         raise NotImplementedError
 
     def deliver(self, ranks: int, in_bucket: bool) -> bool:
-        """Put the results into .grad; whether all of `ranks` used all parameters. in_bucket: .grad is a view of the bucket;
-        else it has memory of its own."""
+        """Put the results into .grad, as views of the bucket (in_bucket) or in separate memory. Returns whether all of
+        `ranks` used all parameters."""
         raise NotImplementedError
 
     def forget(self) -> None:
-        """Drop what the bucket remembers of a pass."""
+        """Drop the state of a pass."""
 
 
 class Bucket(GradientBucket):
-    """Some parameters' gradients end to end, followed by one flag a parameter (used or not) and the rank's weight.
+    """A flat buffer of gradients, followed by a flag for each parameter (used or not) and the rank's weight.
 
-    The flags and the weight travel with the gradients, so that their sums need no message of their own.
+    The flags and the weight are summed together with the gradients, so their sums need no further message.
     """
 
     def __init__(self, named: Sequence[tuple[str, Any]], comm: Communicator) -> None:
         super().__init__(named)
         count = sum(p.array.size for p in self.params)
         dtype = self.params[0].array.dtype
-        count = count * 2 if dtype.kind == "c" else count        # real numbers: flags and weights are compared
-        self.elements = count                        # before flags and weight
+        count = count * 2 if dtype.kind == "c" else count        # complex numbers are two reals: flags are compared
+        self.elements = count                        # of gradients, in real numbers
         self.sum = comm.persistent_sum(count + len(self.params) + 1, dtype.type(0).real.dtype)
         self.buffer = self.sum.array
         self.flat = self.buffer[:count].view(dtype)
         self.used = self.buffer[count:-1]
         self.nbytes = self.buffer.nbytes
         self.views = unflatten(self.flat, [p.array.shape for p in self.params])
-        self.unused_before: list[tuple[int, Array]] = []         # gradients of parameters without a new one, by number
+        self.unused_before: list[tuple[int, Array]] = []         # earlier gradients of unused parameters, by number
 
     @property
     def gradients(self) -> Array:
-        """All gradients end to end."""
+        """The buffer without flags and weight."""
         return self.flat
 
     @property
     def weight(self) -> float:
-        """The last element: this rank's weight, after the sum that of all ranks."""
+        """The last element: this rank's weight, and after the sum the sum of all ranks' weights."""
         return float(self.buffer[-1])
 
     def gradient(self, number: int) -> Array:
-        """The view of one parameter's gradient."""
+        """The part of the buffer that is one parameter's gradient, in the parameter's shape."""
         return self.views[number]
 
     def holds(self, p: Tensor) -> bool:
-        """Whether p.grad is the view."""
+        """Whether p.grad is the view of this bucket."""
         return p._grad is not None and p._grad.array is self.views[self.number_of[p]]
 
     def count_for(self, p: Tensor) -> LeafCounter | None:
-        """Also let p's gradient be computed in the bucket."""
-        before = super().count_for(p)
+        """Count p's gradients, and let the engine write them into the bucket."""
+        previous = super().count_for(p)
         set_grad_buffer(p, self.views[self.number_of[p]])
-        return before
+        return previous
 
     def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:
-        """Zeros for what this pass did not use; or the gradient that was there before, which stays if no rank used it."""
+        """Set the gradients of unused parameters to their earlier .grad (deliver() restores it if no rank used the
+        parameter), or to 0 if there is none."""
         for number, (p, view) in enumerate(zip(self.params, self.views, strict=True)):
             if self.used[number]:
                 continue
             grad = p._grad
             if grad is None or p in counted_elsewhere:
                 view[...] = 0
-            elif adding_up:                          # it was used in a pass before
+            elif adding_up:                          # used in an earlier pass
                 self.used[number] = 1
                 if grad.array is not view:
                     self.copy_in(p)
@@ -194,13 +202,13 @@ class Bucket(GradientBucket):
                 np.copyto(view, grad.array, casting="same_kind")
 
     def fill_with_zeros(self) -> None:
-        """Zeros for all, and none used."""
+        """Set the whole buffer to 0."""
         self.start_pass(None)
         self.buffer[...] = 0
         self.left = 0
 
     def deliver(self, ranks: int, in_bucket: bool) -> bool:
-        """Put the sums of parameters that some rank used into .grad; the others keep the .grad that they had."""
+        """Put the sums into the .grad of parameters that some rank used; others keep their earlier .grad."""
         all_used = True
         for p, view, used in zip(self.params, self.views, self.used.tolist(), strict=True):
             if used < ranks:
@@ -208,7 +216,7 @@ class Bucket(GradientBucket):
             if used and not in_bucket:
                 copy_to_grad(p, view)
             elif used and (p._grad is None or p._grad.array is not view):
-                p._grad = as_tensor(view)            # used on some rank, though not on this one
+                p._grad = as_tensor(view)            # used on another rank only
         for number, before in self.unused_before:
             if not self.used[number]:
                 self.views[number][...] = before
@@ -221,7 +229,7 @@ class Bucket(GradientBucket):
 
 
 def copy_to_grad(p: Tensor, view: Array) -> None:
-    """Put a result into memory that is not the bucket's: that of p.grad, if it has some."""
+    """Copy a result out of the bucket into p.grad, whose memory is reused if it is not the bucket's."""
     if p._grad is None or p._grad.array is view:
         p._grad = as_tensor(view.copy())
     elif p._grad.array is not view:
@@ -230,14 +238,14 @@ def copy_to_grad(p: Tensor, view: Array) -> None:
 
 
 def default_capacity(nbytes: float) -> float:
-    """The size of buckets for gradients of nbytes: an eighth, so that most of them travel while others are computed; not so
-    small that starting a sum counts, and PyTorch's 25 MiB for models of 200 MiB and more. See docs/data_parallel.md."""
+    """The size of buckets for gradients of nbytes: an eighth, so that most of them are sent while others are computed; at
+    least 0.5 MiB, as starting a sum has a cost; at most PyTorch's 25 MiB. See docs/data_parallel.md."""
     return min(max(nbytes / FRACTION, LEAST_BYTES), MOST_BYTES)
 
 
 def assign(named: Sequence[tuple[str, Any]], cap_bytes: float, comm: Communicator) -> list[Bucket]:
-    """Buckets that are full as soon as they have cap_bytes, in reverse order of registration: about the order in which
-    gradients come. Collective over comm, which sums them."""
+    """Buckets of the parameters in reverse order of registration, about the order in which gradients arrive. A bucket is
+    closed as soon as it has cap_bytes. Collective over comm, which sums the buckets."""
     groups = group_until(reversed(named), lambda item: item[1].array.dtype, lambda item: item[1].array.nbytes, cap_bytes,
                     FIRST_BUCKET_BYTES)
     if len(groups) > 1 and _is_bias_of(groups[-1], groups[-2][-1]):
@@ -247,7 +255,8 @@ def assign(named: Sequence[tuple[str, Any]], cap_bytes: float, comm: Communicato
 
 
 def _is_bias_of(last: list[tuple[str, Any]], before: tuple[str, Any]) -> bool:
-    """Whether the last bucket would be the bias of the layer whose weight filled the one before: they come together."""
+    """Whether the last bucket would be only the bias of the layer whose weight ends the bucket before, since their gradients
+    arrive together."""
     name, p = last[0]
     return (len(last) == 1 and name.rpartition(".")[0] == before[0].rpartition(".")[0]
             and p.array.dtype == before[1].array.dtype and 64 * p.array.nbytes < before[1].array.nbytes)
@@ -255,7 +264,7 @@ def _is_bias_of(last: list[tuple[str, Any]], before: tuple[str, Any]) -> bool:
 
 def assign_all(named: Sequence[tuple[str, Any]], cap_bytes: float, delayed: frozenset[str],
                comm: Communicator) -> list[Bucket]:
-    """assign(), with the delayed parameters in buckets of their own at the end."""
+    """assign(), with the delayed parameters in separate buckets at the end."""
     first = [item for item in named if item[0] not in delayed]
     last = [item for item in named if item[0] in delayed]
     return assign(first, cap_bytes, comm) + assign(last, cap_bytes, comm)

@@ -1,7 +1,7 @@
-"""Departure: in which order buckets leave, and when. To change either, change this file.
+"""Departure: the order in which buckets leave (their sums over ranks start), and when. This file alone decides both.
 
-A bucket leaves when it is full and every bucket before it in the list has left, so that all ranks start their sums in one
-order, whatever order their gradients come in. At the end of the pass the rest leave.
+A bucket leaves when it is full and every bucket before it in the list has left. So all ranks start their sums in one order,
+whatever the order in which their gradients arrive. At the end of the pass the remaining buckets leave.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from autograd.core.engine import BackwardPass
 from autograd.kernels.halves import scale
 
 from .buckets import GradientBucket
@@ -17,20 +18,20 @@ from .transport import Transport
 
 
 class Departure:
-    """The buckets of one reducer, in the order in which they leave, and how far this pass has come in it."""
+    """The buckets of one reducer in the order in which they leave, and which of them have left in this pass."""
 
     def __init__(self, buckets: list[Any], transport: Transport, stats: Stats) -> None:
         self.buckets, self.transport, self.stats = buckets, transport, stats
         self._next = 0                               # the first bucket that has not left
-        self._agreed = False                         # what gradients are multiplied by, see Transport.agree()
-        self._meanwhile: list[Callable[[], object]] = []     # of the pass: what is called between its nodes
+        self._agreed = False                         # whether Transport.agree() has been called in this pass
+        self._meanwhile: list[Callable[[], object]] = []     # the pass's list of functions called between nodes
 
     def start_pass(self) -> None:
-        """No bucket has left."""
+        """Start a pass, in which no bucket has left."""
         self._next, self._agreed = 0, False
 
     def has_left(self, bucket: GradientBucket) -> bool:
-        """Whether a bucket's sum over ranks has begun."""
+        """Whether a bucket's sum over ranks has started."""
         return any(left is bucket for left in self.buckets[:self._next])
 
     def remaining(self) -> Sequence[Any]:
@@ -38,18 +39,19 @@ class Departure:
         return self.buckets[self._next:]
 
     def may_leave(self, final: bool) -> bool:
-        """Whether the next bucket may leave. final: the pass has ended, and all do."""
+        """Whether the next bucket may leave. final: the pass has ended, and all may."""
         return self._next < len(self.buckets) and (final or self.buckets[self._next].left == 0)
 
-    def leave(self, factor: float, weight: float, final: bool, complete: Callable[[Any], None], walk: Any) -> None:
-        """Start the sums of all buckets that may leave: gradients are multiplied by factor, and weight goes along.
-        complete(bucket) brings its gradients into the form in which they are summed."""
+    def leave(self, factor: float, weight: float, final: bool, complete: Callable[[Any], None],
+              backward_pass: BackwardPass | None) -> None:
+        """Start the sums of all buckets that may leave. Gradients are multiplied by factor, and weight is sent with them.
+        complete(bucket) is called first, to complete its gradients."""
         transport = self.transport
         if self._next == 0 and self.stats.sampling:
             self.stats.communication_begins()
         if self._agreed:
             factor = transport.next_factor(factor, weight)
-        else:                                        # once in a pass: it may be a collective
+        else:                                        # once in a pass, as it may be a collective
             self._agreed = True
             factor = transport.agree(factor, weight, self.buckets)
         while self.may_leave(final):
@@ -59,16 +61,16 @@ class Departure:
             complete(bucket)
             gradients = bucket.gradients
             if factor == 0.0:
-                gradients[...] = 0                   # also what is nan: the mean over no rows
+                gradients[...] = 0                   # also where it is nan: the mean over no rows
             elif factor != 1.0:
                 scale(gradients, factor)
             transport.start(bucket, weight, self._next, self._next == len(self.buckets) - 1)
             self._next += 1
-            if walk is not None and self.progress not in walk.meanwhile:
-                self._meanwhile = walk.meanwhile
-                walk.meanwhile.append(self.progress)
+            if backward_pass is not None and self.progress not in backward_pass.meanwhile:
+                self._meanwhile = backward_pass.meanwhile
+                backward_pass.meanwhile.append(self.progress)
 
     def progress(self) -> None:
-        """Between two nodes of the pass: go on with sums that are under way, until all are back."""
+        """Called between two nodes of the pass: progress the pending sums, until all have completed."""
         if self.transport.progress():
             self._meanwhile.remove(self.progress)

@@ -1,4 +1,4 @@
-"""The backward pass that a reducer takes part in: what is known of it, and what is called at its end."""
+"""The state of the backward pass that a reducer takes part in, and the callbacks at its end."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import enum
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+
+from autograd.core.engine import BackwardPass
 
 creation_numbers = itertools.count()                 # of reducers: all ranks create them in one order
 
 
 class PassKind(enum.Enum):
-    """What becomes of the gradients of a backward pass."""
+    """What a reducer does with the gradients of a backward pass."""
 
     LOCAL = "they stay on this rank, as inside no_sync()"
     NESTED = "the pass runs inside a summed pass, whose end it waits for"
@@ -24,12 +25,12 @@ class PassKind(enum.Enum):
 class PassState:
     """The pass of one reducer. The parts of the reducer share this object; only the Reducer assigns to it.
 
-    walk is the running pass, None between passes; a pass that ended in an exception stays here until the next one starts.
-    counts_nothing: this rank's weight is 0, so .grad is to be left as it was. unannounced: the pass has begun on this rank,
-    and has not yet run the collectives that begin it on all ranks. waits_for_end: buckets leave at the end of the pass only.
+    backward_pass: the running pass, None between passes; one that ended in an exception stays until the next one starts.
+    counts_nothing: this rank's weight is 0, so .grad must not change. unannounced: the pass has begun on this rank, but has
+    not run the collectives that begin it on all ranks. waits_for_end: buckets leave at the end of the pass only.
     """
 
-    walk: Any = None
+    backward_pass: BackwardPass | None = None
     kind: PassKind = PassKind.LOCAL
     counts_nothing: bool = False
     unannounced: bool = False
@@ -37,13 +38,13 @@ class PassState:
 
     @property
     def others_may_wait(self) -> bool:
-        """Whether a summed pass has begun on all ranks and not ended here: some may be in one of its collectives."""
-        return self.walk is not None and self.kind is PassKind.SUMMED and not self.unannounced
+        """Whether a summed pass has begun on all ranks and not ended here, so that ranks may wait in its collectives."""
+        return self.backward_pass is not None and self.kind is PassKind.SUMMED and not self.unannounced
 
 
 class PassEnd:
-    """One of a pass's callbacks: ends the pass for its reducers, in the order in which they were created. Ranks may call
-    their models, and so reach them in backward, in different orders, and to end a pass is to wait for all ranks."""
+    """The callback that ends a pass for its reducers, in the order in which they were created. That order is the same on all
+    ranks; the order in which backward reaches the models may not be, and each end waits for all ranks."""
 
     def __init__(self) -> None:
         self.functions: list[tuple[int, Callable[[], None]]] = []
@@ -56,13 +57,13 @@ class PassEnd:
             function()
 
 
-def call_at_end(walk: Any, number: int, function: Callable[[], None]) -> None:
-    """Call function() when the pass has ended, for the reducer with this creation number."""
-    for callback in walk.callbacks:
+def call_at_end(backward_pass: BackwardPass, number: int, function: Callable[[], None]) -> None:
+    """Call function() at the end of the pass, for the reducer with this creation number."""
+    for callback in backward_pass.callbacks:
         if type(callback) is PassEnd:
             break
     else:
-        walk.callbacks.append(callback := PassEnd())
+        backward_pass.callbacks.append(callback := PassEnd())
     callback.functions.append((number, function))
 
 

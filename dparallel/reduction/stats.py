@@ -1,4 +1,4 @@
-"""What a DataParallel model did: sizes, times and bytes, as a dict and as one table."""
+"""Statistics of a DataParallel model: sizes, times and bytes, as a dict (logging_data()) and as a table."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ from collections.abc import Sequence
 from time import perf_counter_ns
 from typing import Any
 
+from autograd import Tensor
 from autograd.core.primitive import primitive
 
-ALWAYS = 10                          # steps that are timed before only each RATE-th is (PyTorch's figures)
-RATE = 100
+FIRST_STEPS = 10                     # all timed; later only every SAMPLE_RATE-th step is (PyTorch's defaults)
+SAMPLE_RATE = 100
 STAGES = ("", "optimizer", "gradients", "parameters")
 PHASES = ("forward_compute", "backward_compute", "backward_comm", "backward_compute_comm_overlap")
 
 
 class Stats:
-    """Times of the steps that are sampled, in ns, and bytes on the wire of all."""
+    """Times of the sampled steps, in ns, and the bytes sent in all steps."""
 
     def __init__(self) -> None:
         self.sampling = True
-        self.rate = RATE
+        self.rate = SAMPLE_RATE
         self.iteration = self.sampled = self.passes = 0
         self.rebuilt = False
         self.bytes_sent = self.last_bytes = self.skipped = 0
@@ -28,22 +29,22 @@ class Stats:
         self._forward = self._backward = self._computed = self._communication = 0
 
     def forward_begins(self) -> None:
-        """A new step."""
+        """A forward pass begins, and with it a step."""
         self.iteration += 1
-        self.sampling = self.iteration <= ALWAYS or self.iteration % self.rate == 0
+        self.sampling = self.iteration <= FIRST_STEPS or self.iteration % self.rate == 0
         if self.sampling:
             self._communication = self._computed = 0
             self._forward = perf_counter_ns()
 
     @primitive
     def forward_ends(self) -> None:
-        """The module's output is there."""
+        """The module has returned its output."""
         if not self.sampling:
             return
         self.last["forward_compute"] = perf_counter_ns() - self._forward
 
     def backward_begins(self) -> None:
-        """A pass has reached the module."""
+        """A backward pass has reached the module."""
         self._backward = perf_counter_ns()
 
     def communication_begins(self) -> None:
@@ -51,11 +52,11 @@ class Stats:
         self._communication = perf_counter_ns()
 
     def backward_computed(self) -> None:
-        """All gradients of this rank are there."""
+        """All gradients of this rank are computed."""
         self._computed = perf_counter_ns()
 
     def summed(self, sent: Sequence[int]) -> None:
-        """A pass has ended, and all buckets, of so many bytes each, are back."""
+        """A pass has ended, and the sums of all buckets, of `sent` bytes each, have completed."""
         self.passes += 1
         self.last_bytes = sum(sent)
         self.bytes_sent += self.last_bytes
@@ -75,23 +76,23 @@ class Stats:
         return out | {f"avg_{phase}_time": self.sums[phase] // max(self.sampled, 1) for phase in PHASES}
 
 
-def data(model: Any) -> dict[str, Any]:
-    """What model.logging_data() gives."""
+def logging_data(model: Any) -> dict[str, Any]:
+    """The dict that model.logging_data() returns."""
     reducer, comm, module = model._reducer, model.comm, model.module
     params = list(module.parameters())
-    known: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "world_size": comm.size, "rank": comm.rank, "module_name": type(module).__name__, "backend_name": comm.kind,
         "batch": model.batch, "average": model.average, "shard": STAGES[model.shard], "num_parameter_tensors": len(params),
         "total_parameter_size_bytes": sum(nbytes(p) for p in params),
         "dtypes": ", ".join(sorted({str(p.dtype) for p in params})),
         "broadcast_buffers": model.forward_sync_buffers, "bucket_cap_bytes": int(model.bucket_cap_mb * 2**20)}
     if reducer is None:
-        return known
+        return settings
     log, unused = reducer.stats, reducer.unused
     sizes = [sum(map(nbytes, bucket.params)) for bucket in reducer.buckets]
     hook = getattr(reducer.transport, "hook", None)
     by_name = {name: nbytes(p) for name, p in reducer.named}
-    return known | {
+    return settings | {
         "iteration": log.iteration, "backward_passes_summed": log.passes, "num_buckets_reduced": len(sizes),
         "bucket_sizes": sizes, "has_rebuilt_buckets": log.rebuilt, "rebuilt_bucket_sizes": sizes if log.rebuilt else [],
         "bucket_parameters": [list(bucket.names) for bucket in reducer.buckets],
@@ -102,15 +103,15 @@ def data(model: Any) -> dict[str, Any]:
         "bytes_sent": log.bytes_sent, "bytes_sent_last": log.last_bytes, "skipped_steps": log.skipped, **log.times()}
 
 
-def nbytes(p: Any) -> int:
-    """The bytes of a parameter, wherever its values are."""
+def nbytes(p: Tensor) -> int:
+    """The bytes of a parameter, also of one whose values are sharded."""
     return int(p.numel() * p.dtype.itemsize)
 
 
-def table(known: dict[str, Any]) -> str:
-    """One line each, times in ms."""
+def table(data: dict[str, Any]) -> str:
+    """The entries of logging_data() as text, one line each, times in ms."""
     lines = []
-    for key, value in known.items():
+    for key, value in data.items():
         if key.endswith("_time"):
             value, key = f"{value / 1e6:.3f} ms", key.removesuffix("_time").replace("_", " ")
         elif isinstance(value, (list, tuple)):

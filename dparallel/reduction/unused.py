@@ -1,4 +1,5 @@
-"""Parameters that got no gradient, named in the same backward pass; and optimisers that step on gradients not summed yet."""
+"""Reports of parameters that got no gradient, in the same backward pass, and of optimiser steps on gradients that are not
+summed yet."""
 
 from __future__ import annotations
 
@@ -13,34 +14,36 @@ from autograd import Tensor
 from autograd.optim import Optimizer
 from autograd.optim.optimizer import register_optimizer_step_pre_hook
 
-SHOWN = 8                            # names in one message
+MAX_NAMES = 8                            # names in one message
 
 
-class Unused:
-    """What became of unused parameters. find: True takes them as meant; False warns once, naming them; "error" raises on
-    every rank. static_graph: the same ones are used in every pass, or all ranks raise."""
+class UnusedParameters:
+    """Which parameters some ranks have not used. find: True accepts them; False warns once, naming them; "error" raises on
+    every rank. static_graph: all ranks raise unless every pass uses the same parameters."""
 
-    def __init__(self, find: Any = False, static_graph: bool = False) -> None:
+    def __init__(self, find: bool | str = False, static_graph: bool = False) -> None:
         self.find, self.static_graph = find, static_graph
         self.everywhere: list[str] = []              # unused on all ranks in the last summed pass
-        self.somewhere: dict[str, int] = {}          # used on some ranks only: on how many
-        self._first: dict[str, int] | None = None
+        self.somewhere: dict[str, int] = {}          # used on some ranks only, and their number
+        self._first_counts: dict[str, int] | None = None
         self._reported: set[str] = set()
-        self._steps: Any = None                      # the handle of the hook of all optimisers
-        self._watched: dict[int, str] = {}           # names of the parameters whose gradients wait, by id
+        self._step_hook: Any = None                      # the handle of a hook for all optimisers
+        self._waiting_names: dict[int, str] = {}           # of parameters whose gradients wait, by id
 
     @property
-    def watches(self) -> bool:
-        """Whether look() has something to compare or to take back, though all parameters were used."""
+    def needs_update(self) -> bool:
+        """Whether update() must be called though all ranks used all parameters."""
         return self.static_graph or bool(self.everywhere or self.somewhere)
 
-    def look(self, named: Sequence[tuple[str, Tensor]], counts: dict[str, int], ranks: int, *,
+    def update(self, named: Sequence[tuple[str, Tensor]], counts: dict[str, int], ranks: int, *,
              counted_elsewhere: Collection[Tensor], some_ended: bool) -> None:
-        """After the sum of all flags, which is the same on all ranks, and so is what follows. counts: on how many of `ranks`
-        each parameter was used. counted_elsewhere: by another reducer. some_ended: ranks that have run out of batches use
-        nothing. Not called as long as nothing is unused, or was in the pass before."""
+        """Warn or raise after a pass; the same on all ranks. counts: how many of `ranks` used each parameter.
+
+        counted_elsewhere: parameters of another reducer. some_ended: ranks that have run out of batches use no parameter.
+        Not called if all are used, and were in the pass before.
+        """
         if self.static_graph:
-            self._compare(counts)
+            self._check_static_graph(counts)
         self.everywhere = [name for name, p in named if counts[name] == 0 and p not in counted_elsewhere]
         self.somewhere = {} if some_ended else {n: counts[n] for n, _ in named if 0 < counts[n] < ranks}
         if self.find is True or not (self.everywhere or self.somewhere):
@@ -55,53 +58,56 @@ class Unused:
                           UserWarning, stacklevel=2)
 
     def _text(self, named: Sequence[tuple[str, Tensor]], ranks: int) -> str:
+        """The warning; "" if there is nothing to warn of."""
         frozen = {name for name, p in named if not p.requires_grad}
         parts = []
         if self.everywhere:
             names = [f"{n} (requires_grad is off)" if n in frozen else n for n in self.everywhere]
             parts.append(f"{len(names)} of {len(named)} parameters got no gradient on any rank, and keep the .grad "
-                         f"they had: {listed(names)}")
+                         f"they had: {abbreviated(names)}")
         if self.somewhere:
             parts.append("used on some ranks only, and counted as zero on the others: "
-                         + listed([f"{n} (on {c} of {ranks})" for n, c in self.somewhere.items()]))
+                         + abbreviated([f"{n} (on {c} of {ranks})" for n, c in self.somewhere.items()]))
         return "DataParallel, in this backward pass: " + "; ".join(parts) if parts else ""
 
-    def _compare(self, counts: dict[str, int]) -> None:
-        if self._first is None:
-            self._first = counts
-        elif counts != self._first:
-            changed = [name for name, count in counts.items() if count != self._first[name]]
+    def _check_static_graph(self, counts: dict[str, int]) -> None:
+        """RuntimeError if the counts differ from those of the first pass."""
+        if self._first_counts is None:
+            self._first_counts = counts
+        elif counts != self._first_counts:
+            changed = [name for name, count in counts.items() if count != self._first_counts[name]]
             raise RuntimeError("Your training graph has changed in this iteration, which static_graph=True does not expect: "
-                               f"parameters that are used on other ranks than in the first: {listed(changed)}")
+                               f"parameters that are used on other ranks than in the first: {abbreviated(changed)}")
 
     # --- steps on gradients that were not summed ----------------------------------------------------------------------
 
     def watch_steps(self, named: Sequence[tuple[str, Tensor]]) -> None:
-        """Gradients wait for their sum: warn if an optimiser steps on them. No optimiser is hooked at other times."""
-        self._watched = {id(p): name for name, p in named}
-        if self._steps is None:
-            unused = weakref.ref(self)               # the hook outlives the model
-            self._steps = register_optimizer_step_pre_hook(lambda optimizer, *_: warn_of_step(optimizer, unused()))
+        """While gradients wait for their sum, warn if an optimiser steps on them."""
+        self._waiting_names = {id(p): name for name, p in named}
+        if self._step_hook is None:
+            unused = weakref.ref(self)               # the hook may outlive the model
+            self._step_hook = register_optimizer_step_pre_hook(
+                lambda optimizer, *_: warn_of_step(optimizer, unused()))
 
     def forget_steps(self) -> None:
-        """They are summed, or gone."""
-        if self._steps is not None:
-            self._steps.remove()
-            self._steps = None
+        """The waiting gradients are summed or cleared: stop watching."""
+        if self._step_hook is not None:
+            self._step_hook.remove()
+            self._step_hook = None
 
 
-def warn_of_step(optimizer: Optimizer, unused: Unused | None) -> None:
-    """Name the parameters whose gradients are this rank's alone."""
-    names = {} if unused is None else unused._watched
+def warn_of_step(optimizer: Optimizer, unused: UnusedParameters | None) -> None:
+    """Warn if the optimiser steps on gradients of this rank alone, naming the parameters."""
+    names = {} if unused is None else unused._waiting_names
     found = [names[id(p)] for group in optimizer.param_groups for p in group["params"]
              if id(p) in names and p._grad is not None and np.any(p._grad.array)]
     if found:
         warnings.warn(f"{type(optimizer).__name__}.step() on gradients that were not summed over ranks, as backward() ran "
-                      f"inside no_sync(): {listed(found)}. Ranks now drift apart; run the last backward() before a step "
-                      "outside no_sync()", UserWarning, stacklevel=4)
+                      f"inside no_sync(): {abbreviated(found)}. Ranks now drift apart; run the last backward() before a "
+                      "step outside no_sync()", UserWarning, stacklevel=4)
 
 
-def listed(names: list[str]) -> str:
+def abbreviated(names: list[str]) -> str:
     """The first names, and how many more there are."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more

@@ -1,12 +1,12 @@
-"""What a rank's gradients count in the mean over ranks, also when several backward passes add up before they are summed.
+"""The weight of a rank's gradients in the mean over ranks, also of several passes that accumulate before they are summed.
 
-Ranks count by rows (or alike, or by a weight that the user gives). One pass on each rank: sum of w_r g_r over sum of w_r.
-M passes that add up, as with no_sync(): their gradients g_m add up in .grad as everywhere, so the result is M times the
-weighted mean of all, which is what one process with all rows has after M passes over losses that are means. With given
-weights it is the weighted mean itself: sum over ranks and passes of w g, over the sum of all w.
+A rank's weight w_r is its number of rows (or 1, or a weight that the user gives). After one pass on each rank the result
+is the sum of w_r g_r over the sum of w_r. After M passes, M - 1 of them in no_sync(), whose gradients g_m accumulate in
+.grad, it is M times the weighted mean of all, as in one process with all rows and M losses that are means. With weights
+of the user it is the weighted mean itself: the sum over ranks and passes of w g, over the sum of all w.
 
-The buckets hold sum of (w_m / scale) g_m, where scale is the last pass's weight: while weights stay the same, as they mostly
-do, nothing is multiplied before the end.
+.grad accumulates (w_m / scale) g_m, where scale is the last pass's weight: as long as weights stay the same, as they
+mostly do, nothing is multiplied before the end.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import math
 from collections.abc import Collection
 from typing import Any
 
-SKIPPED = math.inf                   # sent in the place of a weight: this rank could not finish its step
-REFUSED = math.nan                   # likewise: this rank found a mistake, which is raised on all ranks
+SKIPPED = math.inf                   # sent in place of a weight: this rank could not finish its step
+REFUSED = math.nan                   # the same for a mistake on this rank, which all ranks raise
 
 MSG_NO_ROWS = ("backward() reached parameters of a DataParallel module, but none of its outputs, so the rows that this loss "
                "stands for are unknown; make the loss of the module's outputs, or say what it counts: "
@@ -24,9 +24,11 @@ MSG_NO_ROWS = ("backward() reached parameters of a DataParallel module, but none
 
 
 class ForwardCall:
-    """One call of the module: how many rows it worked on, or the weight that the user gave. Its outputs carry it, so that
-    it counts when, and only when, a backward pass comes from one of them. evaluated: in evaluation mode the module, or a
-    layer of it, left out collectives that it makes while training."""
+    """One call of the module. BackwardSignals of its outputs carry it, so that it counts only in backward passes from them.
+
+    rows: the number of rows, or (if given) the weight of the user. evaluated: whether the module, or a layer of it, was in
+    evaluation mode and left out collectives of training.
+    """
 
     __slots__ = ("evaluated", "given", "rows")
 
@@ -35,22 +37,22 @@ class ForwardCall:
 
 
 class Weights:
-    """The weights of the pass that is running and of those before it that were not summed yet."""
+    """The weights of the running pass, and of earlier passes whose gradients wait for their sum."""
 
     def __init__(self, average: str, alone: bool = False) -> None:
         self.average, self.alone = average, alone
-        self.inside: ForwardCall | None = None       # of weighted(), while inside
-        self.calls: set[ForwardCall] = set()         # of the pass that is running
-        self.passes: list[float] = []                # those before it
-        self.given = False                           # whether one of those was given by the user
+        self.override: ForwardCall | None = None       # of the weighted() block that runs
+        self.calls: set[ForwardCall] = set()         # of the running pass
+        self.passes: list[float] = []                # the weights of the waiting passes
+        self.given = False                           # whether the user gave one of those
         self.scale = 1.0
         self.problem = ""                            # a mistake, to be raised on all ranks
 
-    def of(self, calls: Collection[ForwardCall]) -> tuple[float, bool]:
+    def weight_of(self, calls: Collection[ForwardCall]) -> tuple[float, bool]:
         """The weight of one pass that comes from these calls, and whether the user gave it."""
-        if self.inside is not None:
-            return self.inside.rows, True
-        if len(calls) == 1:                          # as it mostly is
+        if self.override is not None:
+            return self.override.rows, True
+        if len(calls) == 1:                          # the usual case
             (call,) = calls
             return (call.rows, call.given) if call.given or self.average == "rows" else (1.0, False)
         if any(call.given for call in calls):
@@ -63,8 +65,8 @@ class Weights:
         return sum(call.rows for call in calls), False
 
     def end_of_pass(self) -> None:
-        """A pass that is not summed has ended."""
-        weight, given = self.of(self.calls)
+        """A pass inside no_sync() has ended: keep its weight."""
+        weight, given = self.weight_of(self.calls)
         if not self.passes or weight:
             self.scale = weight
         self.passes.append(weight)
@@ -72,21 +74,21 @@ class Weights:
         self.calls.clear()
 
     def forget(self) -> None:
-        """No gradients wait to be summed any more."""
+        """Forget the waiting passes."""
         self.passes.clear()
         self.given = False
 
-    def final(self) -> tuple[float, float]:
-        """What the buckets are multiplied by before they are summed, and the weight that goes along. The sum of buckets
-        over the sum of weights is the result; where weights add up to 0, the sum of buckets is."""
-        return self._final(self.calls, self.passes)
+    def factor_and_weight(self) -> tuple[float, float]:
+        """The factor by which gradients are multiplied before the sum, and the weight that is sent with them. The result
+        is the sum of gradients over the sum of weights, or the sum of gradients if the weights sum to 0."""
+        return self._factor_and_weight(self.calls, self.passes)
 
-    def final_of(self, calls: Collection[ForwardCall]) -> tuple[float, float]:
-        """The same for a pass that comes from these calls and is averaged alone."""
-        return self._final(calls, [])
+    def factor_and_weight_of(self, calls: Collection[ForwardCall]) -> tuple[float, float]:
+        """The same for a pass that comes from these calls, without the waiting passes."""
+        return self._factor_and_weight(calls, [])
 
-    def _final(self, calls: Collection[ForwardCall], passes: list[float]) -> tuple[float, float]:
-        weight, given = self.of(calls)
+    def _factor_and_weight(self, calls: Collection[ForwardCall], passes: list[float]) -> tuple[float, float]:
+        weight, given = self.weight_of(calls)
         scale, total = weight, weight
         if passes:
             given = given or self.given
@@ -102,7 +104,7 @@ class Weights:
 
 
 def checked_weight(weight: Any) -> tuple[float, str]:
-    """A given weight as a number, and what is wrong with it."""
+    """The weight of weighted() as a number, and a text that says what is wrong with it ("" if nothing is)."""
     try:
         value = float(weight)
     except Exception as error:                       # converting runs the object's own code; all ranks must raise

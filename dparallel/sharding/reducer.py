@@ -23,7 +23,7 @@ from ..comm import Communicator
 from ..reduction.pass_state import PassKind
 from ..reduction.reducer import Reducer
 from ..reduction.transport import Transport
-from ..reduction.unused import Unused
+from ..reduction.unused import UnusedParameters
 from ..reduction.weights import ForwardCall
 from .gathering import ENTER_COLLECTIVE, Gathering
 from .optimizer_state import check_elementwise, cut_state, full_state
@@ -45,10 +45,10 @@ class ShardedReducer(Reducer):
     """The units of one module on one rank. `units`: see wrapping.by_module (stage 3 only). `ignored`: names of parameters
     that stay as they are."""
 
-    sets_aside = False                               # sums are in the slices
+    stashes_gradients = False                               # sums are in the slices
 
     def __init__(self, module: Module, comm: Communicator, cap_mb: float, average: str, stage: int, units: Any = None, *,
-                 ignored: Collection[str] = (), unused: Unused | None = None, wire: str = "") -> None:
+                 ignored: Collection[str] = (), unused: UnusedParameters | None = None, wire: str = "") -> None:
         self.stage, self.module, self._kinds, self._wire = stage, module, units, wire
         self.gathering: Gathering | None = None
         if stage < 3 and units is not None:

@@ -24,7 +24,7 @@ class Scattered(Transport):
     keep: the memory of whole gradients stays (stage 1). gathering: with which ranks agree on what comes next (stage 3).
     wire: the name of a dtype that gradients travel as, divided by the sum of weights beforehand, which float16 needs."""
 
-    same_everywhere = False
+    same_on_all_ranks = False
 
     def __init__(self, comm: Communicator, keep: bool, gathering: Gathering | None, wire: str = "") -> None:
         self.comm, self.keep, self.gathering, self.wire = comm, keep, gathering, wire
@@ -64,7 +64,7 @@ class Scattered(Transport):
         handle = self.comm.start_reduce_scatter([sent], sizes)
         return handle.then(lambda done: done.value()[0].astype(x.dtype, copy=False))
 
-    def under_way(self) -> Iterable[Handle]:
+    def handles(self) -> Iterable[Handle]:
         """Sums of which this rank gets its piece."""
         return [unit.handle for unit in self._sent if unit.handle is not None]
 
