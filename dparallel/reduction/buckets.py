@@ -96,11 +96,11 @@ class GradientBucket(LeafCounter):
         self.listener.begin()
 
     def complete(self) -> None:
-        """See BucketListener.bucket_full()."""
+        """All gradients have arrived: see BucketListener.bucket_full()."""
         self.listener.bucket_full()
 
     def uncounted(self, leaf: Any) -> None:
-        """See BucketListener.gradient_arrived()."""
+        """A gradient was not counted: see BucketListener.gradient_arrived()."""
         self.listener.gradient_arrived(leaf)
 
     # --- one pass, called by the reducer --------------------------------------------------------------------------------
