@@ -1,9 +1,9 @@
 """Comm hooks: other ways than the plain sum to average gradients over ranks, for DataParallel.register_comm_hook().
 
-Each works on one rank and on many, for float16, float32 and float64 parameters, and leaves bitwise the same gradients on
-every rank (but for noop_hook and local SGD, whose purpose it is not to). Each says in bucket.bytes_sent what it sends.
-A state with memory has state_dict() and load_state_dict(); what it remembers belongs to parameters, by name, and not to
-buckets. docs/comm_hooks.md compares them.
+Each hook works on one rank and on many, for float16, float32 and float64 parameters, and gives bitwise the same gradients
+on every rank (except noop_hook and local SGD). Each assigns the bytes that it sends to bucket.bytes_sent. A state that
+keeps data between steps has state_dict() and load_state_dict(); the data are stored by parameter name, not by bucket.
+docs/comm_hooks.md compares the hooks.
 
 >>> from dparallel import hooks
 >>> model.register_comm_hook(hooks.PowerSGDState(matrix_approximation_rank=2, start_powerSGD_iter=100), hooks.powerSGD_hook)

@@ -1,10 +1,10 @@
-"""The user's own way to average a bucket over ranks: what a comm hook gets, and how the reducer runs it.
+"""Comm hooks: functions that average a bucket of gradients over ranks in place of the plain sum. What a hook gets
+(GradBucket), and how the reducer calls it (CommHook).
 
-A hook is a function hook(state, bucket) that returns a Handle (or a Tensor or array, where it needs no waiting) with the
-bucket's new flat buffer. The buffer it finds holds this rank's gradients, scaled so that their plain mean over ranks is
-right: multiplied by w * size / (sum of w), where w is what the rank counts (its rows); with equal weights, and after
-average="ranks", these are the gradients themselves. So a hook written for PyTorch, which divides by the number of ranks
-and sums, is right here too.
+A hook is a function hook(state, bucket) that returns the bucket's new flat buffer: a Handle of it, or the Tensor or array.
+bucket.buffer() has this rank's gradients, scaled so that their plain mean over ranks is the result: multiplied by
+w * size / (sum of w), where w is the rank's weight (its rows); with equal weights, and with average="ranks", these are the
+unscaled gradients. So a hook written for PyTorch, which divides by the number of ranks and sums, is correct here, too.
 
 >>> def hook(state, bucket):
 ...     mine = bucket.buffer().numpy() / bucket.comm.size
@@ -17,7 +17,8 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -26,24 +27,26 @@ from autograd import Tensor, as_tensor
 from ..comm import CollectiveError, Communicator, Handle, communicator
 from ..pytree.flat_arrays import unflatten
 
+H = TypeVar("H", bound=Callable[..., Any])
+
 
 class FlatGradients(Protocol):
-    """What a GradBucket shows of a bucket of the reducer."""
+    """The interface of a reducer's bucket for GradBucket."""
 
     names: list[str]
-    params: list[Any]
+    params: list[Tensor]
 
     @property
     def gradients(self) -> np.ndarray[Any, Any]:
-        """All of them end to end."""
+        """All gradients as one array."""
 
 
 class GradBucket:
-    """The gradients of some parameters, end to end in one flat buffer, as a comm hook gets them.
+    """The gradients of some parameters in one flat buffer, as a comm hook gets them.
 
-    comm: the model's communicator, on which a hook's collectives belong, so that an error in one rank's hook reaches the
-    others. names: the parameters'. array: the buffer as a NumPy array. bytes_sent: what the hook puts on the wire for this
-    bucket, in bytes; it stands at the size of the buffer, and a hook that sends less says so by assigning to it.
+    comm: the model's communicator, which a hook should use, so that an error in one rank's hook reaches the other ranks.
+    names: the parameters' names. array: the buffer as a NumPy array. bytes_sent: how many bytes the hook sends for this
+    bucket, at first the size of the buffer; a hook that sends fewer assigns their number.
     """
 
     def __init__(self, bucket: FlatGradients, index: int, last: bool, comm: Communicator) -> None:
@@ -53,33 +56,33 @@ class GradBucket:
         self.bytes_sent = int(bucket.gradients.nbytes)
 
     def index(self) -> int:
-        """The bucket's number; the first one to leave has 0. The same on all ranks."""
+        """The bucket's index in the order of the sums, the same on all ranks."""
         return self._index
 
     def buffer(self) -> Tensor:
-        """The flat buffer, 1-d, sharing memory with the bucket (or what set_buffer put there)."""
+        """The flat buffer, 1-d, which shares memory with the bucket (unless set_buffer() has replaced it)."""
         return self._buffer
 
     @property
     def array(self) -> np.ndarray[Any, Any]:
-        """buffer() as a NumPy array, memory shared."""
+        """buffer() as a NumPy array that shares its memory."""
         return self._buffer.array
 
     def refuse_complex(self) -> None:
-        """NotImplementedError if gradients are complex: for hooks whose messages would lose imaginary parts."""
+        """Raise NotImplementedError if gradients are complex, for hooks that would lose the imaginary parts."""
         if self.array.dtype.kind == "c":
             raise NotImplementedError(f"the gradients of {', '.join(self.names)} are complex, and this hook sends real "
                                       "numbers; use the plain sum, allreduce_hook or powerSGD_hook")
 
     def gradients(self) -> list[Tensor]:
-        """One Tensor for each parameter, in its shape, sharing memory with the buffer. Zeros where it was not used."""
+        """One Tensor for each parameter, in its shape, sharing memory with the buffer; zeros for unused parameters."""
         return [as_tensor(view) for view in unflatten(self.array, [p.array.shape for p in self._bucket.params])]
 
-    def over(self, process_group: Any) -> Communicator:
-        """The communicator that a hook averages over: that of its process_group, or the model's own for None."""
+    def over(self, process_group: Communicator | None) -> Communicator:
+        """The communicator that a hook averages over: process_group, or the model's for None."""
         return self.comm if process_group is None else communicator(process_group)
 
-    def parameters(self) -> list[Any]:
+    def parameters(self) -> list[Tensor]:
         """The parameters, in the order of gradients()."""
         return list(self._bucket.params)
 
@@ -88,31 +91,33 @@ class GradBucket:
         return self._last
 
     def set_buffer(self, buffer: Tensor) -> None:
-        """Replace the buffer by another of as many elements. What counts in the end is what the hook returns."""
+        """Replace the buffer by another one of as many elements, for hooks that call this hook's function. The gradients
+        become what the hook returns."""
         if buffer.array.size != self._bucket.gradients.size:
             raise ValueError(f"set_buffer: the bucket has {self._bucket.gradients.size} elements, the new buffer "
                              f"{buffer.array.size}")
         self._buffer = as_tensor(buffer.array.reshape(-1))
 
 
-def takes(kind: type) -> Callable[[Any], Any]:
-    """Decorates a hook whose state is a `kind`: another one is refused when it is registered."""
-    def mark(hook: Any) -> Any:
-        hook.takes = kind
+def requires_state(state_type: type) -> Callable[[H], H]:
+    """A decorator of hooks whose state is a `state_type`: registering the hook with another state is a TypeError."""
+    def decorate(hook: H) -> H:
+        hook.state_type = state_type                 # type: ignore[attr-defined]
         return hook
 
-    return mark
+    return decorate
 
 
 class CommHook:
-    """A registered hook with its state. TypeError, ValueError if it can't be one."""
+    """A registered hook with its state. TypeError or ValueError if the hook is not callable, or its state or annotation is
+    wrong."""
 
     def __init__(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
         if not callable(hook):
             raise TypeError(f"Communication hook must be callable, not {type(hook).__name__}.")
         self.state, self.hook = state, hook
         self.name = getattr(hook, "__qualname__", type(hook).__name__)
-        kind = getattr(hook, "takes", None)
+        kind = getattr(hook, "state_type", None)
         if kind is not None and not isinstance(state, kind):
             raise TypeError(f"{self.name} keeps a state, a hooks.{kind.__name__}, and got {state!r}: "
                             f"register_comm_hook(hooks.{kind.__name__}(...), {self.name})")
@@ -122,7 +127,7 @@ class CommHook:
             raise ValueError(f"Communication hook: bucket annotation should be GradBucket, not {annotation.__name__}.")
 
     def _annotation(self) -> Any:
-        """What the hook says its bucket is."""
+        """The annotation of the hook's parameter `bucket`; None without one."""
         try:
             parameters = inspect.signature(self.hook).parameters
         except (TypeError, ValueError):              # built-in callables have no signature
@@ -131,12 +136,12 @@ class CommHook:
             parameters["bucket"].annotation is not inspect.Parameter.empty) else None
 
     def start(self, bucket: GradBucket) -> Any:
-        """Call the hook; a mistake is told to all ranks."""
+        """Call the hook. Its exception is raised on all ranks."""
         with on_all_ranks(bucket.comm, f"comm hook {self.name} failed on bucket {bucket.index()}"):
             return self.hook(self.state, bucket)
 
     def finish(self, bucket: GradBucket, returned: Any, into: np.ndarray[Any, Any]) -> None:
-        """Wait for what the hook returned and put it into the bucket; a mistake is told to all ranks."""
+        """Wait for what the hook returned and copy it into the bucket. An exception is raised on all ranks."""
         with on_all_ranks(bucket.comm, f"comm hook {self.name} failed on bucket {bucket.index()}"):
             value = returned
             while hasattr(value, "wait"):
@@ -154,21 +159,21 @@ class CommHook:
 
 
 class on_all_ranks:
-    """with on_all_ranks(comm, what): an exception inside goes on here, and is a CollectiveError on the other ranks, in the
-    collective of `comm` that they are in or come to next."""
+    """`with on_all_ranks(comm, what)`: an exception in the block propagates here, and is raised as a CollectiveError on
+    the other ranks, in their current or next collective of `comm`."""
 
     def __init__(self, comm: Communicator, what: str) -> None:
         self.comm, self.what = comm, what
 
     def __enter__(self) -> None:
-        """Nothing."""
+        """Do nothing."""
 
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        """Tell the others, unless they know."""
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Report an exception to the other ranks, unless they have raised it too."""
         if not isinstance(error, Exception) or isinstance(error, CollectiveError):
             return
-        with contextlib.suppress(CollectiveError):   # what the others get; here the cause itself goes on
+        with contextlib.suppress(CollectiveError):   # raised on the other ranks; here the cause propagates
             self.comm.refuse(f"{self.what}: {type(error).__name__}: {error}")
 
 
-__all__ = ["CommHook", "GradBucket", "Handle", "on_all_ranks", "takes"]
+__all__ = ["CommHook", "GradBucket", "Handle", "on_all_ranks", "requires_state"]

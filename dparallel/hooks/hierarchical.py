@@ -1,27 +1,29 @@
-"""The mean in two levels: within each node, then over one rank of each, then back. Worth it where the network between
-nodes is slow; MPI libraries often do the same by themselves."""
+"""The mean in two levels: a reduce within each node, an allreduce over one rank of each node, a broadcast within each
+node. It pays where the network between nodes is slow; MPI libraries often do the same by themselves.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ..comm import Communicator, Handle
-from .bucket_hook import GradBucket, takes
+from .bucket_hook import GradBucket, requires_state
 
 
 class HierarchicalState:
-    """For hierarchical_hook. ranks_per_node: neighbouring ranks that make a node; None: those on one host.
+    """The state of hierarchical_hook. ranks_per_node: the number of consecutive ranks that form a node; None: those of a
+    host.
 
-    Its communicators are made on the first step, on all ranks.
+    Its communicators are created in the first step, collectively.
     """
 
     def __init__(self, process_group: Communicator | None = None, ranks_per_node: int | None = None) -> None:
         if ranks_per_node is not None and ranks_per_node < 1:
             raise ValueError(f"ranks_per_node={ranks_per_node}: a node has at least one rank")
         self.process_group, self.ranks_per_node = process_group, ranks_per_node
-        self._levels: tuple[Any, Any] | None = None
+        self._levels: tuple[Communicator, Communicator | None] | None = None
 
-    def levels(self, comm: Any) -> tuple[Any, Any]:
+    def levels(self, comm: Communicator) -> tuple[Communicator, Communicator | None]:
         """The communicator of this rank's node, and that of the nodes' first ranks (None on other ranks)."""
         if self._levels is None:
             node = comm.split_node() if self.ranks_per_node is None else comm.split(comm.rank // self.ranks_per_node)
@@ -29,16 +31,16 @@ class HierarchicalState:
         return self._levels
 
 
-@takes(HierarchicalState)
+@requires_state(HierarchicalState)
 def hierarchical_hook(state: HierarchicalState, bucket: GradBucket) -> Handle:
-    """The mean over ranks: a reduce within each node, an allreduce over their first ranks, a broadcast within each node."""
-    comm: Any = bucket.over(state.process_group)
+    """The mean over ranks, in two levels."""
+    comm = bucket.over(state.process_group)
     node, leaders = state.levels(comm)
 
-    def upwards(handle: Handle) -> Any:
+    def allreduce_and_broadcast(handle: Handle) -> Any:
         total = handle.value()
         if leaders is not None:
             total = leaders.allreduce([total])[0]
         return node.broadcast(total, 0)[0]
 
-    return node.start_reduce([bucket.array / comm.size], 0).then(upwards)
+    return node.start_reduce([bucket.array / comm.size], 0).then(allreduce_and_broadcast)

@@ -1,12 +1,15 @@
-"""Post-local SGD: plain averages of gradients at first, later each group of ranks by itself (Lin et al. 2020,
-arXiv:1808.07217), with the models averaged every now and then: see dparallel.hooks.model_averaging."""
+"""Post-local SGD: averages over all ranks at first, later over groups of ranks only (Lin et al. 2020, arXiv:1808.07217). The
+models are averaged every few steps, see model_averaging.py.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..comm import Communicator
-from .bucket_hook import GradBucket, takes
+from autograd import Tensor
+
+from ..comm import Communicator, Handle
+from .bucket_hook import GradBucket, requires_state
 from .plain import start_mean
 
 
@@ -34,13 +37,13 @@ class PostLocalSGDState:
         self.iter = int(state["iter"])
 
 
-@takes(PostLocalSGDState)
-def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Any:
-    """The mean over all ranks, and from step start_localSGD_iter on that over the subgroup. Ranks then have different
-    gradients and weights, until a PeriodicModelAverager averages these."""
-    together = state.iter < state.start_localSGD_iter
+@requires_state(PostLocalSGDState)
+def post_localSGD_hook(state: PostLocalSGDState, bucket: GradBucket) -> Handle | Tensor:
+    """The mean over all ranks, and from step start_localSGD_iter on the mean over the subgroup. Ranks then have different
+    gradients and weights, until a PeriodicModelAverager averages the weights."""
+    over_all_ranks = state.iter < state.start_localSGD_iter
     state.iter += bucket.is_last()
-    if together:
+    if over_all_ranks:
         return start_mean(bucket.over(state.process_group), bucket.array)
     if state.subgroup is None or not state.post_local_gradient_allreduce:
         bucket.bytes_sent = 0

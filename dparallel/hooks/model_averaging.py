@@ -1,4 +1,4 @@
-"""Models that are averaged every few steps instead of gradients at each: local SGD (Stich 2019, arXiv:1805.09767)."""
+"""Local SGD: models are averaged every few steps, in place of gradients in every step (Stich 2019, arXiv:1805.09767)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd import Tensor
 from autograd.core.graph import shared_counter
 from autograd.optim import Optimizer
 
@@ -31,20 +32,20 @@ class PeriodicModelAverager:
         self.period, self.warmup_steps, self.process_group = period, warmup_steps, process_group
         self.step = 0
 
-    def average_parameters(self, params: Iterable[Any]) -> None:
-        """Count a step, and average if it is time. params: Tensors, or an optimiser's param_groups."""
+    def average_parameters(self, params: Iterable[Tensor | dict[str, Any]]) -> None:
+        """Count a step, and average in every `period`-th. params: Tensors, or an optimiser's param_groups."""
         if self.step >= self.warmup_steps and (self.step - self.warmup_steps) % self.period == 0:
             average_parameters(params, self.process_group)
         self.step += 1
 
 
-def average_parameters(params: Iterable[Any], process_group: Communicator | None = None) -> None:
+def average_parameters(params: Iterable[Tensor | dict[str, Any]], process_group: Communicator | None = None) -> None:
     """Overwrite the parameters, the same ones on each rank, with their means over ranks: one message for each dtype."""
     comm = communicator(process_group)
-    found = [p for item in params for p in (item["params"] if isinstance(item, dict) else [item])]
+    tensors: list[Tensor] = [p for item in params for p in (item["params"] if isinstance(item, dict) else [item])]
     if comm.size > 1:
-        means = map_flattened([p.array / comm.size for p in found], lambda x: comm.allreduce([x])[0])
-        for p, mean in zip(found, means, strict=True):
+        means = map_flattened([p.array / comm.size for p in tensors], lambda x: comm.allreduce([x])[0])
+        for p, mean in zip(tensors, means, strict=True):
             np.copyto(p.array, mean)
             shared_counter(p).value += 1
 

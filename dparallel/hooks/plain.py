@@ -1,15 +1,19 @@
-"""The mean as it is, and no mean at all."""
+"""allreduce_hook, the plain mean, and noop_hook, which sends nothing."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from autograd import Tensor
+
 from ..comm import Communicator, Handle
 from .bucket_hook import GradBucket
 
 
-def start_mean(comm: Any, x: Any) -> Handle:
-    """The mean over ranks of one array of each, under way; the handle's value is the array."""
+def start_mean(comm: Communicator, x: np.ndarray[Any, Any]) -> Handle:
+    """Start the mean over ranks of one array of each. The handle's value is the array."""
     return comm.start_allreduce([x / comm.size]).then(lambda handle: handle.value()[0])
 
 
@@ -18,7 +22,7 @@ def allreduce_hook(process_group: Communicator | None, bucket: GradBucket) -> Ha
     return start_mean(bucket.over(process_group), bucket.array)
 
 
-def noop_hook(state: Any, bucket: GradBucket) -> Any:
-    """Each rank's own gradients: nothing is sent, and ranks drift apart. To measure what communication costs."""
+def noop_hook(state: Any, bucket: GradBucket) -> Tensor:
+    """The rank's own gradients. Nothing is sent, so ranks drift apart: for measuring the cost of communication."""
     bucket.bytes_sent = 0
     return bucket.buffer()

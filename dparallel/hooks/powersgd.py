@@ -1,7 +1,8 @@
-"""PowerSGD: gradients of matrices as products of two thin ones (Vogels, Karimireddy & Jaggi 2019, arXiv:1905.13727).
+"""PowerSGD: low-rank approximation of the gradients of matrices (Vogels, Karimireddy & Jaggi 2019, arXiv:1905.13727).
 
-For a gradient M and a thin Q: P = mean of M Q, made orthogonal; Q = mean of M'P; P Q' stands for the mean of M. It is one
-step of power iteration, so Q is kept for the next; and each rank keeps M - P Q', to add it to its next gradient.
+For a gradient M (n, m) and a Q (m, rank): P = mean over ranks of M Q, orthonormalised; Q = mean over ranks of M'P; P Q'
+approximates the mean of M. This is one step of power iteration, so Q is kept for the next step, and each rank adds M - P
+Q' to its next gradient (error feedback).
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..comm import Communicator, Handle
-from .bucket_hook import GradBucket, takes
-from .feedback import Residuals, wide
+from .bucket_hook import GradBucket, requires_state
+from .error_feedback import Residuals, in_single_precision
 from .plain import start_mean
 
 Array = np.ndarray[Any, Any]
@@ -22,13 +23,13 @@ log = logging.getLogger(__name__)
 
 
 class PowerSGDState:
-    """For powerSGD_hook and batched_powerSGD_hook; arguments and defaults are PyTorch's.
+    """The state of powerSGD_hook and batched_powerSGD_hook; arguments and defaults are PyTorch's.
 
     matrix_approximation_rank: columns of P and Q. The first start_powerSGD_iter steps are plain means; it must be above 1
     with error feedback or a warm start. A matrix of (n, m) is compressed if (n + m) * rank * min_compression_rate < n * m.
-    warm_start keeps Q from step to step; orthogonalization_epsilon=0 makes P orthogonal by a QR decomposition, a positive
-    one by Gram-Schmidt with it added to each length. random_seed: the same on all ranks. Compression is logged every
-    compression_stats_logging_frequency steps. batch_tensors_with_same_shape changes no result; here there is one way.
+    warm_start keeps Q from step to step. P is orthonormalised by a QR decomposition, or, if orthogonalization_epsilon is
+    positive, by Gram-Schmidt with epsilon added to each norm. random_seed: the same on all ranks. Compression is logged
+    every compression_stats_logging_frequency steps. batch_tensors_with_same_shape has no effect.
     """
 
     def __init__(self, process_group: Communicator | None = None, matrix_approximation_rank: int = 1,
@@ -52,41 +53,41 @@ class PowerSGDState:
         self.total_numel_before_compression = self.total_numel_after_compression = 0
 
     def compression_stats(self) -> tuple[float, int, int]:
-        """Elements before over elements after compression, and both numbers, up to now."""
+        """The ratio of elements before and after compression so far, and both numbers."""
         before, after = self.total_numel_before_compression, self.total_numel_after_compression
         return (before / after if after else 0.0), before, after
 
     def count(self, bucket: GradBucket, before: int, after: int) -> None:
-        """Note what a bucket was compressed to."""
+        """Add a bucket's elements before and after compression to the statistics."""
         self.total_numel_before_compression += before
         self.total_numel_after_compression += after
         if bucket.is_last() and self.iter % self.compression_stats_logging_frequency == 0:
             log.info("PowerSGD step %d: %.1f times less, %d elements before and %d after compression", self.iter,
                      *self.compression_stats())
 
-    def start_of(self, name: str, matrix: Array) -> Array:
-        """An orthogonal Q: last step's, or random numbers that all ranks draw alike, whatever bucket the matrix is in."""
+    def initial_q(self, name: str, matrix: Array) -> Array:
+        """An orthonormal Q: that of the last step, or random numbers, the same on all ranks and in any bucket."""
         shape = matrix.shape[1], min(*matrix.shape, self.matrix_approximation_rank)
         q = self.qs.get(name) if self.warm_start else None
         if q is None or q.shape != shape:
             rng = np.random.default_rng([self.random_seed, zlib.crc32(name.encode()), 0 if self.warm_start else self.iter])
             q = rng.standard_normal(shape)
-        return orthogonal(q.astype(matrix.dtype), self.orthogonalization_epsilon)
+        return orthonormal_columns(q.astype(matrix.dtype), self.orthogonalization_epsilon)
 
     def state_dict(self) -> dict[str, Any]:
-        """The step, Q's, and what this rank has not sent yet; the last is another on each rank."""
+        """The step, the Qs, and the errors of this rank's messages, which differ between ranks."""
         return {"iter": self.iter, "qs": {name: q.copy() for name, q in self.qs.items()},
                 "residuals": self.residuals.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """What state_dict() gave on this rank."""
+        """Restore what state_dict() returned on this rank."""
         self.iter = int(state["iter"])
         self.qs = {name: np.array(getattr(q, "array", q)) for name, q in state["qs"].items()}
         self.residuals.load_state_dict(state["residuals"])
 
 
 class Segment(NamedTuple):
-    """Part of a bucket's flat array: one to be compressed, with the shape of its matrix, or one to be sent as it is."""
+    """A part of a bucket's flat array. shape: that of its matrix; None if it is sent uncompressed."""
 
     name: str
     start: int
@@ -94,18 +95,18 @@ class Segment(NamedTuple):
     shape: tuple[int, int] | None
 
     def of(self, x: Array) -> Array:
-        """The vector or matrix; a matrix with room to spare ends in zeros."""
+        """The segment of x as a vector, or as a matrix (padded with zeros if it has more elements)."""
         part = x[self.start:self.stop]
         if self.shape is None:
             return part
-        spare = self.shape[0] * self.shape[1] - part.size
-        return (np.append(part, np.zeros(spare, x.dtype)) if spare else part).reshape(self.shape)
+        padding = self.shape[0] * self.shape[1] - part.size
+        return (np.append(part, np.zeros(padding, x.dtype)) if padding else part).reshape(self.shape)
 
 
-@takes(PowerSGDState)
+@requires_state(PowerSGDState)
 def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
-    """The mean over ranks, each weight matrix (dimensions after the first as one) compressed by itself; vectors, and
-    matrices that would not become much smaller, as they are."""
+    """The mean over ranks. Each weight matrix (with all dimensions but the first flattened) is compressed separately;
+    vectors, and matrices that compression would not make much smaller, are sent uncompressed."""
     segments, start = [], 0
     for name, p in zip(bucket.names, bucket.parameters(), strict=True):
         size = p.array.size
@@ -117,69 +118,71 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
     return _compressed(state, bucket, segments)
 
 
-@takes(PowerSGDState)
+@requires_state(PowerSGDState)
 def batched_powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Handle:
-    """The mean over ranks, the whole bucket compressed as one square matrix: quicker, and less exact. Its Q is that of a
-    bucket, and begins anew where buckets are rebuilt."""
+    """The mean over ranks, with the whole bucket compressed as one square matrix: faster and less exact. Its Q starts
+    again when buckets are rebuilt."""
     size = bucket.array.size
     side = int(np.ceil(np.sqrt(size)))
     return _compressed(state, bucket, [Segment("\n".join(bucket.names), 0, size, (side, side) if size else None)])
 
 
 def _compressed(state: PowerSGDState, bucket: GradBucket, segments: list[Segment]) -> Handle:
-    """What both hooks do: two means, the second one of what is made of the first."""
+    """Start the mean over ranks with the segments compressed: a mean of the P, then one of the Q."""
     comm = bucket.over(state.process_group)
-    x = wide(bucket)
+    x = in_single_precision(bucket)
     if state.iter < state.start_powerSGD_iter:
         state.iter += bucket.is_last()
         return start_mean(comm, x)
     if state.use_error_feedback:
-        x = state.residuals.added(bucket, x)
-    rest, thin = [s for s in segments if s.shape is None], [s for s in segments if s.shape is not None]
-    matrices = [s.of(x) for s in thin]
-    qs = [state.start_of(s.name, m) for s, m in zip(thin, matrices, strict=True)]
-    first = [*[s.of(x) for s in rest], *[m @ q for m, q in zip(matrices, qs, strict=True)]]
+        x = state.residuals.add_to(bucket, x)
+    uncompressed = [s for s in segments if s.shape is None]
+    compressed = [s for s in segments if s.shape is not None]
+    matrices = [s.of(x) for s in compressed]
+    qs = [state.initial_q(s.name, m) for s, m in zip(compressed, matrices, strict=True)]
+    first = [*[s.of(x) for s in uncompressed], *[m @ q for m, q in zip(matrices, qs, strict=True)]]
     after = sum(a.size for a in [*first, *qs])
     bucket.bytes_sent = after * x.dtype.itemsize
     state.count(bucket, x.size, after)
     state.iter += bucket.is_last()
 
-    def with_ps(handle: Handle) -> Any:
-        means = apart(handle.value(), first)
-        ps = [orthogonal(p, state.orthogonalization_epsilon) for p in means[len(rest):]]
+    def start_qs(handle: Handle) -> Any:
+        means = unflatten_like(handle.value(), first)
+        ps = [orthonormal_columns(p, state.orthogonalization_epsilon) for p in means[len(uncompressed):]]
         second = [m.T @ p for m, p in zip(matrices, ps, strict=True)]
-        start = start_mean(comm, together(second)) if second else Handle(None, value=x[:0])
-        return start.then(lambda found: finished(means[:len(rest)], ps, apart(found.value(), second)))
+        start = start_mean(comm, flatten(second)) if second else Handle(None, value=x[:0])
+        return start.then(lambda handle: finish(means[:len(uncompressed)], ps, unflatten_like(handle.value(), second)))
 
-    def finished(means: list[Array], ps: list[Array], qs: list[Array]) -> Array:
+    def finish(means: list[Array], ps: list[Array], qs: list[Array]) -> Array:
         out = x.copy()
-        for s, p, q in zip(thin, ps, qs, strict=True):
+        for s, p, q in zip(compressed, ps, qs, strict=True):
             out[s.start:s.stop] = (p @ q.T).reshape(-1)[:s.stop - s.start]
             if state.warm_start:
                 state.qs[s.name] = q.copy()
-        left = x - out                               # nothing, where nothing is compressed
+        error = x - out                              # 0 in uncompressed segments, whose means follow
         if state.use_error_feedback:
-            state.residuals.keep(bucket, left)
-        for s, mean in zip(rest, means, strict=True):
+            state.residuals.store(bucket, error)
+        for s, mean in zip(uncompressed, means, strict=True):
             out[s.start:s.stop] = mean
         return out
 
-    return start_mean(comm, together(first)).then(with_ps)
+    return start_mean(comm, flatten(first)).then(start_qs)
 
 
-def together(arrays: list[Array]) -> Array:
-    """All elements end to end."""
+def flatten(arrays: list[Array]) -> Array:
+    """All elements in one vector."""
     return np.concatenate([a.reshape(-1) for a in arrays])
 
 
-def apart(flat: Array, like: list[Array]) -> list[Array]:
-    """Together's inverse: arrays of the shapes of `like`."""
+def unflatten_like(flat: Array, like: list[Array]) -> list[Array]:
+    """The inverse of flatten(): arrays of the shapes of `like`."""
     ends = np.cumsum([0, *[a.size for a in like]])
     return [flat[i:j].reshape(a.shape) for i, j, a in zip(ends[:-1], ends[1:], like, strict=True)]
 
 
-def orthogonal(columns: Array, epsilon: float = 0) -> Array:
-    """Orthonormal columns of the same span; zeros, or columns that depend on others, become any that fit."""
+def orthonormal_columns(columns: Array, epsilon: float = 0) -> Array:
+    """Orthonormal columns with the same span. Columns of zeros, or linearly dependent ones, are replaced by arbitrary
+    ones."""
     if epsilon == 0:
         return np.ascontiguousarray(np.linalg.qr(columns)[0])
     out = columns.copy()

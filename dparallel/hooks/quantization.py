@@ -1,19 +1,20 @@
-"""Gradients that travel as 8-bit integers, each chunk with a scale of its own (as in QSGD, Alistarh et al. 2017, but
-rounded to nearest, and with error feedback)."""
+"""Hooks that send gradients as 8-bit integers, with a scale for each chunk (as in QSGD, Alistarh et al. 2017, but rounded to
+nearest, and with error feedback).
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ..comm import Communicator, Handle
-from .bucket_hook import GradBucket, takes
-from .encoded import Array, Int8, start_encoded_sum
-from .feedback import Residuals, wide
+from .bucket_hook import GradBucket, requires_state
+from .encoded_sums import Array, Int8, start_allreduce_encoded
+from .error_feedback import Residuals, in_single_precision
 
 
 class QuantizationState:
-    """For quantization_hook. chunk: how many elements share a scale (4 bytes); use_error_feedback: add what rounding has
-    taken off, at the sender and where the sum is made, to the next step's gradients."""
+    """The state of quantization_hook. chunk: how many elements share a scale (4 bytes). use_error_feedback: add the rounding
+    errors, of the gradients and of the sum that this rank computes, to the next step's gradients."""
 
     def __init__(self, process_group: Communicator | None = None, chunk: int = 512, use_error_feedback: bool = True) -> None:
         if chunk < 1:
@@ -22,42 +23,42 @@ class QuantizationState:
         self.residuals = Residuals()
 
     def state_dict(self) -> dict[str, Any]:
-        """What this rank has not sent yet; other ranks have other values."""
+        """The errors of this rank's messages, which differ between ranks."""
         return {"residuals": self.residuals.state_dict()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """What state_dict() gave on this rank."""
+        """Restore what state_dict() returned on this rank."""
         self.residuals.load_state_dict(state["residuals"])
 
 
-@takes(QuantizationState)
+@requires_state(QuantizationState)
 def quantization_hook(state: QuantizationState, bucket: GradBucket) -> Handle:
-    """The mean over ranks, sent as int8: a quarter of float32's bytes. Sums are made in float32, so none overflows."""
+    """The mean over ranks, sent as int8: a quarter of float32's bytes. Sums are computed in float32, so none overflows."""
     comm = bucket.over(state.process_group)
     codec = Int8(state.chunk)
     bucket.bytes_sent = -(-bucket.array.size // state.chunk) * (state.chunk + 4)
     bucket.refuse_complex()
-    mine = wide(bucket) / comm.size
+    x = in_single_precision(bucket) / comm.size
     if not state.use_error_feedback:
-        return start_encoded_sum(comm, mine, codec)
-    mine = state.residuals.added(bucket, mine)
-    left = mine * 0
+        return start_allreduce_encoded(comm, x, codec)
+    x = state.residuals.add_to(bucket, x)
+    total_error = x * 0
 
-    def lost(start: int, error: Array) -> None:
-        left[start:start + error.size] += error
+    def add_error(start: int, error: Array) -> None:
+        total_error[start:start + error.size] += error
 
-    def finished(handle: Handle) -> Any:
-        state.residuals.keep(bucket, left)
+    def finish(handle: Handle) -> Any:
+        state.residuals.store(bucket, total_error)
         return handle.value()
 
-    return start_encoded_sum(comm, mine, codec, lost).then(finished)
+    return start_allreduce_encoded(comm, x, codec, add_error).then(finish)
 
 
 def quantization_perchannel_hook(process_group: Communicator | None, bucket: GradBucket, bucket_size: int = 512) -> Handle:
-    """quantization_hook without memory, a scale for each `bucket_size` elements."""
+    """quantization_hook without error feedback, with a scale for each `bucket_size` elements."""
     return quantization_hook(QuantizationState(process_group, bucket_size, use_error_feedback=False), bucket)
 
 
 def quantization_pertensor_hook(process_group: Communicator | None, bucket: GradBucket) -> Handle:
-    """quantization_hook without memory, one scale for the bucket."""
+    """quantization_hook without error feedback, with one scale for the whole bucket."""
     return quantization_perchannel_hook(process_group, bucket, max(bucket.array.size, 1))

@@ -14,7 +14,7 @@ from autograd.nn import Module
 from ..comm import Communicator, Devices
 from ..consistency.verification import verify
 from ..hooks.bucket_hook import CommHook, GradBucket
-from ..hooks.wire import wire_hook
+from ..hooks.cast import cast_hook
 from ..reduction import stats
 from ..reduction.reducer import Reducer
 from ..reduction.transport import HookTransport
@@ -146,7 +146,7 @@ class DataParallel(ShardedModel, JoinableModel, Module):
             self._without_reducer = False
             self._use_reducer(self._make_reducer())
             if self._config.wire and self.comm.size > 1 and not self.shard:
-                self.register_comm_hook(self._config.wire, wire_hook)
+                self.register_comm_hook(self._config.wire, cast_hook)
 
     def _make_reducer(self) -> Reducer:
         config = self._config

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..comm import Communicator, Handle
-from ..hooks.encoded import BFloat16, Float16, start_encoded_piece
+from ..hooks.encoded_sums import BFloat16, Float16, start_reduce_scatter_encoded
 from ..reduction.transport import Transport
 from .gathering import COUNT, SEND, Gathering
 from .unit import Unit
@@ -59,7 +59,7 @@ class Scattered(Transport):
     def _start(self, x: Any, sizes: Sequence[int]) -> Handle:
         """Start the sum of one vector of each rank, of which this one gets its piece."""
         if self.wire in CODECS:
-            return start_encoded_piece(self.comm, x, sizes, CODECS[self.wire]())
+            return start_reduce_scatter_encoded(self.comm, x, sizes, CODECS[self.wire]())
         sent = x.astype(self.wire) if self.wire else x
         handle = self.comm.start_reduce_scatter([sent], sizes)
         return handle.then(lambda done: done.value()[0].astype(x.dtype, copy=False))

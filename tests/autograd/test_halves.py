@@ -8,7 +8,7 @@ import autograd.nn.functional as F
 from autograd.kernels.halves import converted, copy_into, scale
 from autograd.kernels.numba import numba
 from dparallel.comm.reference import combined
-from dparallel.hooks.encoded import BFloat16, Float16, Int8
+from dparallel.hooks.encoded_sums import BFloat16, Float16, Int8
 
 ALL = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 BITS = {2: np.uint16, 4: np.uint32, 8: np.uint64}

@@ -13,9 +13,9 @@ import autograd.nn.functional as F
 from autograd import nn, optim
 from dparallel import DataParallel, assert_same_everywhere, hooks, run_ranks
 from dparallel.comm import Communicator
-from dparallel.hooks.encoded import BFloat16, Int8, start_encoded_sum
+from dparallel.hooks.encoded_sums import BFloat16, Int8, start_allreduce_encoded
 from dparallel.hooks.model_averaging import PeriodicModelAverager, PostLocalSGDOptimizer
-from dparallel.hooks.powersgd import orthogonal
+from dparallel.hooks.powersgd import orthonormal_columns
 
 SPLITS = hasattr(Communicator, "split")
 EXACT = {"rtol": 1e-12, "atol": 1e-12}
@@ -211,8 +211,8 @@ def test_state_goes_on_where_it_was_saved(on_ranks, name):
         steps(comm, second, rows, 3, start=3)
         for p, q in zip(second.parameters(), whole.parameters(), strict=True):
             assert p.detach().numpy().tobytes() == q.detach().numpy().tobytes()
-        assert set(again.residuals.of) == {n for n, _ in Net().named_parameters()}
-        assert comm.any(any(r.any() for r in again.residuals.of.values()))
+        assert set(again.residuals.by_name) == {n for n, _ in Net().named_parameters()}
+        assert comm.any(any(r.any() for r in again.residuals.by_name.values()))
         other = make()
         other.load_state_dict(state.state_dict())
         rebuilt = wrapped(25, other)                       # one bucket instead of several
@@ -329,7 +329,7 @@ def test_int8_keeps_half_a_step_and_spoils_what_is_not_finite(n):
 def test_a_sum_of_narrow_numbers_does_not_overflow(on_ranks):
     def check(comm):
         x = np.full(7, 100.0)
-        total = start_encoded_sum(comm, x, Int8(3)).wait()
+        total = start_allreduce_encoded(comm, x, Int8(3)).wait()
         np.testing.assert_allclose(total, 100.0 * comm.size, rtol=0.01)
 
     on_ranks(check)
@@ -338,10 +338,10 @@ def test_a_sum_of_narrow_numbers_does_not_overflow(on_ranks):
 @pytest.mark.parametrize("epsilon", [0, 1e-8])
 def test_orthogonal_columns(epsilon):
     made = np.random.default_rng(8).standard_normal((6, 3))
-    q = orthogonal(made, epsilon)
+    q = orthonormal_columns(made, epsilon)
     np.testing.assert_allclose(q.T @ q, np.eye(3), atol=1e-6)
     np.testing.assert_allclose(q @ (q.T @ made), made, atol=1e-6)
-    assert np.isfinite(orthogonal(np.zeros((6, 2)), epsilon)).all()
+    assert np.isfinite(orthonormal_columns(np.zeros((6, 2)), epsilon)).all()
 
 
 def test_refusals():

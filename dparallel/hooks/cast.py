@@ -1,19 +1,18 @@
-"""Gradients on the wire in another dtype: DataParallel(mixed_precision=...)."""
+"""cast_hook: gradients sent in another dtype, for DataParallel(mixed_precision=...)."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..comm import Handle
 from . import bf16_compress_hook, fp16_compress_hook
 from .bucket_hook import GradBucket
 
 HALF = {"float16": fp16_compress_hook, "bfloat16": bf16_compress_hook}
 
 
-def wire_hook(dtype: str, bucket: GradBucket) -> Any:
+def cast_hook(dtype: str, bucket: GradBucket) -> Handle:
     """A comm hook: the mean over ranks, with gradients sent as `dtype`: "float16", "bfloat16", "float32" or "float64".
 
-    Each rank sends its share already divided by the number of ranks, so that small dtypes do not overflow.
+    Gradients are divided by the number of ranks before they are cast, so that narrow dtypes do not overflow.
     """
     if dtype in HALF:
         return HALF[dtype](None, bucket)
@@ -23,4 +22,4 @@ def wire_hook(dtype: str, bucket: GradBucket) -> Any:
     return bucket.comm.start_allreduce([sent]).then(lambda handle: handle.value()[0])
 
 
-__all__ = ["wire_hook"]
+__all__ = ["cast_hook"]
