@@ -45,9 +45,9 @@ def unsupported(name: str, *operands: Any, numbers: bool = True) -> Any:
     return NotImplemented
 
 
-def warn_user(message: str) -> None:
-    """A UserWarning at the line of the user's that led here; compiled code has no frames, so levels can't be counted."""
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the line of the user's that led here; compiled code has no frames, so levels can't be counted."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("autograd."):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)

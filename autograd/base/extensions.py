@@ -24,8 +24,8 @@ from typing import Any
 
 from .environment import environment
 
-CORE = ("core.graph", "core.tensor", "core.recording", "core.saved_tensors", "core.hooks", "core.engine",
-        "core.grad_buffers", "core.passes", "core.operation", "core.function", "core.declare")
+CORE = ("core.graph", "core.tensor", "core.recording", "core.hooks", "core.engine",
+        "core.grad_buffers", "core.operation", "core.function", "core.declare", "core.backward")
 INLINE = ("base.arrays", "core.modes")           # not compiled themselves: their .pxd has some of their functions in C
 PACKAGE = (__package__ or "").partition(".")[0]
 SUFFIX = EXTENSION_SUFFIXES[0]

@@ -2,7 +2,7 @@ from ..base cimport arrays
 from . cimport modes as thread_modes
 from .graph cimport Node
 from .operation cimport OperationNode
-from .recording cimport record
+from .recording cimport Output, record, unpack_one
 from .tensor cimport TensorBase, edge_of, result, start
 
 cdef class UnaryNode(OperationNode):
@@ -19,5 +19,3 @@ cdef class LinearNode(OperationNode):
 
 cdef class Number(TensorBase):
     pass
-
-cpdef checked(Node node, position, bint create)

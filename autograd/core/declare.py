@@ -22,12 +22,11 @@ from ..base.errors import explain, unsupported
 from ..base.frames import framed
 from ..kernels.blocks import own
 from . import modes as thread_modes
-from .graph import FREED, MSG_FREED, join_views, raise_changed
+from .graph import FREED, MSG_FREED, join_views
 from .operation import Cast, Conj, Operation, OperationNode, fit, in_float32
 from .out import detached, into
 from .primitive import computed, observers
-from .recording import record
-from .saved_tensors import Output, output_value
+from .recording import Output, record, unpack_one
 from .tensor import Tensor, TensorBase, edge_of, result, start
 
 ndarray = np.ndarray
@@ -76,20 +75,6 @@ def reads(rule: Callable[..., Any]) -> tuple[str, ...]:
     return code.co_varnames[1:code.co_argcount]
 
 
-def checked(node: Any, position: Any, create: bool) -> Any:
-    """One of node.saved, checked for writes: an array (or a number), or when `create` a Tensor of the graph."""
-    value = node.saved[position]
-    if type(value) is Output:
-        return output_value(node, value, create, position)
-    if isinstance(value, Tensor):
-        if value.counter is not None:
-            then = 0 if node.versions is None else node.versions[position]
-            if value.counter.saved() != then:
-                raise_changed(node, f"a tensor of shape {list(value.shape)}", value.counter.saved(), then)
-        return value if create else value.array
-    return value
-
-
 class UnaryNode(OperationNode):
     """The node of an operation of one input; saved is (output,), (input,) or both, as the rule reads them."""
 
@@ -106,8 +91,8 @@ class UnaryNode(OperationNode):
         if saved is FREED:
             raise RuntimeError(MSG_FREED)
         if len(saved) == 2:
-            return (self.rule(g, checked(self, 0, create), checked(self, 1, create)),)
-        return (self.rule(g, checked(self, 0, create)),)
+            return (self.rule(g, unpack_one(self, 0, create), unpack_one(self, 1, create)),)
+        return (self.rule(g, unpack_one(self, 0, create)),)
 
 
 class ReusingNode(UnaryNode):
@@ -123,14 +108,14 @@ class ReusingNode(UnaryNode):
         """The rule, with a result of its own."""
         if self.saved is FREED:
             raise RuntimeError(MSG_FREED)
-        return (self.rule(g, checked(self, 0, create), None),)
+        return (self.rule(g, unpack_one(self, 0, create), None),)
 
     def run_in_place(self, g: Any) -> Any:
         """The rule, whose result may be g itself."""
         if self.saved is FREED:
             raise RuntimeError(MSG_FREED)
         free = type(g) is ndarray and own(g) and g.flags.writeable
-        return (self.rule(g, checked(self, 0, False), g if free else None),)
+        return (self.rule(g, unpack_one(self, 0, False), g if free else None),)
 
 
 def node_type(name: str, base: Any, joins: Any = None, **rules: Any) -> Any:
@@ -199,11 +184,11 @@ class BinaryNode(OperationNode):
                 raise RuntimeError(MSG_FREED)
             z, x, y = saved
             if z is not None:
-                z = checked(self, 0, create)
+                z = unpack_one(self, 0, create)
             if x is not None:
-                x = checked(self, 1, create)
+                x = unpack_one(self, 1, create)
             if y is not None:
-                y = checked(self, 2, create)
+                y = unpack_one(self, 2, create)
         edge_x, edge_y = self.edges
         gx = None if edge_x is None else self.give_x(g, z, x, y)
         gy = None if edge_y is None else self.give_y(g, z, x, y)

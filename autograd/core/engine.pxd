@@ -1,5 +1,6 @@
 from .graph cimport Node
 from .hooks cimport before_node, deliver_observed
+from .tensor cimport AccumulateGrad
 
 cdef class BackwardPass:
     cdef object __weakref__

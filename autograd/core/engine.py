@@ -7,7 +7,7 @@ all ranks that run the same program, so that each collective's backward meets it
 else, in particular not on the order of arguments or of losses.
 
 Not here: what users hang on tensors and nodes (hooks.py), parallel sections (lane_pass.py), where gradients of leaves live
-(grad_buffers.py), how a pass starts and ends (passes.py), and who watches nodes run (interceptors.py).
+(grad_buffers.py), how a pass starts and ends (backward.py), and who watches nodes run (interceptors.py).
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from ..kernels.blocks import own
-from .graph import FREED, AccumulateGrad, Edge, Node, OutputNumber
+from .graph import FREED, Edge, Node, OutputNumber
 from .hooks import before_node, deliver_observed, run_post_hooks
+from .tensor import AccumulateGrad
 
 ndarray, add = np.ndarray, np.add
 by_number = attrgetter("seq")

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .graph import AccumulateGrad, Node, next_number
+from .backward import run_backward
+from .graph import Node, next_number
 from .interceptors import Interceptor
 from .modes import DUAL, GRAD, modes
-from .passes import run_backward
-from .tensor import Tensor, edge_of, result
+from .tensor import AccumulateGrad, Tensor, edge_of, result
 
 
 def tangent_of(value: Any) -> Any:

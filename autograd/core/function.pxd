@@ -2,7 +2,7 @@ cimport cython
 from ..base cimport arrays
 from . cimport modes as thread_modes
 from .graph cimport Node
-from .recording cimport begin_node, record
+from .recording cimport begin_node, pack, record, unpack
 from .tensor cimport TensorBase, edge_of, result
 
 cdef class FunctionNode(Node):

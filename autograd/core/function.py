@@ -22,8 +22,7 @@ from .interceptors import notify_recorded
 from .modes import GRAD, modes
 from .operation import fit
 from .primitive import observers, thread
-from .recording import begin_node, record
-from .saved_tensors import pack, unpack
+from .recording import begin_node, pack, record, unpack
 from .tensor import Tensor, TensorBase, edge_of, result
 from .views import check_writable, written
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from .engine import running
-from .graph import AccumulateGrad
-from .tensor import TensorBase, ensure_hooks
+from .tensor import AccumulateGrad, TensorBase, ensure_hooks
 
 
 class LeafCounter:

@@ -3,7 +3,3 @@ cdef class Node:
     cdef public tuple edges
     cdef public object saved, meta, hooks, lane, seq
     cdef public Py_ssize_t outputs
-
-cdef class AccumulateGrad(Node):
-    cdef dict __dict__
-    cdef public object variable

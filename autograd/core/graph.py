@@ -176,25 +176,6 @@ class Node:
         return f"<{self.name()} object at {id(self):#x}>"
 
 
-class AccumulateGrad(Node):
-    """The end of the graph at a leaf: adds what arrives to `variable.grad`."""
-
-    __slots__ = ("variable",)
-
-    is_leaf = True
-
-    def __init__(self, variable: Any) -> None:
-        self.seq = 2**64 - 1                         # before all others, or gradient buckets leave late
-        self.edges, self.outputs = (), 1
-        self.saved = self.meta = self.hooks = self.lane = None
-        self.variable = variable
-
-    def run(self, g: Any, create: bool) -> Any:
-        """Add g to the leaf's gradient."""
-        self.variable.accumulate_grad(g, create)
-        return ()
-
-
 def shared_counter(tensor: Any) -> Counter:
     """The counter of writes to the tensor's memory, made when the first alias or write needs it."""
     counter = tensor.counter

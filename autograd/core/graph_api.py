@@ -13,7 +13,8 @@ from .engine import current_pass
 from .graph import FREED, MSG_FREED, Node, RemovableHandle, shared_counter, shown
 from .inference import is_inference
 from .modes import modes
-from .saved_tensors import PACKED, Output, disable_saved_tensors_hooks, packed_by, save_on_cpu, saved_tensors_hooks, unpack
+from .recording import PACKED, Output, unpack
+from .saved_tensor_hooks import disable_saved_tensors_hooks, packed_by, save_on_cpu, saved_tensors_hooks
 from .tensor import Tensor, edge_of, result
 
 

@@ -43,9 +43,8 @@ class Modes(threading.local):
 modes = Modes()
 
 
-def state() -> dict[str, Any]:
-    """The modes of the current thread, as a dict: for who asks often; in a compiled core see mode.pxd."""
-    return modes.__dict__
+# state(): the modes of the current thread, as a dict, for code that runs at every call; in a compiled core see modes.pxd
+state: Callable[[], dict[str, Any]] = functools.partial(getattr, modes, "__dict__")
 
 
 def is_grad_enabled() -> bool:

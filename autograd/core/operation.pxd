@@ -2,7 +2,7 @@ cimport cython
 from ..base cimport arrays as of_arrays
 from . cimport modes as thread_modes
 from .graph cimport Node
-from .recording cimport record
+from .recording cimport pack, record, unpack
 from .tensor cimport TensorBase, edge_of, result
 
 cdef class OperationNode(Node):

@@ -19,8 +19,7 @@ from . import modes as thread_modes
 from .graph import Node, join_views, shared_counter
 from .modes import GRAD, modes
 from .primitive import observers, thread
-from .recording import record
-from .saved_tensors import pack, standing, unpack
+from .recording import pack, record, tensor_at, unpack
 from .tensor import Tensor, edge_of, result
 
 
@@ -72,7 +71,7 @@ class OperationNode(Node):
         out = list(grads)
         if modes.recording & GRAD:
             for place, inputs in enumerate(self.joins):
-                sources = [standing(np.broadcast_to(np.zeros((), g.dtype), g.shape), edge) for g, edge in
+                sources = [tensor_at(np.broadcast_to(np.zeros((), g.dtype), g.shape), edge) for g, edge in
                            [(grads[i], self.edges[i]) for i in inputs] if edge is not None and g is not None]
                 if sources and (g := grads[place]) is not None:
                     out[place] = Join.apply(g, *sources, zeros=self.operation is None or self.operation.joins_zeros)

@@ -1,18 +1,20 @@
 # cython: annotation_typing=True
-"""How a call becomes a node of the graph: record(), which every kind of operation calls.
+"""How a call becomes a node of the graph, and what the node keeps for backward.
 
-Who calls it has run forward, and has set node.saved, node.meta and node.hooks: what backward needs differs between declared
-operations, Operations and Functions.
+record() is what every kind of operation calls. Who calls it has run forward, and has set node.saved, node.meta and node.hooks:
+what backward needs differs between declared operations, Operations and Functions. pack() puts tensors into node.saved, with
+the versions that they are at; unpack() gives them back, checked: nobody may have written to them.
 """
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
-from .graph import Edge, Node, next_number
+from .graph import FREED, MSG_FREED, Edge, Node, next_number, raise_changed
 from .interceptors import notify_recorded
-from .modes import GRAD
-from .tensor import TensorBase
+from .modes import DUAL, GRAD
+from .tensor import Tensor, TensorBase, result
 
 
 def begin_node(node: Node, state: dict[str, Any], edges: tuple[Edge | None, ...]) -> None:
@@ -51,4 +53,99 @@ def record(node: Node, state: dict[str, Any], edges: tuple[Edge | None, ...], in
         notify_recorded(node, inputs, outs)
 
 
-__all__ = ["begin_node", "record"]
+# --- what a node keeps ------------------------------------------------------------------------------------------------
+
+class Output:
+    """Stands among a node's saved values for one of its own outputs: holding the tensor would make a cycle.
+
+    With PACKED as its number it stands for a value that a user's hook took, and `array` is a Packed.
+    """
+
+    __slots__ = ("array", "number")
+
+    def __init__(self, array: Any, number: int) -> None:
+        self.array = array
+        self.number = number
+
+
+PACKED = -1
+
+
+def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    """Keep `values` (Tensors or anything else) in node.saved, with the versions that they are at."""
+    written = own = False
+    for value in values:
+        if isinstance(value, Tensor):
+            for number, out in enumerate(outputs):
+                if value is out:
+                    own = True
+                    if value.counter is not None:    # it had aliases before it became an output
+                        node.output_counters = {**(node.output_counters or {}), number: value.counter}
+            if value.counter is not None and value.counter.saved():
+                written = True
+    if own:
+        numbers = {id(out): number for number, out in enumerate(outputs) if isinstance(out, Tensor)}
+        node.saved = tuple([Output(v.array, numbers[id(v)]) if id(v) in numbers else v for v in values])
+    else:
+        node.saved = values
+    if written:
+        node.versions = tuple([v.counter.saved() if isinstance(v, Tensor) and v.counter is not None else 0 for v in values])
+
+
+def unpack(node: Node, create: bool) -> list[Any]:
+    """The saved values, checked: as arrays, or, when `create`, as Tensors joined to the graph."""
+    if node.saved is FREED:
+        raise RuntimeError(MSG_FREED)
+    return [unpack_one(node, position, create) for position in range(len(node.saved))]
+
+
+def unpack_one(node: Node, position: int, create: bool) -> Any:
+    """The saved value at `position`, checked for writes: an array or a number; when `create`, a Tensor of the graph."""
+    value = node.saved[position]
+    if type(value) is Output:
+        return output_value(node, value, create, position)
+    if isinstance(value, Tensor):
+        tensor: TensorBase = value                   # types of variables are those of C in a compiled core
+        if tensor.counter is not None:
+            then = 0 if node.versions is None else node.versions[position]
+            if tensor.counter.saved() != then:
+                raise_changed(node, f"a tensor of shape {list(value.shape)}", tensor.counter.saved(), then)
+        return value if create else value.array
+    return value
+
+
+def output_value(node: Node, value: Output, create: bool, position: int) -> Any:
+    """A saved output, at `position` in node.saved: its array, or, when `create`, a Tensor that stands where it stood."""
+    if value.number == PACKED:
+        return value.array.unpack(node, create)
+    if node.output_counters and value.number in node.output_counters:
+        counter = node.output_counters[value.number]
+        then = 0 if node.versions is None else node.versions[position]
+        if counter.saved() != then:
+            raise_changed(node, f"output {value.number} of shape {list(value.array.shape)}", counter.saved(), then)
+    if not create:
+        return value.array
+    tensor = result(value.array)
+    if value.array.dtype.kind not in "fcV":
+        return tensor
+    tensor.edge, tensor.tracked = (node, value.number), True
+    if node.output_duals is not None:                # forward over reverse
+        tensor.dual, tensor.tracked = node.output_duals[value.number], GRAD | DUAL
+    if node.output_counters:
+        tensor.counter = node.output_counters.get(value.number)
+    return tensor
+
+
+def tensor_at(array: Any, edge: Any) -> Tensor:
+    """A Tensor of this array with this place in the graph: a leaf's place makes it a leaf."""
+    tensor = result(array)
+    if edge is not None:
+        tensor.tracked = GRAD
+        if edge[0].is_leaf:
+            tensor.accumulator = weakref.ref(edge[0])
+        else:
+            tensor.edge = edge
+    return tensor
+
+
+__all__ = ["PACKED", "Output", "begin_node", "output_value", "pack", "record", "tensor_at", "unpack", "unpack_one"]

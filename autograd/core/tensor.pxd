@@ -7,6 +7,10 @@ cdef class TensorBase:
     cdef public tuple edge
     cdef public int tracked
 
+cdef class AccumulateGrad(Node):
+    cdef dict __dict__
+    cdef public object variable
+
 cdef type _made
 
 cpdef start(TensorBase tensor, array)

@@ -11,7 +11,7 @@ import numpy as np
 from ..base import dtypes
 from ..base.errors import warn_user
 from ..base.size import Size
-from .graph import AccumulateGrad, Edge, Node, NodeHooks, RemovableHandle, demand_fresh, once, shared_counter
+from .graph import Edge, Node, NodeHooks, RemovableHandle, demand_fresh, once, shared_counter
 from .modes import DUAL, GRAD, modes
 from .primitive import grad_assigned, observers, value_read
 from .versions import InferenceCounter, fresh_counter, inferring
@@ -383,6 +383,25 @@ class Parameter(Tensor):
         return f"Parameter containing:\n{super().__repr__()}"
 
 
+class AccumulateGrad(Node):
+    """The end of the graph at a leaf: adds what arrives to `variable.grad`."""
+
+    __slots__ = ("variable",)
+
+    is_leaf = True
+
+    def __init__(self, variable: Any) -> None:
+        self.seq = 2**64 - 1                         # before all others, or gradient buckets leave late
+        self.edges, self.outputs = (), 1
+        self.saved = self.meta = self.hooks = self.lane = None
+        self.variable = variable
+
+    def run(self, g: Any, create: bool) -> Any:
+        """Add g to the leaf's gradient."""
+        self.variable.accumulate_grad(g, create)
+        return ()
+
+
 def edge_of(tensor: Any) -> Edge | None:
     """The edge that leads to where `tensor` came from; None for one that needs no gradient."""
     if tensor.edge is not None or not tensor.tracked & GRAD:
@@ -439,4 +458,4 @@ def ensure_hooks(leaf: TensorBase) -> NodeHooks:
     return leaf.hooks
 
 
-__all__ = ["Parameter", "Tensor", "TensorBase", "edge_of", "restore", "result", "start"]
+__all__ = ["AccumulateGrad", "Parameter", "Tensor", "TensorBase", "edge_of", "restore", "result", "start"]

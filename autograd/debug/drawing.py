@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..core.graph import Node
-from ..core.saved_tensors import Output
+from ..core.recording import Output
 from ..core.tensor import Tensor
 
 Place = tuple[Node, int]                             # a node and one of its outputs

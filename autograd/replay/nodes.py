@@ -11,7 +11,7 @@ from ..core.function import Function
 from ..core.graph import Node
 from ..core.modes import GRAD, modes
 from ..core.operation import Operation, OperationNode, fit, twin
-from ..core.saved_tensors import Output
+from ..core.recording import Output
 from ..core.tensor import Tensor, result
 from .inline import Watched, instrumented
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
-from ..core.backward import backward as run_backward
+from ..core.backward import backward_method
 from ..core.tensor import Tensor
 from ..ops import index, methods, shape
 from ..ops.linalg import matmul
@@ -52,12 +52,6 @@ AUGMENTED = {"__iadd__": "add_", "__isub__": "sub_", "__imul__": "mul_", "__itru
              "__irshift__": "bitwise_right_shift_"}
 
 
-def backward(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
-             create_graph: bool = False, inputs: Any = None) -> None:
-    """Add d(self)/d(leaf) to .grad of every leaf behind this tensor; see autograd.backward."""
-    run_backward([self], [gradient], retain_graph, create_graph, inputs=inputs)
-
-
 def iterate(self: Tensor) -> Iterator[Tensor]:
     """The slices along the first dimension."""
     if self.ndim == 0:
@@ -92,7 +86,8 @@ def bind_family(name: str) -> None:
 
 def bind() -> None:
     """Set all of it on Tensor."""
-    table: dict[str, Any] = {**OPERATORS, "backward": backward, "__init__": construct, "new": new, "__iter__": iterate}
+    table: dict[str, Any] = {**OPERATORS, "backward": backward_method, "__init__": construct, "new": new,
+                             "__iter__": iterate}
     for source in (attributes, printing, numpy_protocol):
         table.update(source.METHODS)
     table.update({name: Later(family, name) for name, family in methods().items()})

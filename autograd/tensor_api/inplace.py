@@ -18,7 +18,7 @@ from ..core.graph import shared_counter
 from ..core.modes import GRAD, modes
 from ..core.operation import Operation
 from ..core.primitive import side_effect, value_written
-from ..core.saved_tensors import hooks_in_use
+from ..core.saved_tensor_hooks import hooks_in_use
 from ..core.tensor import Tensor, result
 from ..core.views import check_writable, overlaps, take_over, written
 from ..ops.creation.arguments import storable

@@ -13,7 +13,8 @@ from ..core.engine import current_pass
 from ..core.graph import MSG_CHANGED, Node
 from ..core.interceptors import Interceptor, calling_frame, install, remove
 from ..core.modes import enable_grad, modes
-from ..core.saved_tensors import hooks_in_use, output_value, packed_by, saved_tensors_hooks
+from ..core.recording import output_value
+from ..core.saved_tensor_hooks import hooks_in_use, packed_by, saved_tensors_hooks
 from ..core.tensor import Tensor, result
 
 MSG_TIP = "Pass debug=True to checkpoint(), or use set_checkpoint_debug_enabled(True), to see what both runs recorded."

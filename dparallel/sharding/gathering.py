@@ -19,7 +19,7 @@ import numpy as np
 
 from autograd import Tensor
 from autograd.core.engine import current_pass, queue_callback
-from autograd.core.saved_tensors import saved_tensors_hooks
+from autograd.core.saved_tensor_hooks import saved_tensors_hooks
 from autograd.core.tensor import result
 
 from ..comm import CollectiveError, Communicator

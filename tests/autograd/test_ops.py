@@ -5,7 +5,7 @@ import pytest
 from cases import CASES
 
 import autograd as ag
-from autograd.core.saved_tensors import Output
+from autograd.core.recording import Output
 
 try:
     import torch

@@ -28,6 +28,8 @@ def add_up(x: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
     """The sum of an array over dims, in its dtype; half precision adds up in single."""
     if x.dtype is float16:
         return converted(np.asarray(accumulate(converted(x, float32), axis=dims, keepdims=keepdim)), float16)
+    if len(dims) == x.ndim and not keepdim:          # one number, for which NumPy is fastest
+        return accumulate(x, axis=dims, dtype=x.dtype)
     return in_rows(total(x, dims, keepdim))
 
 
@@ -60,7 +62,8 @@ def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = Non
             return result(whole) if isinstance(input, Tensor) else whole
     else:
         input = cast(input, dtype)
-    return Sum.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim or keepdims)
+    ndim = input.ndim
+    return Sum.apply(input, dims=tuple(range(ndim)) if dim is None else dims_of(dim, ndim), keepdim=keepdim or keepdims)
 
 
 @primitive

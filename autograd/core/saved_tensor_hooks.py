@@ -1,20 +1,18 @@
-"""What a node keeps for backward: packed with the versions that it was at, unpacked with a check that nobody wrote to it.
-
-Users may put a pair of functions between (saved_tensors_hooks): what `pack` makes of a tensor is kept in its place,
-and `unpack` turns that into a tensor again when backward asks.
+"""Users' hooks on saved tensors: a node keeps what the pack hook makes of a tensor, and backward what the unpack hook makes
+of that.
 """
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .graph import FREED, MSG_FREED, Node, raise_changed
+from .graph import Node
 from .interceptors import Interceptor, install, remove
-from .modes import DUAL, GRAD, modes
+from .modes import modes
+from .recording import PACKED, Output, tensor_at
 from .tensor import Tensor, edge_of, result
 
 ndarray = np.ndarray
@@ -22,86 +20,6 @@ ndarray = np.ndarray
 MSG_PACK_WRITES = ("A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can "
                    "not be modified by in-place operations as this can lead to unexpected side-effects; change a clone().")
 
-
-class Output:
-    """Stands among a node's saved values for one of its own outputs: holding the tensor would make a cycle.
-
-    With PACKED as its number it stands for a value that a user's hook took, and `array` is a Packed.
-    """
-
-    __slots__ = ("array", "number")
-
-    def __init__(self, array: Any, number: int) -> None:
-        self.array = array
-        self.number = number
-
-
-PACKED = -1
-
-
-def pack(node: Node, values: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-    """Keep `values` (Tensors or anything else) in node.saved, with the versions that they are at."""
-    written = own = False
-    for value in values:
-        if isinstance(value, Tensor):
-            for number, out in enumerate(outputs):
-                if value is out:
-                    own = True
-                    if value.counter is not None:    # it had aliases before it became an output
-                        node.output_counters = {**(node.output_counters or {}), number: value.counter}
-            if value.counter is not None and value.counter.saved():
-                written = True
-    if own:
-        numbers = {id(out): number for number, out in enumerate(outputs) if isinstance(out, Tensor)}
-        node.saved = tuple([Output(v.array, numbers[id(v)]) if id(v) in numbers else v for v in values])
-    else:
-        node.saved = values
-    if written:
-        node.versions = tuple([v.counter.saved() if isinstance(v, Tensor) and v.counter is not None else 0 for v in values])
-
-
-def unpack(node: Node, create: bool) -> list[Any]:
-    """The saved values, checked: as arrays, or, when `create`, as Tensors joined to the graph."""
-    if node.saved is FREED:
-        raise RuntimeError(MSG_FREED)
-    values = []
-    for position, value in enumerate(node.saved):
-        if isinstance(value, Tensor):
-            if value.counter is not None:
-                then = 0 if node.versions is None else node.versions[position]
-                if value.counter.saved() != then:
-                    raise_changed(node, f"a tensor of shape {list(value.shape)}", value.counter.saved(), then)
-            values.append(value if create else value.array)
-        elif type(value) is Output:
-            values.append(output_value(node, value, create, position))
-        else:
-            values.append(value)
-    return values
-
-
-def output_value(node: Node, value: Output, create: bool, position: int) -> Any:
-    """A saved output, at `position` in node.saved: its array, or, when `create`, a Tensor that stands where it stood."""
-    if value.number == PACKED:
-        return value.array.unpack(node, create)
-    if node.output_counters and value.number in node.output_counters:
-        counter = node.output_counters[value.number]
-        then = 0 if node.versions is None else node.versions[position]
-        if counter.saved() != then:
-            raise_changed(node, f"output {value.number} of shape {list(value.array.shape)}", counter.saved(), then)
-    if not create:
-        return value.array
-    tensor = result(value.array)
-    if value.array.dtype.kind not in "fcV":
-        return tensor
-    tensor.edge, tensor.tracked = (node, value.number), True
-    if node.output_duals is not None:                # forward over reverse
-        tensor.dual, tensor.tracked = node.output_duals[value.number], GRAD | DUAL
-    if node.output_counters:
-        tensor.counter = node.output_counters.get(value.number)
-    return tensor
-
-
-# --- users' hooks -----------------------------------------------------------------------------------------------------
 
 class Packed:
     """What a pack hook made of a saved value, and what is needed to put its tensor back into the graph."""
@@ -123,19 +41,7 @@ class Packed:
         if self.plain or not create:
             return tensor.array
         edge = self.edge if self.number is None else (node, self.number)
-        return standing(tensor.array, edge)
-
-
-def standing(array: Any, edge: Any) -> Tensor:
-    """A Tensor of this array with this place in the graph: a leaf's place makes it a leaf."""
-    tensor = result(array)
-    if edge is not None:
-        tensor.tracked = GRAD
-        if edge[0].is_leaf:
-            tensor.accumulator = weakref.ref(edge[0])
-        else:
-            tensor.edge = edge
-    return tensor
+        return tensor_at(tensor.array, edge)
 
 
 def packed_by(hooks: saved_tensors_hooks, node: Node, value: Any) -> Any:
@@ -148,7 +54,7 @@ def packed_by(hooks: saved_tensors_hooks, node: Node, value: Any) -> Any:
         if value.number == PACKED:
             return value
         packed.number = value.number
-        tensor = standing(value.array, (node, value.number))
+        tensor = tensor_at(value.array, (node, value.number))
     elif isinstance(value, Tensor):
         packed.edge = edge_of(value)
         tensor = value
@@ -232,5 +138,4 @@ class disable_saved_tensors_hooks:
         modes.saving_refused = self._before.pop()
 
 
-__all__ = ["Output", "disable_saved_tensors_hooks", "hooks_in_use", "output_value", "pack", "packed_by", "save_on_cpu",
-           "saved_tensors_hooks", "standing", "unpack"]
+__all__ = ["disable_saved_tensors_hooks", "hooks_in_use", "packed_by", "save_on_cpu", "saved_tensors_hooks"]

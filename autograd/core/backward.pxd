@@ -1,2 +1,3 @@
 from .engine cimport BackwardPass
 from .graph cimport Node
+from .tensor cimport TensorBase, edge_of, result
