@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.blocks import own
-from .graph import FREED, Edge, Node, OutputNumber
+from .graph import FREED, Edge, Node, OutputNumber, Position
 from .hooks import before_node, deliver_observed, run_post_hooks
 from .tensor import AccumulateGrad
 
@@ -270,7 +270,7 @@ def is_held(value: Any, node: Node, g: Any) -> bool:
     return False
 
 
-def is_alone(value: Any, place: OutputNumber, grads: Any) -> bool:
+def is_alone(value: Any, place: Position, grads: Any) -> bool:
     """Whether no other gradient is the same array or a view of it."""
     for number, other in enumerate(grads):
         if number != place and type(other) is ndarray and (other is value or other.base is value):

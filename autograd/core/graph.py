@@ -25,6 +25,7 @@ once = threading.RLock()                           # two threads must not give o
 
 Edge = tuple["Node", int]
 OutputNumber = int
+Position = int                                      # a name, since a compiled core takes `int` for an object
 
 FREED = ("freed",)                                  # stands for a node's saved values once backward has used them
 

@@ -1,9 +1,9 @@
 # cython: annotation_typing=True
 """How a call becomes a node of the graph, and what the node keeps for backward.
 
-record() is what every kind of operation calls. Who calls it has run forward, and has set node.saved, node.meta and node.hooks:
-what backward needs differs between declared operations, Operations and Functions. pack() puts tensors into node.saved, with
-the versions that they are at; unpack() gives them back, checked: nobody may have written to them.
+record() is what every kind of operation calls. Who calls it has run forward, and has set node.saved, node.meta and
+node.hooks: what backward needs differs between declared operations, Operations and Functions. pack() puts tensors into
+node.saved, with the versions that they are at; unpack() gives them back, checked: nobody may have written to them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from .graph import FREED, MSG_FREED, Edge, Node, next_number, raise_changed
+from .graph import FREED, MSG_FREED, Edge, Node, Position, next_number, raise_changed
 from .interceptors import notify_recorded
 from .modes import DUAL, GRAD
 from .tensor import Tensor, TensorBase, result
@@ -99,7 +99,7 @@ def unpack(node: Node, create: bool) -> list[Any]:
     return [unpack_one(node, position, create) for position in range(len(node.saved))]
 
 
-def unpack_one(node: Node, position: int, create: bool) -> Any:
+def unpack_one(node: Node, position: Position, create: bool) -> Any:
     """The saved value at `position`, checked for writes: an array or a number; when `create`, a Tensor of the graph."""
     value = node.saved[position]
     if type(value) is Output:
@@ -114,7 +114,7 @@ def unpack_one(node: Node, position: int, create: bool) -> Any:
     return value
 
 
-def output_value(node: Node, value: Output, create: bool, position: int) -> Any:
+def output_value(node: Node, value: Output, create: bool, position: Position) -> Any:
     """A saved output, at `position` in node.saved: its array, or, when `create`, a Tensor that stands where it stood."""
     if value.number == PACKED:
         return value.array.unpack(node, create)
