@@ -20,10 +20,10 @@ from .graph import Edge, Node
 from .hooks import observe
 from .interceptors import node_runner
 from .lane_pass import run_by_sections
-from .modes import DUAL, GRAD, everywhere, modes
+from .modes import DUAL, GRAD, modes, process
 from .operation import Operation, fit
 from .parallel import on_fresh_stack
-from .primitive import observers, thread
+from .primitive import this_thread, watchers
 from .tensor import AccumulateGrad, Tensor, edge_of, result
 
 MSG_UNUSED = ("The differentiated Tensor at index {index} appears to not have been used in the graph. Set "
@@ -260,8 +260,9 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
         if joined:
             order, uses = survey([*roots, *joined])
     tensors = create or bool(modes.recording & DUAL)      # in a dual level gradients have tangents, which arrays have not
-    kind: Any = BackwardPass if not observers or thread.observer is None else thread.observer.backward_pass
-    runner = node_runner() if everywhere or modes.interceptors else None
+    watcher = this_thread.call_watcher if watchers else None
+    kind: Any = BackwardPass if watcher is None or watcher.backward_pass is None else watcher.backward_pass
+    runner = node_runner() if process.interceptors or modes.interceptors else None
     current: BackwardPass = kind(tensors, keep, uses, runner)
     current.accumulate = accumulate
     places: list[list[Any]] = []
@@ -287,8 +288,8 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
             current.add(node, 0, seed if tensors else seed.array.copy())
             current.count_use(node)
         if modes.lane is None and modes.multithreading and has_lanes(order):
-            if kind is not BackwardPass:
-                thread.observer.refuse("lanes (parallel_apply, local devices) can't be recorded")
+            if watcher is not None:
+                watcher.refuse("lanes (parallel_apply, local devices) can't be recorded")
             run_by_sections(current, order)
         else:
             current.run(order)

@@ -25,7 +25,7 @@ from . import modes as thread_modes
 from .graph import FREED, MSG_FREED, join_views
 from .operation import Cast, Conj, Operation, OperationNode, fit, in_float32
 from .out import detached, into
-from .primitive import computed, observers
+from .primitive import computed, watchers
 from .recording import Output, record, unpack_one
 from .tensor import Tensor, TensorBase, edge_of, result, start
 
@@ -161,7 +161,7 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
             if wants_x and x.counter is not None and x.counter.saved():
                 node.versions = (0, x.counter.saved()) if wants_z else (x.counter.saved(),)
             record(node, state, (edge_of(x),), (x,), (out,))
-        return out if not observers else computed(forward, (a,), (x,), out)
+        return out if not watchers else computed(forward, (a,), (x,), out)
 
     return described(op, name, node_class)
 
@@ -259,7 +259,7 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
                     versions(node, x, y)
             node.meta = None if plain is None or (plain and a.shape == b.shape) else _metas(x, y, answer)
             record(node, state, (edge_of(x) if x_tracked else None, edge_of(y) if y_tracked else None), (x, y), (answer,))
-        return answer if not observers else computed(forward, (a, b), (x, y), answer)
+        return answer if not watchers else computed(forward, (a, b), (x, y), answer)
 
     return described(op, name, node_class)
 
@@ -420,7 +420,7 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
             node.hooks = node.meta = node.saved = None
             node.given = (a.shape, settings)
             record(node, state, (edge_of(x),), (x,), (out,))
-        return out if not observers else computed(forward, (a, *settings), (x,), out)
+        return out if not watchers else computed(forward, (a, *settings), (x,), out)
 
     return described(op, name, node_class)
 
@@ -435,7 +435,7 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
             made = in_float32(one, (input,), {})
             return made if out is None else into(out, made, input)
         made = result(forward(input.array))
-        made = made if not observers else computed(forward, (input.array,), (input,), made)
+        made = made if not watchers else computed(forward, (input.array,), (input,), made)
         return made if out is None else into(out, made, input)
 
     def two(input: Any, other: Any, *, out: Any = None) -> Any:
@@ -457,7 +457,7 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
         except (TypeError, ValueError, OverflowError) as error:
             explain(error, a, b)
             raise
-        return made if not observers else computed(forward, (a, b), (x, y), made)
+        return made if not watchers else computed(forward, (a, b), (x, y), made)
 
     return described(one if inputs == 1 else two, name, None)
 

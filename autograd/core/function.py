@@ -21,7 +21,7 @@ from .graph import Node
 from .interceptors import notify_recorded
 from .modes import GRAD, modes
 from .operation import fit
-from .primitive import observers, thread
+from .primitive import this_thread, watchers
 from .recording import begin_node, pack, record, unpack
 from .tensor import Tensor, TensorBase, edge_of, result
 from .views import check_writable, written
@@ -318,8 +318,8 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
         """Run forward; record the call if recording is on and a tensor argument requires grad."""
-        if observers and thread.observer is not None and not thread.observer.entered():
-            return thread.observer.function(cls, args, settings)
+        if watchers and this_thread.call_watcher is not None and not this_thread.call_watcher.entered():
+            return this_thread.call_watcher.function(cls, args, settings)
         if settings:
             args, settings = bind(cls, args, settings)
         node: FunctionNode = cls.node()

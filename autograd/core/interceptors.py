@@ -1,31 +1,37 @@
-"""Interceptors: the one way to be told of, or to change, what a thread does when it records a call or runs a node.
+"""Interceptors: the one way to be told of, or to change, what a thread does when it calls an operation or runs a node.
 
-Anomaly mode, hooks on saved tensors, forward mode and checkpoint's log are Interceptors; a profiler would be one. There are
-two events: a call has become a node (`recorded`), and a backward pass runs a node (`running`).
+Anomaly mode, hooks on saved tensors, forward mode and checkpoint's log are Interceptors, and so is what records a step for
+replay; a profiler would be one. There are two events of the graph: a call has become a node (`recorded`), and a backward
+pass runs a node (`running`). An Interceptor that `sees_calls` is told of all calls instead, also of those that make no node:
+see primitive.py.
 
-While none is installed, a call pays one comparison (`modes.recording > GRAD`: the bit WATCH is off), and a backward pass one
-call of node_runner().
+While none is installed, a call pays two comparisons (`modes.recording > GRAD`: the bit WATCH is off; `watchers` is empty),
+and a backward pass two.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
+import threading
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from .graph import Node
-from .modes import WATCH, everywhere, modes
+from .modes import WATCH, modes, process
 
-Run = Callable[[Node, Any, bool], Any]
+if TYPE_CHECKING:
+    from .graph import Node
+
+Run = Callable[["Node", Any, bool], Any]
 CALL_PATH = "autograd.core."                         # modules between the call of an operation and recorded()
 
 
 class Interceptor:
-    """Base of interceptors: override one of the events or both, then install() the object."""
+    """Base of interceptors: override the events that matter, then install() the object."""
 
     last = False                                     # whether recorded() is called after that of all others
+    sees_calls = False                               # whether it is told of calls, and of nothing else
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """A call has become `node`, which is complete; inputs and outputs are Tensors or whatever else the call took."""
@@ -34,14 +40,79 @@ class Interceptor:
         """A backward pass runs `node`: return run(node, g, create), which is node.run(g, create) or the next interceptor."""
         return run(node, g, create)
 
+    # --- calls, told to one interceptor of a thread, and not in lanes that it starts -----------------------------------
+
+    def primitive(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A function declared `primitive` is called: return what it returns."""
+        return function(*args, **kwargs)
+
+    def shortcut(self, function: Callable[..., bool], args: tuple[Any, ...]) -> bool:
+        """A function declared `shortcut` is asked: return its answer."""
+        return function(*args)
+
+    def computed(self, forward: Callable[..., Any], arrays: tuple[Any, ...], inputs: tuple[Any, ...], out: Any) -> None:
+        """A declared operation has made the Tensor `out` of forward(*arrays): the arrays of `inputs`, maybe cast."""
+
+    def operated(self, operation: Any, node: Any, args: tuple[Any, ...], arrays: list[Any], settings: dict[str, Any],
+                 out: Any) -> None:
+        """An Operation has made `out`, one Tensor or a tuple of them, of `args`, whose arrays are `arrays`."""
+
+    backward_pass: Any = None                        # makes the object of a backward pass; None: BackwardPass does
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Something is about to be done that an interceptor of calls cannot see."""
+        raise RuntimeError(reason)
+
+    def entered(self) -> bool:
+        """Whether a Function that is applied now is part of the application of one that function() is busy with."""
+        return False
+
+    def function(self, function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+        """A Function is applied: return what it returns."""
+        return function.apply(*args, **settings)
+
+    def value_read(self, what: str) -> None:
+        """Python is about to read a tensor's values."""
+
+    def value_written(self, array: Any, source: Any, index: Any) -> None:
+        """source, an array or a number, is about to be written to array[index]."""
+
+    def grad_assigned(self, leaf: Any, value: Any) -> None:
+        """Somebody has assigned `value` to leaf.grad."""
+
+    def side_effect(self, what: str) -> None:
+        """Something begins that neither a tensor nor a call shows: a message, a setting of the reducer."""
+
+
+class ThisThread(threading.local):
+    """Who is told of this thread's calls: an Interceptor that `sees_calls`, if any, and outside `without_watcher` blocks."""
+
+    call_watcher: Interceptor | None = None
+
+
+this_thread = ThisThread()
+
+
+class without_watcher:
+    """A block whose calls are not told: they are part of one that the interceptor has been told of as a whole."""
+
+    def __enter__(self) -> None:
+        self._watcher, this_thread.call_watcher = this_thread.call_watcher, None
+
+    def __exit__(self, *exception: object) -> None:
+        this_thread.call_watcher = self._watcher
+
 
 def install(interceptor: Interceptor, all_threads: bool = False) -> None:
     """Call the interceptor's events in this thread and in lanes that it starts, before those installed earlier.
 
     all_threads: in every thread; one that lives already calls only `running`, until it installs an interceptor itself.
     """
-    if all_threads:
-        everywhere.append(interceptor)
+    if interceptor.sees_calls:
+        process.call_watchers.append(interceptor)
+        this_thread.call_watcher = interceptor
+    elif all_threads:
+        process.interceptors.append(interceptor)
     elif interceptor.last:
         modes.interceptors = (*modes.interceptors, interceptor)
     else:
@@ -51,8 +122,11 @@ def install(interceptor: Interceptor, all_threads: bool = False) -> None:
 
 def remove(interceptor: Interceptor, all_threads: bool = False) -> None:
     """Undo one install()."""
-    if all_threads:
-        everywhere.remove(interceptor)
+    if interceptor.sees_calls:
+        this_thread.call_watcher = None
+        process.call_watchers.remove(interceptor)
+    elif all_threads:
+        process.interceptors.remove(interceptor)
     else:
         found = list(modes.interceptors)
         found.remove(interceptor)
@@ -62,20 +136,20 @@ def remove(interceptor: Interceptor, all_threads: bool = False) -> None:
 
 def _set_watch() -> None:
     """Set this thread's WATCH bit if there is an interceptor to be told."""
-    watched = everywhere or modes.interceptors
+    watched = process.interceptors or modes.interceptors
     modes.recording = (modes.recording | WATCH) if watched else modes.recording & ~WATCH
 
 
 def notify_recorded(node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
     """Call the `recorded` event of all interceptors; called for each node that is made while the WATCH bit is on."""
-    for interceptor in (*everywhere, *modes.interceptors):
+    for interceptor in (*process.interceptors, *modes.interceptors):
         interceptor.recorded(node, inputs, outputs)
 
 
 def node_runner() -> Run | None:
     """What a backward pass that begins in this thread calls in place of node.run(); None if no interceptor has `running`."""
     run = None
-    for interceptor in (*everywhere, *modes.interceptors):
+    for interceptor in (*process.interceptors, *modes.interceptors):
         if type(interceptor).running is not Interceptor.running:
             run = functools.partial(interceptor.running, run=run or _run)
     return run
@@ -93,4 +167,4 @@ def calling_frame() -> FrameType:
     return frame
 
 
-__all__ = ["Interceptor", "calling_frame", "install", "node_runner", "notify_recorded", "remove"]
+__all__ = ["Interceptor", "calling_frame", "install", "node_runner", "notify_recorded", "remove", "this_thread", "without_watcher"]

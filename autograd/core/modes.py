@@ -18,14 +18,24 @@ GRAD, DUAL = 1, 2                        # bits of Tensor.tracked and modes.reco
 WATCH = 4                                # a bit of modes.recording: an interceptor is told of each recorded call
 
 
-everywhere: list[Any] = []               # interceptors of all threads, see interceptors.py
+class Process:
+    """What all threads of this process share. Hot code asks of these lists only whether they are empty."""
+
+    def __init__(self) -> None:
+        self.interceptors: list[Any] = []            # of all threads, see interceptors.py
+        self.call_watchers: list[Any] = []           # interceptors that are told of some thread's calls, see primitive.py
+        self.inference_blocks: list[None] = []       # one for each open block of inference_mode, see versions.py
+
+
+process = Process()
 
 
 class Modes(threading.local):
     """The modes of the current thread; a new thread starts with these."""
 
     def __init__(self) -> None:
-        self.recording: int = GRAD | (WATCH if everywhere else 0)    # for what operations are recorded, and who watches
+        # for what operations are recorded, and whether an interceptor is told
+        self.recording: int = GRAD | (WATCH if process.interceptors else 0)
         self.lane: int | None = None         # the lane that this thread works for, see parallel.py
         self.level: int | None = None        # the dual level that this thread is in, see forward_mode.py
         self.inference = False               # new tensors keep no versions and are never recorded, see inference.py

@@ -18,7 +18,7 @@ from ..kernels.sums import total
 from . import modes as thread_modes
 from .graph import Node, join_views, shared_counter
 from .modes import GRAD, modes
-from .primitive import observers, thread
+from .primitive import this_thread, watchers
 from .recording import pack, record, tensor_at, unpack
 from .tensor import Tensor, edge_of, result
 
@@ -182,12 +182,12 @@ class Operation:
             out: Any = tuple([result(z) for z in output]) if type(output) is tuple else result(output)
             if cls.view:
                 join_views(out, args[0])
-            if observers and thread.observer is not None:
-                thread.observer.operated(cls, node, args, arrays, settings, out)
+            if watchers and this_thread.call_watcher is not None:
+                this_thread.call_watcher.operated(cls, node, args, arrays, settings, out)
             return out
         out = cls.record(node, args, arrays, output)
-        if observers and thread.observer is not None:
-            thread.observer.operated(cls, node, args, arrays, settings, out)
+        if watchers and this_thread.call_watcher is not None:
+            this_thread.call_watcher.operated(cls, node, args, arrays, settings, out)
         return out
 
     @classmethod

@@ -123,10 +123,7 @@ class _Job:
         """Run in another thread, which sees the caller's context variables; beside what runs on the cores `taken`."""
         self.done.acquire()
         self.since = time.perf_counter()
-        try:
-            worker = idle.pop()
-        except IndexError:
-            worker = _Worker()
+        worker = workers.take()
         if taken is not None:
             worker.keep_off(taken)
         worker.jobs.put((contextvars.copy_context(), self))
@@ -190,11 +187,25 @@ class _Worker:
             worked = time.thread_time() - worked
             self.core, self.crowded = this_core(), time.perf_counter() - job.since > 1.5 * worked
             self.rest = REST if moved and self.crowded else max(0, self.rest - 1)
-            idle.append(self)
+            workers.idle.append(self)
             job.done.release()
             del context, job                # or what they hold would live until the next job
 
 
-idle: list[_Worker] = []                    # appending and popping are atomic
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=idle.clear)      # threads do not survive a fork
+class _Workers:
+    """The threads of this process that run lanes."""
+
+    def __init__(self) -> None:
+        self.idle: list[_Worker] = []                # those without a job; appending and popping are atomic
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.idle.clear)      # threads do not survive a fork
+
+    def take(self) -> _Worker:
+        """An idle worker, or a new one."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return _Worker()
+
+
+workers = _Workers()

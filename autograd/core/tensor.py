@@ -13,7 +13,7 @@ from ..base.errors import warn_user
 from ..base.size import Size
 from .graph import Edge, Node, NodeHooks, RemovableHandle, demand_fresh, once, shared_counter
 from .modes import DUAL, GRAD, modes
-from .primitive import grad_assigned, observers, value_read
+from .primitive import grad_assigned, value_read, watchers
 from .versions import InferenceCounter, fresh_counter, inferring
 
 ndarray = np.ndarray
@@ -150,7 +150,7 @@ class TensorBase:
                 raise RuntimeError(f"attempting to assign a gradient with dtype {value.dtype} to a tensor with dtype "
                                    f"{self.dtype}. Please ensure that the gradient and the tensor have the same dtype")
         self._grad = value
-        if observers:
+        if watchers:
             grad_assigned(self, value)
 
     @grad.deleter
@@ -213,7 +213,7 @@ class TensorBase:
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
         """The array itself, memory shared. Refused when a gradient would be lost: the tensor requires grad, and recording is
         on; unless `force`."""
-        if observers:
+        if watchers:
             value_read("numpy()")
         if not force and self.tracked & modes.recording & GRAD:
             raise RuntimeError(MSG_NUMPY)
@@ -226,7 +226,7 @@ class TensorBase:
 
     def item(self) -> Any:
         """The one element, as a Python number."""
-        if observers:
+        if watchers:
             value_read("item() or float()")
         if self.array.size != 1:
             raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
@@ -234,7 +234,7 @@ class TensorBase:
 
     def tolist(self) -> Any:
         """The elements as nested lists."""
-        if observers:
+        if watchers:
             value_read("tolist()")
         return self.array.tolist()
 
@@ -256,7 +256,7 @@ class TensorBase:
         return len(self.array)
 
     def __bool__(self) -> bool:
-        if observers:
+        if watchers:
             value_read("a branch (bool())")
         if self.array.size != 1:
             raise RuntimeError(f"Boolean value of Tensor with {self.array.size} values is ambiguous")
@@ -269,14 +269,14 @@ class TensorBase:
         return int(self.item())
 
     def __index__(self) -> int:
-        if observers:
+        if watchers:
             value_read("index()")
         if self.array.dtype.kind not in "iub" or self.array.size != 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self.array.item())
 
     def __contains__(self, value: Any) -> bool:
-        if observers:
+        if watchers:
             value_read("`in`")
         return bool(np.any(self.array == (value.array if isinstance(value, Tensor) else value)))
 

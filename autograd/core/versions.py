@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from .modes import modes
+from .modes import modes, process
 
 MSG_VERSION = "Inference tensors do not track version counter."
 MSG_SAVED = ("Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in "
@@ -95,7 +95,7 @@ class InferenceCounter(Counter):
 
 
 # Who makes a tensor asks `if inferring:`, and only then what its counter is. Blocks of inference_mode open in any thread.
-inferring: list[None] = []
+inferring = process.inference_blocks
 _lock = threading.Lock()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..core.engine import running
 from ..core.function import FunctionNode
 from ..core.graph import Node
-from ..core.primitive import unobserved
+from ..core.interceptors import without_watcher
 from ..core.tensor import Tensor
 from .attempt import Attempt, identical
 from .calls import Array, Call, Constant, location
@@ -48,7 +48,7 @@ class Backward(Forward):
             grads = self._inline_rule(node, g) if runner is None else self._inline_backward(runner, node, g)
             if grads is not None:
                 return grads
-        with unobserved():
+        with without_watcher():
             grads = [np.asarray(x) if isinstance(x, np.generic) else x for x in node.run(g, False)]
         gs = tuple(self.argument(x) for x in (g if node.outputs > 1 else (g,)))
         if runner is None:
@@ -87,7 +87,7 @@ class Backward(Forward):
         """Whether an attempt's gradients are bitwise those of the node itself, and come from recorded calls."""
         if grads is None or not all(x is None or attempt.is_known(x) for x in grads):
             return False
-        with unobserved():
+        with without_watcher():
             wanted = node.run(g, False)
         return len(wanted) == len(grads) and all(identical(as_plain(x), None if y is None else np.asarray(y))
                                                  for x, y in zip(grads, wanted, strict=True))
@@ -110,13 +110,13 @@ class Backward(Forward):
 
     def record_count(self, leaf: Tensor) -> None:
         """Count the gradient of a leaf that has a counter, now and in replays."""
-        with unobserved():
+        with without_watcher():
             count(leaf)
         self.calls.append(Call(count, (Constant(leaf),), label="count"))
 
     def end_pass(self, backward_pass: Any) -> None:
         """Call the callbacks of a pass whose nodes have run, now and in replays."""
-        with unobserved():
+        with without_watcher():
             while backward_pass.callbacks:
                 backward_pass.callbacks.pop(0)()
         self.calls.append(Call(end_of_pass, (), label="end_of_pass"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.primitive import unobserved
+from ..core.interceptors import without_watcher
 from ..core.tensor import Tensor
 from .calls import Array, Call, Constant, location, root_of, user_line
 from .errors import TraceError
@@ -72,7 +72,7 @@ class Effects(Values):
         self.gradients.record_unseen()
         for array in arrays_of((*args, *kwargs.values())):
             self.fixed(array)
-        with unobserved():
+        with without_watcher():
             out = function(*args, **kwargs)
         run = function
         if isinstance(out, np.generic):              # argmax of a vector: a 0-d array, which has a location
@@ -93,7 +93,7 @@ class Effects(Values):
     def shortcut(self, function: Callable[..., bool], args: tuple[Any, ...]) -> bool:
         """Record a question whose answer was yes: replays ask again. After a no the recorded calls are right for all
         values."""
-        with unobserved():
+        with without_watcher():
             answer = bool(function(*args))
         where = user_line()
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..core.graph import Node
-from ..core.primitive import unobserved
+from ..core.interceptors import without_watcher
 from ..core.tensor import Tensor
 from .attempt import Attempt
 from .calls import PACKAGES, Array, Call, location
@@ -143,7 +143,7 @@ class Forward(Values):
         return self._record_function(cls, args, settings)
 
     def _record_function(self, cls: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
-        with unobserved():
+        with without_watcher():
             out = apply(cls, *args, **settings)
         outs = out if isinstance(out, tuple) else (out,)
         tensors = [o for o in outs if isinstance(o, Tensor)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.primitive import thread
+from ..core.primitive import this_thread
 from ..core.tensor import Tensor, result
 from .calls import Array
 from .check import CHECKED, MSG_COUNTED, changed_numbers, compare_results, compare_tensors, copied
@@ -53,7 +53,7 @@ def trace_step(step: Callable[..., Any], example_inputs: Any = (), *, check: boo
     >>> for x, y in loader:
     ...     loss = fast(x, y)
     """
-    if thread.observer is not None:
+    if this_thread.call_watcher is not None:
         raise TraceError("trace: a step that is being recorded can't trace another")
     inputs = example_inputs if isinstance(example_inputs, (tuple, list)) else (example_inputs,)
     return Traced(step, tuple(inputs), check)

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 import autograd as ag
+from autograd.core import interceptors
 from autograd.core.interceptors import Interceptor, install, remove
 from autograd.core.modes import GRAD, modes
 from autograd.core.parallel import run_lanes
@@ -89,3 +90,51 @@ def test_lanes_and_other_threads(x):
     assert mine.log == ["mine+ExpBackward0"] * 2
     assert sorted(everywhere.log) == ["all+ExpBackward0"] * 2 + ["all+TanhBackward0"]
     assert modes.recording == GRAD
+
+
+def test_an_interceptor_of_calls():
+    """It is told of operations, draws, reads and assignments of .grad, tracked or not, in its thread only."""
+    seen = []
+
+    class Calls(Interceptor):
+        sees_calls = True
+
+        def computed(self, forward, arrays, inputs, out):
+            seen.append(("computed", out.array.tolist()))
+
+        def operated(self, operation, node, args, arrays, settings, out):
+            seen.append(("operated", operation.__name__))
+
+        def primitive(self, function, args, kwargs):
+            seen.append(("primitive", function.__name__))
+            with interceptors.without_watcher():
+                return super().primitive(function, args, kwargs)
+
+        def value_read(self, what):
+            seen.append(("read", what))
+
+        def grad_assigned(self, leaf, value):
+            seen.append(("assigned", value))
+
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    watcher = Calls()
+    install(watcher)
+    try:
+        y = (x * 3).sum()
+        y.backward()                                 # by a BackwardPass of its own: the default
+        y.item()
+        x.grad = None
+        ag.bernoulli(ag.tensor([1.0]))
+        with interceptors.without_watcher():
+            x + 1
+        thread = threading.Thread(target=lambda: x + 1)
+        thread.start()
+        thread.join()
+    finally:
+        remove(watcher)
+    x + 1
+    assert [event for event in seen if event[0] != "primitive"] == [
+        ("computed", [3.0, 6.0]), ("operated", "Sum"), ("read", "item() or float()"), ("assigned", None),
+        ("operated", "Bernoulli")]
+    assert [event[0] for event in seen].count("primitive") == 1
+    assert not interceptors.process.call_watchers

@@ -165,7 +165,7 @@ def test_a_lane_wakes_beside_its_caller_not_behind_it():
     worker.crowded, taken = True, {here}
     worker.keep_off(taken)
     assert os.sched_getaffinity(worker.thread.native_id) == {worker.core} and taken == {here, worker.core}
-    lanes.idle.append(worker)                        # the next job takes it
+    lanes.workers.idle.append(worker)                        # the next job takes it
     assert run_lanes([lambda: 0, lambda: os.sched_getaffinity(0)])[1] == allowed
 
 
@@ -173,7 +173,7 @@ def test_a_lane_wakes_beside_its_caller_not_behind_it():
 def test_a_lane_that_was_moved_works_though_its_cores_are_gone():
     worker = lanes._Worker()
     worker.allowed = {10**4}
-    lanes.idle.append(worker)
+    lanes.workers.idle.append(worker)
     assert run_lanes([lambda: 0, lambda: 1]) == [0, 1] and worker.allowed is None
 
 
