@@ -167,4 +167,5 @@ def calling_frame() -> FrameType:
     return frame
 
 
-__all__ = ["Interceptor", "calling_frame", "install", "node_runner", "notify_recorded", "remove", "this_thread", "without_watcher"]
+__all__ = ["Interceptor", "calling_frame", "install", "node_runner", "notify_recorded", "remove", "this_thread",
+           "without_watcher"]
