@@ -2,7 +2,11 @@
 from numpy cimport PyArray_DESCR, PyArray_DIMS, PyArray_NDIM, PyArray_TYPE, ndarray, npy_intp
 
 cdef inline bint is_bfloat16(object x):
-    return isinstance(x, ndarray) and PyArray_TYPE(x) > 255
+    if isinstance(x, ndarray):
+        return PyArray_TYPE(x) > 255
+    if x is None or isinstance(x, (float, int, bool, tuple)):
+        return False
+    return hasattr(x, "present") and x.dtype.num > 255         # an AbsentArray
 
 cdef inline bint alike(object x, object y):
     cdef ndarray a, b

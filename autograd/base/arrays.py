@@ -6,6 +6,8 @@ from typing import Any
 
 from numpy import ndarray
 
+from .absent import AbsentArray
+
 
 def alike(a: Any, b: Any) -> bool:
     """Whether two arrays have one dtype and one shape."""
@@ -13,8 +15,8 @@ def alike(a: Any, b: Any) -> bool:
 
 
 def is_bfloat16(a: Any) -> bool:
-    """Whether a is an array of bfloat16, the only dtype here that NumPy does not number itself."""
-    return isinstance(a, ndarray) and a.dtype.num > 255
+    """Whether a is an array of bfloat16, the only dtype here that NumPy does not number itself; or an AbsentArray of it."""
+    return isinstance(a, (ndarray, AbsentArray)) and a.dtype.num > 255
 
 
 __all__ = ["alike", "is_bfloat16"]

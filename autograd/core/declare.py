@@ -218,8 +218,6 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
         if isinstance(input, Tensor) and isinstance(other, Tensor):
             x, y = input, other
             a, b = x.array, y.array
-            if a is None or b is None:               # a subclass whose `array` is a property leaves that field empty
-                a, b = input.array, other.array
             dtype = a.dtype
             plain = dtype is b.dtype                 # None, below: one is a number
             if not plain:

@@ -197,7 +197,8 @@ class Operation:
         if cls.view:
             join_views(outs[0], args[0])
         if type(output) is tuple or outs[0].array.dtype.kind in "fcV":
-            node.meta = [(a.shape, a.dtype) if isinstance(a, np.ndarray) else None for a in arrays] if cls.mixes else None
+            node.meta = ([(x.shape, x.dtype) if isinstance(a, Tensor) else None for a, x in zip(args, arrays, strict=True)]
+                         if cls.mixes else None)
             if node.saved is not None:
                 keep(node, args, arrays, outs)
             node.hooks = None

@@ -219,7 +219,7 @@ class TensorBase:
             raise RuntimeError(MSG_NUMPY)
         if self.array.ndim > 2:
             shared_counter(self)                    # it may not move in view() any more, see ops/shape/views.py
-        return self.array
+        return np.asarray(self.array)               # of an AbsentArray too
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self.numpy(), dtype, copy=copy)

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..base.absent import AbsentArray
 from ..core.tensor import Parameter, Tensor, result, start
 from ..ops.creation.fill import empty
 from .registry import Buffer
@@ -20,35 +21,15 @@ MSG_SHARED = ("Can't share memory on an uninitialized parameter or buffer. Call 
               "before calling `module.share_memory()`.")
 
 
-class Shapeless:
-    """Stands for the array of a tensor whose shape is not known yet: it tells the dtype, any other use is a ValueError.
-
-    Operations read `tensor.array`; so each of them, and NumPy's functions, raise here, and none has to ask beforehand.
-    """
+class Shapeless(AbsentArray):
+    """The array of a tensor whose shape is not known yet: it tells the dtype, any other use is a ValueError."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        refuse_use(name)
-
-    def __array_ufunc__(self, ufunc: Any, *args: Any, **kwargs: Any) -> NoReturn:
-        refuse_use(ufunc.__name__)
-
-    def __array_function__(self, func: Any, *args: Any, **kwargs: Any) -> NoReturn:
-        refuse_use(func.__name__)
-
-    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
-        refuse_use("numpy")
-
-    def __len__(self) -> NoReturn:
-        refuse_use("len")
-
-    def __getitem__(self, index: Any) -> NoReturn:
-        refuse_use("__getitem__")
-
-    def __setitem__(self, index: Any, value: Any) -> NoReturn:
-        refuse_use("__setitem__")
+    def present(self, use: str) -> NoReturn:
+        """ValueError."""
+        refuse_use(use)
 
 
 def refuse_use(what: str) -> NoReturn:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base import dtypes
+from ..base.absent import AbsentArray
 from ..core.forward_mode import tangent_of
 from ..core.tensor import Tensor
 
@@ -147,8 +148,9 @@ def text_of(tensor: Tensor) -> str:
         if array.dtype != dtypes.default.dtype:
             notes.append(f"dtype={array.dtype}")
     else:
-        text = elements(array, len(prefix))
-        if not options.edgeitems:
+        absent = isinstance(array, AbsentArray)
+        text = repr(array) if absent else elements(array, len(prefix))
+        if absent or not options.edgeitems:
             notes.append(f"size={tuple(array.shape)}")
         if array.dtype not in usual:
             notes.append(f"dtype={array.dtype}")

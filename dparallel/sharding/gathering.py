@@ -1,8 +1,10 @@
 """Gathering: the values of stage 3's parameters, brought together shortly before they are needed and dropped after.
 
-Who reads a parameter's array gets the whole: the first read in its unit gathers the unit, drops the one before, and starts
-to gather the one that came next in the last pass. What forward saves of a parameter is its place, not its values; backward
-gathers them again. Memory that a kernel still works on lives until it is done, since NumPy counts who holds it.
+A module's call gathers the units of the parameters that it holds, by a forward pre-hook; a parameter that another module
+reads (as attention reads out_proj.weight, and a tied output layer the embedding's) gathers its unit when its ShardedArray is
+used. Either drops the unit before, and starts to gather the one that came next in the last pass. What forward saves of a
+parameter is its place, not its values; backward gathers them again. Memory that a kernel still works on lives until it is
+done, since NumPy counts who holds it.
 
 Ranks may use different parameters: before each collective all tell what they want to do next. What anybody wants to gather
 all gather; to anything else all go on together. So a rank that needs less than another serves it until that is done.
@@ -11,7 +13,7 @@ Gradients that are there, but not on all ranks, are sent later.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
@@ -19,10 +21,13 @@ import numpy as np
 
 from autograd import Tensor
 from autograd.core.engine import current_pass, queue_callback
+from autograd.core.graph import RemovableHandle
 from autograd.core.saved_tensor_hooks import saved_tensors_hooks
 from autograd.core.tensor import result
+from autograd.nn import Module
 
 from ..comm import CollectiveError, Communicator
+from .parameters import ShardedArray
 from .unit import Array, Unit
 
 GATHER, SEND, COUNT, FORWARD, BACKWARD, SUMMON, ENTER_COLLECTIVE = range(7)  # what a rank wants to do
@@ -36,7 +41,7 @@ class SavedView(NamedTuple):
     unit: Unit
     offset: int                      # bytes
     shape: tuple[int, ...]
-    strides: tuple[int, ...]
+    strides: tuple[int, ...] | None  # None: contiguous
     dtype: Any
     version: int                     # of all values, see Gathering.version
 
@@ -85,29 +90,51 @@ class Gathering:
         self._gathered: list[int] = []               # by number, since the last end of a forward or backward
         self._gathered_for_others: list[Any] = []                 # handles of what was gathered for other ranks only
         self.peak = 0                                # the most elements that were here at once, in bytes
+        self._readers: dict[Module, tuple[Unit, ...]] = {}           # modules, and the units of parameters that they hold
+        self._hooks: list[RemovableHandle] = []
         self._walk: Any = None                       # the backward pass at whose end all is dropped
 
-    def need(self, unit: Unit) -> None:
-        """Bring a unit's values here."""
+    def watch(self, module: Module, units: list[Unit]) -> None:
+        """These are the units of `module`: calls of it, and of the modules in it, will gather what they hold."""
+        self.units = units
+        unit_of = {id(p): unit for unit in units for p in unit.params}
+        for child in module.modules():
+            held = dict.fromkeys(unit_of[id(p)] for _, p in child.own_parameters() if id(p) in unit_of)
+            if held:
+                self._readers[child] = tuple(held)
+        self._register_hooks()
+
+    def _register_hooks(self) -> None:
+        self._hooks = [child.register_forward_pre_hook(self._before_forward, prepend=True) for child in self._readers]
+
+    def _before_forward(self, module: Module, args: Any) -> None:
+        self.need(*self._readers[module])
+
+    def need(self, *units: Unit) -> None:
+        """Bring the values of units here; those of others are dropped."""
+        missing = [unit for unit in units if unit.flat is None]
+        if not missing:
+            return
         walk = current_pass()
         if not self.open and walk is None:
-            raise RuntimeError(f"the values of {unit.names[0]!r} lie in slices over {self.comm.size} ranks; they are here "
-                               "during forward and backward of the DataParallel only. Use model.state_dict(), or `with "
+            raise RuntimeError(f"the values of {missing[0].names[0]!r} lie in slices over {self.comm.size} ranks; they are "
+                               "here during forward and backward of the DataParallel only. Use model.state_dict(), or `with "
                                "model.summon_full_params():`, on all ranks together")
         if walk is not None:
             self.enter_backward(walk)
         track = self.forward_track if walk is None else self.backward_track
         if not self.pinned:
-            self.drop(unit)
-        if unit.gathering is None:
-            self.agree(GATHER, unit.number)
-        flat = unit.gathered(unit.gathering)
-        unit.gathering = None
-        unit.view(flat)
-        self.owners[id(flat if flat.base is None else flat.base)] = unit
-        following = track.next(unit)
-        if following is not None and following.flat is None and following.gathering is None:
-            self.agree(GATHER, following.number)
+            self.drop(units)
+        for unit in missing:
+            if unit.gathering is None:
+                self.agree(GATHER, unit.number)
+            flat = unit.gathered(unit.gathering)
+            unit.gathering = None
+            unit.unshard(flat)
+            self.owners[id(flat if flat.base is None else flat.base)] = unit
+            following = track.next(unit)
+            if following is not None and following.flat is None and following.gathering is None:
+                self.agree(GATHER, following.number)
         self._measure()
 
     def agree(self, wish: int, number: int = 0, optional: bool = False) -> bool:
@@ -139,19 +166,19 @@ class Gathering:
         else:
             self._gathered_for_others.append(unit.start_gather())
 
-    def drop(self, but: Unit | None = None) -> None:
-        """Forget the values of all units but one; an allgather that is under way for another one is completed."""
+    def drop(self, but: Sequence[Unit] = ()) -> None:
+        """Forget the values of all units but some; an allgather that is under way for another one is completed."""
         for unit in self.units:
-            if unit is not but:
+            if not any(unit is other for other in but):
                 if unit.flat is not None:
-                    unit.view(None)
+                    unit.reshard()
                 if unit.gathering is not None:
                     unit.gathering.wait()
                     unit.gathering = None
         for handle in self._gathered_for_others:
             handle.wait()
         self._gathered_for_others.clear()
-        self.owners.clear()
+        self.owners = {memory: unit for memory, unit in self.owners.items() if unit.flat is not None}
 
     def _measure(self) -> None:
         here = sum(unit.total * unit.dtype.itemsize for unit in self.units
@@ -204,6 +231,8 @@ class Gathering:
             return
         self.open += 1
         self.pinned = True
+        for hook in self._hooks:                     # so that copies and pickles of the module have none
+            hook.remove()
         try:
             for unit in self.units:
                 if unit.flat is None:
@@ -217,6 +246,7 @@ class Gathering:
             self._gathered.clear()
             if writeback:
                 self._write_back()
+            self._register_hooks()
             if not self.open:
                 self.drop()
 
@@ -233,6 +263,9 @@ class Gathering:
     def pack(self, tensor: Tensor) -> Any:
         """What is saved of a tensor: its location if it lies in a unit's values, else its array."""
         array = tensor.array
+        if isinstance(array, ShardedArray) and array.unit in self.units:
+            return SavedView(array.unit, array.unit.parts[array.number].start * array.itemsize, array.shape, None, array.dtype,
+                             self.version)
         unit = self.owners.get(id(array if array.base is None else array.base))
         if unit is None or unit.flat is None:
             counter = tensor.counter

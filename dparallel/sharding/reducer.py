@@ -28,7 +28,7 @@ from ..reduction.weights import ForwardCall
 from .gathering import ENTER_COLLECTIVE, Gathering
 from .optimizer_state import check_elementwise, cut_state, full_state
 from .transport import Scattered
-from .unit import Unit, grouped, lay_out, refresh
+from .unit import MSG_REPLACED, Unit, grouped, lay_out, refresh
 from .wrapping import by_module
 
 STAGES = {None: 0, "optimizer": 1, "gradients": 2, "parameters": 3, 1: 1, 2: 2, 3: 3}
@@ -78,7 +78,7 @@ class ShardedReducer(Reducer):
             groups = grouped(self._sharded, self.cap)
         self.units = lay_out(groups, self.comm, self, self.gathering)
         if self.gathering is not None:
-            self.gathering.units = self.units
+            self.gathering.watch(self.module, self.units)
         self.slices = {id(p): s for unit in self.units for p, s in zip(unit.params, unit.slices, strict=True)}
         return [unit for unit in reversed(self.units) if unit.params[0].requires_grad]
 
@@ -126,12 +126,10 @@ class ShardedReducer(Reducer):
 
     def look_for_changes(self) -> None:
         """Make whole again what was written to slices by other means than an optimiser; refuse what was replaced."""
-        if self.gathering is None:
-            for unit in self.units:
-                for name, p, view in zip(unit.names, unit.params, unit.views, strict=True):
-                    if p.array is not view:
-                        raise RuntimeError(f"the memory of parameter {name!r} was replaced (by .data = or a cast) after "
-                                           "DataParallel had sharded it; change it in place, or before wrapping")
+        for unit in self.units:
+            replaced = unit.replaced()
+            if replaced is not None:
+                raise RuntimeError(MSG_REPLACED.format(name=replaced))
         if self._writes() != self._stamp:
             self.refresh(self.units)
 

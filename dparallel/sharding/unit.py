@@ -7,7 +7,6 @@ few neighbouring parameters. Parameters are views of the vector, ParameterSlices
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
@@ -20,24 +19,19 @@ from autograd.core.tensor import result
 from ..comm import CollectiveError, Communicator, even_split
 from ..pytree import flat_arrays
 from ..reduction.buckets import GradientBucket
-from .parameters import (
-    LazyParameter,
-    ParameterSlice,
-    Shard,
-    StepListener,
-    make_lazy,
-    refuse_optimizer,
-    set_values,
-)
+from .parameters import ParameterSlice, Shard, ShardedArray, StepListener, refuse_optimizer
 
 Array = np.ndarray[Any, Any]
+
+MSG_REPLACED = ("the memory of parameter {name!r} was replaced (by .data = or a cast) after DataParallel had sharded it; change "
+                "it in place, or before wrapping")
 
 
 class Gatherer(Protocol):
     """What brings the values of units together: Gathering."""
 
-    def need(self, unit: Unit) -> None:
-        """Bring the values of a unit to this rank."""
+    def need(self, *units: Unit) -> None:
+        """Bring the values of units to this rank."""
 
 
 class Unit(GradientBucket):
@@ -59,6 +53,8 @@ class Unit(GradientBucket):
         self.last = self.first + self.sizes[comm.rank]
         self.flat: Array | None = np.concatenate([p.array.reshape(-1) for p in self.params])
         self.views: list[Array] = []
+        self.sharded_arrays: list[Any] = []          # stand in the parameters for values that are not on this rank
+        self.arrays: list[Any] = []                  # what the parameters hold: views, or sharded_arrays
         self.gatherer: Gatherer | None = None        # None: the values stay on this rank
         self.gathering: Any = None                   # the handle of an allgather under way
         if local is None:
@@ -94,26 +90,49 @@ class Unit(GradientBucket):
         self.flat = flat
         self.views = [] if flat is None else [flat[part].reshape(shape)
                                               for part, shape in zip(self.parts, self.shapes, strict=True)]
-        for p, values in zip(self.params, self.views or itertools.repeat(None)):  # noqa: B905
-            if isinstance(p, LazyParameter):
-                set_values(p, values)
+
+    def set_arrays(self) -> None:
+        """Let the parameters' arrays be the values; where these are not on this rank, ShardedArrays."""
+        self.arrays = self.views or self.sharded_arrays
+        for p, array in zip(self.params, self.arrays, strict=True):
+            p.array = array
+
+    def replaced(self) -> str | None:
+        """The name of a parameter that was given another array than the unit's, if there is one."""
+        return next((name for name, p, array in zip(self.names, self.params, self.arrays, strict=True)
+                     if p.array is not array), None)
 
     def take_memory(self) -> None:
         """Let the parameters' memory be the unit's."""
-        for p, view in zip(self.params, self.views, strict=True):
-            p.array = view
+        self.set_arrays()
+        for p in self.params:
             shared_counter(p).value += 1
 
     def adopt(self, gatherer: Gatherer | None = None) -> None:
         """Let the values of the parameters be the unit's; with a gatherer they do not stay on this rank."""
         self.take_memory()
-        for number, p in enumerate(self.params):
-            p.joins = functools.partial(refuse_optimizer, self.names[number])
-            if gatherer is not None:
-                make_lazy(p, self, number)
+        for name, p in zip(self.names, self.params, strict=True):
+            p.joins = functools.partial(refuse_optimizer, name)
         self.gatherer = gatherer
         if gatherer is not None:
-            self.view(None)
+            self.sharded_arrays = [ShardedArray(self, number) for number in range(len(self.params))]
+            self.reshard()
+
+    def unshard(self, flat: Array) -> None:
+        """Stage 3: the values, gathered in `flat`, are on this rank from here on. RuntimeError if a parameter was given other
+        memory since the last reshard()."""
+        self._exchange(flat)
+
+    def reshard(self) -> None:
+        """Stage 3: they are on this rank no longer. RuntimeError if a parameter was given other memory since unshard()."""
+        self._exchange(None)
+
+    def _exchange(self, flat: Array | None) -> None:
+        name = self.replaced()
+        self.view(flat)
+        self.set_arrays()
+        if name is not None:
+            raise RuntimeError(MSG_REPLACED.format(name=name))
 
     def value(self, number: int) -> Array:
         """The values of one parameter, gathered if they are not here."""
@@ -264,4 +283,4 @@ def refresh(units: Sequence[Unit]) -> None:
         handle = following
 
 
-__all__ = ["Array", "Unit", "grouped", "lay_out", "refresh"]
+__all__ = ["MSG_REPLACED", "Array", "Unit", "grouped", "lay_out", "refresh"]

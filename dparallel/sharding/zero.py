@@ -85,11 +85,12 @@ class ZeroRedundancyOptimizer(Optimizer):
         for mine, theirs in zip(self.param_groups, self.optim.param_groups, strict=True):
             theirs.update({name: value for name, value in mine.items() if name not in ("params", "param_names")})
         for unit in self.units:
-            for name, p, view, s in zip(unit.names, unit.params, unit.views, unit.slices, strict=True):
-                if p.array is not view:
-                    raise RuntimeError(f"the memory of {name!r} was replaced (by .data = or a cast) after "
-                                       "ZeroRedundancyOptimizer had taken it; change it in place, or before")
-                g = p._grad
+            replaced = unit.replaced()
+            if replaced is not None:
+                raise RuntimeError(f"the memory of {replaced!r} was replaced (by .data = or a cast) after "
+                                   "ZeroRedundancyOptimizer had taken it; change it in place, or before")
+            for p, s in zip(unit.params, unit.slices, strict=True):
+                g = p.grad
                 s.gradient = None if g is None else result(
                     g.array.reshape(-1)[s.shard.start:s.shard.stop].reshape(s.array.shape))
         try:

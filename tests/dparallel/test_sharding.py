@@ -338,6 +338,44 @@ def test_copies_and_pickles_of_slices_are_plain_parameters():
     run_ranks(2, check)
 
 
+class Tied(nn.Module):
+    """Reads its embedding's weight itself, its own parameters last, and one by a reference from before wrapping."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.hidden = nn.Embedding(5, 4), nn.Linear(4, 4)
+        self.scale, self.bias = nn.Parameter(ag.ones(4)), nn.Parameter(ag.zeros(5))
+        self.references = (self.hidden.bias,)
+
+    def forward(self, x):
+        y = self.hidden(self.embedding(x)).tanh() * self.scale + 2 * self.references[0]
+        return F.linear(y, self.embedding.weight) + self.bias
+
+
+@pytest.mark.parametrize("dtype", [np.float32, ag.bfloat16], ids=str)
+def test_parameters_that_other_modules_read_stay_plain_parameters(on_ranks, dtype):
+    def run(comm, kind):
+        with SEED:
+            ag.manual_seed(0)
+            net = Tied().to(dtype)
+        model = wrap(net, comm, kind)
+        optimizer = adamw(model.parameters())
+        for step in range(3):
+            assert all(type(p) is nn.Parameter for p in net.parameters())
+            optimizer.zero_grad()
+            x = ag.from_numpy(np.arange(6) % 5 if step else np.array([comm.rank % 5]))
+            F.cross_entropy(model(x), x).backward()
+            optimizer.step()
+        with model.summon_full_params():
+            copies = copy.deepcopy(net), pickle.loads(pickle.dumps(net.hidden))
+        assert all(type(p) is nn.Parameter for c in copies for p in c.parameters())
+        assert copies[0](x).shape == (6, 5) and copies[1].weight.shape == (4, 4)         # no rank is asked for anything
+        return {name: v.float().numpy() for name, v in model.state_dict().items()}
+
+    on_ranks(lambda comm: [same(run(comm, shard), run(comm, None), exact=comm.size == 1) if dtype is not ag.bfloat16
+                           else run(comm, shard) for shard in STAGES])
+
+
 def test_memory_is_the_formulas():
     """Bytes that a rank holds after a step: (4, 4, 8) per float32 parameter with Adam, divided as the stage says."""
     def held(comm, shard):
