@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-
 INTERFACES = ("__array_struct__", "__array_interface__")         # of memory, where NumPy looks for it before __array__
 
 

@@ -28,7 +28,7 @@ class Shapeless(AbsentArray):
         self.dtype = np.dtype(dtype)
 
     def present(self, use: str) -> NoReturn:
-        """ValueError."""
+        """ValueError: there is no array yet."""
         refuse_use(use)
 
 

@@ -264,8 +264,8 @@ class Gathering:
         """What is saved of a tensor: its location if it lies in a unit's values, else its array."""
         array = tensor.array
         if isinstance(array, ShardedArray) and array.unit in self.units:
-            return SavedView(array.unit, array.unit.parts[array.number].start * array.itemsize, array.shape, None, array.dtype,
-                             self.version)
+            offset = array.unit.parts[array.number].start * array.itemsize
+            return SavedView(array.unit, offset, array.shape, None, array.dtype, self.version)
         unit = self.owners.get(id(array if array.base is None else array.base))
         if unit is None or unit.flat is None:
             counter = tensor.counter

@@ -1,5 +1,4 @@
-"""The parameters of a sharded model: ParameterSlice, which optimisers get, and ShardedArray, which stage 3 puts into the whole
-ones.
+"""The parameters of a sharded model: ParameterSlice for optimisers, and ShardedArray, which whole ones hold in stage 3.
 
 A ParameterSlice is this rank's elements of one parameter. The module computes with the user's own Parameters in every stage.
 In stages 1 and 2 their memory is that of their Unit. In stage 3 it is so only while the values are needed; in between their

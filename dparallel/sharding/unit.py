@@ -23,8 +23,8 @@ from .parameters import ParameterSlice, Shard, ShardedArray, StepListener, refus
 
 Array = np.ndarray[Any, Any]
 
-MSG_REPLACED = ("the memory of parameter {name!r} was replaced (by .data = or a cast) after DataParallel had sharded it; change "
-                "it in place, or before wrapping")
+MSG_REPLACED = ("the memory of parameter {name!r} was replaced (by .data = or a cast) after DataParallel had sharded it; "
+                "change it in place, or before wrapping")
 
 
 class Gatherer(Protocol):
@@ -119,8 +119,8 @@ class Unit(GradientBucket):
             self.reshard()
 
     def unshard(self, flat: Array) -> None:
-        """Stage 3: the values, gathered in `flat`, are on this rank from here on. RuntimeError if a parameter was given other
-        memory since the last reshard()."""
+        """Stage 3: from here on the values are on this rank, gathered in `flat`. RuntimeError if a parameter was given other
+        memory since reshard()."""
         self._exchange(flat)
 
     def reshard(self) -> None:
