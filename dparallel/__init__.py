@@ -2,7 +2,7 @@
 
 from autograd.version import __version__ as __version__
 
-from . import distributed, hooks, metrics
+from . import checkpoint, distributed, hooks, metrics
 from .clipping import clip_grad_norm_
 from .comm import (
     CollectiveError,
@@ -109,6 +109,7 @@ __all__ = [
     "broadcast_coalesced",
     "broadcast_object_list",
     "check_adjoint",
+    "checkpoint",
     "choose_allreduce",
     "clip_grad_norm_",
     "convert_sync_batchnorm",

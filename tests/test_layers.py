@@ -29,7 +29,7 @@ ORDER = {
         reduction
         sharding testing
         model
-        evaluation distributed""",
+        evaluation distributed checkpoint""",
 }
 FLOOR = {(package, room): number for package, text in ORDER.items()
          for number, line in enumerate(text.splitlines()) for room in line.split()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sized
 from typing import Any
 
@@ -38,20 +39,19 @@ class GlobalBatchSampler(Sampler[list[int]]):
         self.data_source, self.batch_size = data_source, batch_size
         self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
         self.share = self.shards // processes
-        self.epoch, self.batch = 0, 0
+        self.epoch, self.sample = 0, 0               # how many samples of the epoch all ranks together have been given
 
     def __len__(self) -> int:
-        """The number of batches in an epoch."""
-        return len(self._batch_bounds()) - 1
+        """The number of batches in a whole epoch."""
+        return len(self._batch_bounds(0)) - 1
 
     def __iter__(self) -> Iterator[list[int]]:
         """This rank's row numbers of each batch of the epoch that are still to come."""
         order = self.order(self.epoch)
-        bounds, first = self._batch_bounds(), self.batch
-        for start, stop in zip(bounds[first:], bounds[first + 1:]):  # noqa: B905 - neighbours
-            self.batch += 1
+        for start, stop in itertools.pairwise(self._batch_bounds(self.sample)):
+            self.sample = stop
             yield order[start:stop][self.mine(stop - start)].tolist()
-        self.epoch, self.batch = self.epoch + 1, 0
+        self.epoch, self.sample = self.epoch + 1, 0
 
     def order(self, epoch: int) -> np.ndarray[Any, Any]:
         """All row numbers in the order of this epoch, the same on all ranks."""
@@ -66,20 +66,23 @@ class GlobalBatchSampler(Sampler[list[int]]):
 
     def set_epoch(self, epoch: int) -> None:
         """Let the next iteration be that of `epoch`, from its first batch."""
-        self.epoch, self.batch = epoch, 0
+        self.epoch, self.sample = epoch, 0
 
     def state_dict(self) -> dict[str, int]:
-        """The seed, the epoch and the number of batches done: the same on all ranks, and for any number of ranks."""
-        return {"seed": self.seed, "epoch": self.epoch, "batch": self.batch}
+        """The seed, the epoch and how many of its samples are done: the same on all ranks, and for any number of ranks and
+        any batch size."""
+        return {"seed": self.seed, "epoch": self.epoch, "sample": self.sample}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         """Continue after the batch at which state_dict() was called, also on another number of ranks."""
-        self.seed, self.epoch, self.batch = state["seed"], state["epoch"], state["batch"]
+        self.seed, self.epoch = state["seed"], state["epoch"]
+        # earlier states have the number of the batch, of this size
+        self.sample = state["sample"] if "sample" in state else self._batch_bounds(0)[state["batch"]]
 
-    def _batch_bounds(self) -> list[int]:
-        """Where each batch begins and, last, where the last one ends."""
+    def _batch_bounds(self, first: int) -> list[int]:
+        """Where each batch begins, from the sample `first` on, and, last, where the last one ends."""
         count = len(self.data_source)
-        bounds = list(range(0, count + 1, self.batch_size))
+        bounds = list(range(first, count + 1, self.batch_size))
         if bounds[-1] < count and not self.drop_last:
             bounds.append(count)
             if count - bounds[-2] < self.shards and len(bounds) > 2:

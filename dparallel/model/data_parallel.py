@@ -103,7 +103,7 @@ class DataParallel(ShardedModel, JoinableModel, Module):
         self.ignored, self.output_place = config.ignored, config.output_place
         self.shard, self.shard_units, self.verify_every = config.stage, shard_units, verify_every
         self.skipped_steps = 0                       # by skipping()
-        self._forwards = 0
+        self.forwards = 0                            # in training, for verify_every
         self._recorded_alone = False                 # by trace_step(), on one place, without a reducer
         self._reducer: Reducer | None = None
         self._summed_forward: SummedForward | None = None
@@ -308,6 +308,12 @@ class DataParallel(ShardedModel, JoinableModel, Module):
                                       "parameters that they ask for; use shard='gradients'")
         self._complete()
         return Skipping(self, on if isinstance(on, tuple) else (on,), nonfinite)
+
+    @property
+    def comm_hook(self) -> CommHook | None:
+        """The comm hook that was registered, with its state."""
+        transport = None if self._reducer is None else self._reducer.transport
+        return transport.hook if isinstance(transport, HookTransport) else None
 
     # --- what it did ----------------------------------------------------------------------------------------------------
 

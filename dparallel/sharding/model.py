@@ -58,6 +58,19 @@ class ShardedModel(Module):
         with self.summon_full_params(writeback=False):
             return self.module.state_dict(*args, destination=destination, prefix=prefix, keep_vars=keep_vars)
 
+    def local_state(self) -> Any:
+        """The module's state as it lies on this rank, without communication: what is sharded as ParameterSlices."""
+        state = self.module.state_dict(keep_vars=True)
+        slices = {} if self._sharded is None else self._sharded.slices
+        for name, value in state.items():
+            state[name] = slices.get(id(value), value)
+        return state
+
+    def slices_changed(self) -> None:
+        """Make whole again, where values stay, what was written to slices. Collective."""
+        if self._sharded is not None:
+            self._sharded.refresh(self._sharded.units)
+
     def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
         """Load names with or without PyTorch's prefix "module."."""
         bare = {key.removeprefix("module."): value for key, value in state_dict.items()}
@@ -71,13 +84,13 @@ class ShardedModel(Module):
     def _verify_weights(self) -> None:
         """Every verify_every-th time, compare the weights of all ranks. In stage 3 no rank has what another has."""
         model: Any = self
-        model._forwards += 1
-        if model._forwards % model.verify_every or model.shard == 3 or isinstance(model.comm, Devices):
+        model.forwards += 1
+        if model.forwards % model.verify_every or model.shard == 3 or isinstance(model.comm, Devices):
             return
         weights = [(name, p) for name, p in self.module.named_parameters() if name not in model.ignored]
         difference = first_difference(weights, model.comm)
         if difference:
-            raise CollectiveError(f"the weights are not the same on all ranks before forward {model._forwards}: "
+            raise CollectiveError(f"the weights are not the same on all ranks before forward {model.forwards}: "
                                   f"{difference}")
 
 

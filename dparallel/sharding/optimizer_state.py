@@ -33,6 +33,19 @@ def _numbered(optimizer: Any, packed: dict[str, Any]) -> Any:
                 yield p, number, group
 
 
+def local_state(optimizer: Any) -> dict[str, Any]:
+    """optimizer.state_dict() as it lies on this rank: slices are not joined. Not collective."""
+    hooks = optimizer._optimizer_state_dict_post_hooks
+    joining = {key: hook for key, hook in hooks.items() if hook is full_state}
+    for key in joining:
+        del hooks[key]
+    try:
+        packed: dict[str, Any] = optimizer.state_dict()
+    finally:
+        hooks.update(joining)
+    return packed
+
+
 def full_state(optimizer: Any, packed: dict[str, Any], root: int | None = None) -> dict[str, Any]:
     """optimizer.state_dict() with whole tensors for slices: on all ranks, or on root only (elsewhere empty tensors).
 
@@ -56,9 +69,14 @@ def full_state(optimizer: Any, packed: dict[str, Any], root: int | None = None) 
     return {**packed, "state": {number: state[number] for number in in_order}}
 
 
+def is_slice(value: Any, p: Any) -> bool:
+    """Whether a value in the state of the slice p is itself a slice, of a tensor shaped like the whole parameter."""
+    return isinstance(value, Tensor) and value.array.ndim > 0 and value.array.shape == p.array.shape
+
+
 def _whole(value: Any, p: Any, root: int | None) -> Any:
     """A state tensor shaped like the slice, joined over ranks; anything else as it is."""
-    if not isinstance(value, Tensor) or value.array.ndim == 0 or value.array.shape != p.array.shape:
+    if not is_slice(value, p):
         return value
     shard: Shard = p.shard
     piece = value.array.reshape(-1)
@@ -88,4 +106,4 @@ def _piece(value: Any, p: Any, surely: bool) -> Any:
     return result(array.reshape(-1)[shard.start:shard.stop].reshape(p.array.shape).copy())
 
 
-__all__ = ["check_elementwise", "cut_state", "full_state"]
+__all__ = ["check_elementwise", "cut_state", "full_state", "is_slice", "local_state"]

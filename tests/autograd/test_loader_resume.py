@@ -373,3 +373,49 @@ def test_wrong_states():
         iter(shorter)
     with pytest.raises(NotImplementedError, match="cannot be pickled"):
         pickle.dumps(iter(loader))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_distributed_sampler_counts_what_all_ranks_have_seen(workers):
+    """So a pass goes on at another number of ranks; a broken one begins again, a finished one is followed by a new one."""
+    def loader(rank, size, batch):
+        return DataLoader(range(23), batch, sampler=DistributedSampler(range(23), size, rank, uneven=True), num_workers=workers)
+
+    for before, after, batches in [(1, 3, 2), (2, 1, 1), (3, 2, 2), (5, 8, 1), (3, 1, 3), (2, 2, 0)]:
+        seen, states = [], []
+        for rank in range(before):
+            part = loader(rank, before, 3)
+            seen += [n for _, batch in zip(range(batches), part, strict=False) for n in batch.tolist()]
+            states.append(part.state_dict())
+        for rank in range(after):
+            part = loader(rank, after, 2)
+            part.load_state_dict(states[0])
+            seen += [n for batch in part for n in batch.tolist()]
+            assert sum(len(batch) for batch in part) == part.sampler.num_samples
+        assert sorted(seen) == list(range(23))
+
+
+def test_a_sampler_with_an_order_of_its_own_is_replayed():
+    class Backwards(DistributedSampler):
+        def __iter__(self):
+            return iter(list(super().__iter__())[::-1])
+
+    first, again = (DataLoader(range(9), 2, sampler=Backwards(range(9), 2, 0)) for _ in range(2))
+    next(iter(first))
+    again.load_state_dict(first.state_dict())
+    order = list(Backwards(range(9), 2, 0))
+    assert [n for batch in again for n in batch.tolist()] == order[2:]
+
+
+def test_an_empty_batch_has_the_form_of_the_others():
+    class Pairs:
+        def __len__(self):
+            return 5
+
+        def __getitem__(self, i):
+            return {"x": np.ones((2, 3)), "y": i}
+
+    loader = DataLoader(Pairs(), batch_sampler=[[0, 1], []])
+    full, empty = list(loader)
+    assert full["x"].shape == (2, 2, 3) and empty["x"].shape == (0, 2, 3) and empty["y"].shape == (0,)
+    assert empty["y"].dtype == full["y"].dtype

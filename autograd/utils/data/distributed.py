@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,15 @@ class DistributedSampler(Sampler[int]):
     are seen twice so that all ranks have as many (as in PyTorch); drop_last leaves the rest out; `uneven=True` does
     neither: the first ranks have one more, and every item is seen exactly once (for evaluation, and for DataParallel,
     which weights by rows).
+
+    state_dict() says where a pass stands as the number of items that all ranks together have seen, so that it is resumed at
+    any number of them. A subclass with an __iter__ of its own has no such state unless it brings one.
     """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__iter__" in cls.__dict__ and "state_dict" not in cls.__dict__:
+            cls.state_dict = None                    # type: ignore[assignment, method-assign]   # then it is replayed
 
     def __init__(self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
                  seed: int = 0, drop_last: bool = False, uneven: bool = False) -> None:
@@ -36,10 +45,12 @@ class DistributedSampler(Sampler[int]):
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
         self.shuffle, self.seed, self.drop_last, self.uneven = shuffle, seed, drop_last, uneven
         self.epoch = 0
+        self.sample = 0                              # how many items all ranks together were given in the newest pass
+        self._first = 0                              # the same at the beginning of the next one
 
     @property
     def num_samples(self) -> int:
-        """How many items this rank sees in an epoch."""
+        """How many items this rank sees in a whole epoch."""
         n, size = len(self.dataset), self.num_replicas
         if self.uneven:
             return n // size + (self.rank < n % size)
@@ -51,14 +62,21 @@ class DistributedSampler(Sampler[int]):
         return len(self.dataset) if self.uneven else self.num_samples * self.num_replicas
 
     def __iter__(self) -> Iterator[int]:
-        n = len(self.dataset)
+        n, size = len(self.dataset), self.num_replicas
         if self.shuffle:
             order = np.random.Generator(np.random.PCG64([self.seed, self.epoch])).permutation(n)
         else:
             order = np.arange(n)
-        if not self.uneven and n:
-            order = np.resize(order, self.total_size)      # cut, or repeated from the start
-        return iter(order[self.rank::self.num_replicas].tolist())
+        self.sample, self._first = self._first, 0
+        if not self.uneven and n:                    # cut, or repeated from the start
+            left = n - self.sample
+            order = np.resize(order, self.sample + (left // size if self.drop_last else -(-left // size)) * size)
+        return self._numbers(order[self.sample + self.rank::size].tolist(), size, n)
+
+    def _numbers(self, mine: list[int], size: int, n: int) -> Iterator[int]:
+        for number in mine:
+            self.sample = min(self.sample + size, n)
+            yield number
 
     def __len__(self) -> int:
         return self.num_samples
@@ -66,3 +84,16 @@ class DistributedSampler(Sampler[int]):
     def set_epoch(self, epoch: int) -> None:
         """Choose the order of this epoch."""
         self.epoch = epoch
+
+    def state_dict(self) -> dict[str, int]:
+        """Where the pass stands: {"seed", "epoch", "sample"}, the last counted over all ranks."""
+        return {"seed": self.seed, "epoch": self.epoch, "sample": self.sample}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Let the next pass go on from there, on this number of ranks."""
+        self.seed, self.epoch = state["seed"], state["epoch"]
+        self.sample = self._first = state["sample"]
+
+    def begin_pass(self) -> None:
+        """What a DataLoader says of its next pass before the first number is drawn: that state_dict() is of that pass."""
+        self.sample = self._first

@@ -41,6 +41,8 @@ class MapFetcher:
         """The batch of these items; with batching off, the item of this number."""
         if self.pick is not None and WHOLE.issuperset(map(type, index)) and index:
             return self.pick(index)
+        if self.recipe.batched and stacks_rows(self.recipe.collate_fn) and not index and len(self.dataset):
+            return without_rows(self.fetch([0]))       # the share of a rank that has none of a short batch
         try:
             return self.recipe.collate_fn(items_of(self.dataset, index) if self.recipe.batched else self.dataset[index])
         except StopIteration as stop:               # would end the loop over the loader without a word
@@ -49,6 +51,16 @@ class MapFetcher:
     def state(self) -> dict[str, Any] | None:
         """The dataset's own state, if it has one."""
         return {"dataset": self.dataset.state_dict()} if stateful(self.dataset) else None
+
+
+def without_rows(batch: Any) -> Any:
+    """A batch that default_collate has made, with no rows."""
+    if isinstance(batch, dict):
+        return {key: without_rows(value) for key, value in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        parts = [without_rows(value) for value in batch if not isinstance(value, (str, bytes))]
+        return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
+    return batch[:0]
 
 
 class StreamFetcher:

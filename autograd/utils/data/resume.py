@@ -31,8 +31,6 @@ class Progress:
         if saved is not None and not saved["finished"]:
             self.go_on(loader, saved, streams)
             return
-        if saved is not None:
-            self.load_place(saved["place"])
         self.start = states(streams)
         self.base_seed = self.open(loader, None)
         self.placed = self.place()
@@ -60,6 +58,7 @@ class Progress:
 
         Samplers that are replayed are asked for the first batch at once: what they draw for the whole pass they draw now.
         """
+        begin_pass(self.sampler)
         self.numbers: Any = iter(self.sampler)
         seed = draw_seed(loader.generator)
         if place is not None and "iterator" in place:
@@ -79,8 +78,20 @@ class Progress:
 
     def load_place(self, place: dict[str, Any] | None) -> None:
         """Bring the sampler that place() asked there."""
-        if place is not None and "sampler" in place:
-            chain(self.sampler)[place["depth"]].load_state_dict(place["sampler"])
+        load_place(self.sampler, place)
+
+
+def begin_pass(sampler: Any) -> None:
+    """Tell samplers that want to know that what follows is another pass."""
+    for part in chain(sampler):
+        if hasattr(part, "begin_pass"):
+            part.begin_pass()
+
+
+def load_place(sampler: Any, place: dict[str, Any] | None) -> None:
+    """Bring the sampler that place() asked there."""
+    if place is not None and "sampler" in place:
+        chain(sampler)[place["depth"]].load_state_dict(place["sampler"])
 
 
 def save(loader: Any, progress: Progress | None) -> dict[str, Any]:
@@ -92,13 +103,16 @@ def save(loader: Any, progress: Progress | None) -> dict[str, Any]:
     if progress is None:
         return saved
     done = progress.finished
+    if done:
+        begin_pass(progress.sampler)
     saved.update(batches=progress.batches, finished=done, base_seed=progress.base_seed, turn=progress.turn,
                  start=None if done else portable(progress.start))
     if loader.num_workers == 0:
         saved.update(place=progress.place(), own=progress.fetcher and copy.deepcopy(progress.fetcher.state()))
     else:
         keep = not done or loader.persistent_workers
-        saved.update(place=progress.placed, workers=[_portable(w) for w in progress.workers] if keep else None)
+        place = progress.place() if done else progress.placed             # workers draw ahead of the batches handed out
+        saved.update(place=place, workers=[_portable(w) for w in progress.workers] if keep else None)
     return saved
 
 
@@ -121,6 +135,8 @@ def apply(loader: Any, saved: dict[str, Any]) -> None:
     for sampler, epoch in zip(chain(loader._index_sampler), saved["epochs"], strict=False):
         if epoch is not None and hasattr(sampler, "set_epoch"):
             sampler.set_epoch(epoch)
+    if saved["finished"]:                              # of the next pass; set_epoch() may still choose another
+        load_place(loader._index_sampler, saved["place"])
 
 
 def chain(sampler: Any) -> list[Any]:

@@ -1,0 +1,10 @@
+"""Checkpoints of the whole state of a run, from which it goes on bit by bit, or on another number of ranks.
+
+May import: comm, model, sharding. Read first: checkpointer.py.
+"""
+
+from .checkpointer import Checkpointer
+from .errors import CheckpointError
+from .keeping import Keep
+
+__all__ = ["CheckpointError", "Checkpointer", "Keep"]

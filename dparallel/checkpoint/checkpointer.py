@@ -1,0 +1,304 @@
+"""Checkpointer: the whole state of a run on the disk, and back.
+
+save() runs in four steps. All collectives are in the training thread, in the order of the program:
+
+1. Every rank takes its state apart (parts.py, encoding.py). Arrays are not copied yet, but their checksums are computed.
+2. Ranks compare the checksums: what all have alike is written once, shared out over ranks by size; of the rest each rank
+   writes its own. So a state that differs where it should not (or should: local SGD, buffers) comes back as it was.
+3. What this rank will write is copied. From here on training may change its state.
+4. A thread (writing.py) writes the rank's shard and its list; that of rank 0 waits for the other lists, through the shared
+   folder and not by messages, and writes the manifest. The next save(), wait() or close() tells all ranks what came of it.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from autograd.nn import Module
+
+from ..comm import Communicator, communicator
+from . import files
+from .encoding import Taken, checksum, stored
+from .errors import CheckpointError, Ranks, joined, told
+from .keeping import Kept, keep_of
+from .memory import MemoryCopies
+from .parts import Part, SharedStreams, part_of
+from .plan import Staging, share_out
+from .probe import identity, probe
+from .reading import Saved
+from .timing import Due
+from .writing import Job, Writer
+
+ON_ERROR = ("raise", "continue")
+
+
+class Checkpointer:
+    """The whole state of a run in `folder`, which all ranks share: weights, buffers, optimisers, schedulers, a GradScaler,
+    the loader's position, every rank's random streams, and `extra` objects of the user's by name.
+
+    Resumed on as many ranks as saved, a run is bitwise the one that was never stopped. On another number each sample of the
+    epoch is still seen once if the loader's sampler is a GlobalBatchSampler or DistributedSampler, and weights agree to
+    rounding, with reproducible=V bitwise; sharding may differ, too.
+
+    model, optimizer, scheduler, loader, scaler: one each, or a list or dict of several. extra: dicts and lists (of what
+    autograd.save takes), tensors, arrays, generators, and objects with state_dict() and load_state_dict(). comm: the ranks
+    (default: those of the DataParallel model, else world()). keep: how many complete checkpoints stay, a Keep, or None for
+    all. background=False: save() returns when all is written. memory=True: see MemoryCopies. on_error="continue": a save
+    that fails is a warning, and training goes on with the last good checkpoint. All ranks call all methods together.
+
+    A folder that can't be written, or is not the same for all ranks, is a CheckpointError here, on all ranks.
+
+    >>> with Checkpointer("run", model=model, optimizer=optimizer, loader=loader, progress=progress) as checkpoint:
+    ...     step = checkpoint.restore()              # 0 if there is none
+    ...     while progress["epoch"] < 10:
+    ...         for x, y in loader:                  # goes on at the next batch
+    ...             train(x, y)
+    ...             step += 1
+    ...             checkpoint.every(step, steps=50)
+    ...         progress["epoch"] += 1
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], model: Any = None, optimizer: Any = None, scheduler: Any = None,
+                 loader: Any = None, scaler: Any = None, *, comm: Communicator | None = None, keep: Any = 2,
+                 background: bool = True, memory: bool = False, on_error: str = "raise", **extra: Any) -> None:
+        if on_error not in ON_ERROR:
+            raise ValueError(f"on_error={on_error!r} is one of {ON_ERROR}")
+        self.folder = os.path.abspath(os.fsdecode(folder))
+        self.keep, self.background, self.on_error = keep_of(keep), background, on_error
+        self.parts = _parts({"model": model, "optimizer": optimizer, "scheduler": scheduler, "scaler": scaler, **extra,
+                             "loader": loader})
+        found = comm if comm is not None else next((m.comm for m in _several(model) if hasattr(m, "comm")), None)
+        self.ranks = Ranks(communicator(found))
+        weights = sum(p.numel() * p.dtype.itemsize for m in _several(model) if isinstance(m, Module) for p in m.parameters())
+        probe(self.folder, self.ranks, weights)
+        self._memory = MemoryCopies(identity(self.folder, self.ranks), self.ranks, self.folder) if memory else None
+        self._writer: Writer | None = None           # of the save that may still be under way
+        self._staging = Staging()
+        self._complete: list[Kept] = []              # rank 0's knowledge; others ask it
+        self._number = 0                             # of the newest save, complete or not; rank 0's
+        with self.ranks.together(f"looking into {self.folder}"):
+            if self.ranks.rank == 0:
+                self._complete = files.complete(self.folder)
+                self._number = max((one.number for one in self._complete), default=0)
+        if self._memory is not None:
+            self._number = max(self._number, self._memory.newest_number())
+        self._due = Due(self.ranks)
+        self.last_error = ""                         # of the last save that failed, with on_error="continue"
+
+    # --- out ------------------------------------------------------------------------------------------------------------
+
+    def save(self, step: int, *, metric: float | None = None, disk: bool = True) -> None:
+        """Save the state after `step` steps, between two of them; collective. metric: for Keep(best=...).
+
+        In the background it returns when the state has been copied; what goes wrong later is raised by the next save(),
+        wait() or close(). An earlier save that is still under way is waited for. disk=False, with memory=True: in memory
+        only. CheckpointError, on all ranks, if it failed (see on_error).
+        """
+        if isinstance(step, bool) or not isinstance(step, int) or step < 0:
+            raise ValueError(f"save(step={step!r}): a number of steps")
+        if not disk and self._memory is None:
+            raise ValueError("save(disk=False) needs Checkpointer(..., memory=True)")
+        try:
+            self._finish()
+            self._start(step, None if metric is None else float(metric), disk)
+            if not self.background:
+                self._finish()
+        except CheckpointError as error:
+            self._failed(error)
+        self._due.saved()
+
+    def _start(self, step: int, metric: float | None, disk: bool) -> None:
+        taken = Taken()
+        own_names: set[str] = set()
+        trees: dict[str, Any] = {}
+        own_trees: dict[str, Any] = {}
+        checksums: dict[str, int] = {}
+        with self.ranks.together("taking the state"):
+            for name, part in self.parts.items():
+                before = set(taken.held)
+                (own_trees if part.own else trees)[name] = taken.part(name, part.take())
+                own_names |= taken.held.keys() - before if part.own else set()
+            checksums = {name: checksum(stored(held.array)) for name, held in taken.held.items()}
+        plan = share_out(self.ranks, taken.held, checksums, trees, own_trees, own_names)
+        name = ""
+        with self.ranks.together(f"preparing {self.folder}"):
+            if self.ranks.rank == 0:
+                self._number += 1
+                name = self._new_folder(step, disk)
+                if disk:
+                    check_space(self.folder, plan.total_bytes)
+        number, name = self.ranks.from_first((self._number, name))
+        self._number = number
+        arrays = self._staging.copies({name: stored(taken.held[name].array) for name in plan.mine})
+        job = Job(files.head(number, step, self.ranks.size, metric), name, self.ranks.rank, arrays, plan.listed())
+        neighbours = [] if self._memory is None else self._memory.exchanged(job)
+        self._writer = Writer(self.folder if disk else None, job, self._memory, neighbours, self.keep, self._complete)
+        self._writer.start(self.background)
+
+    def _new_folder(self, step: int, disk: bool) -> str:
+        """Make the folder of a checkpoint: another one if there is a complete one of this step."""
+        base = name = f"step-{step:08d}"
+        again = 1
+        taken = {one.name for one in self._complete}
+        while name in taken:
+            again += 1
+            name = f"{base}.{again}"
+        if disk:
+            files.remove_unfinished(self.folder)
+            os.makedirs(os.path.join(self.folder, name))
+            files.sync_folder(self.folder)
+        return name
+
+    def every(self, step: int, *, steps: int | None = None, seconds: float | None = None,
+              metric: float | None = None) -> bool:
+        """save(step) if `step` is a multiple of `steps`, or if `seconds` have gone by since the last save on the clock of
+        rank 0. Returns whether it saved. Called after each step; it communicates only to look at that clock, which it does
+        rarely at first and more often as the time comes near."""
+        if (steps is None) == (seconds is None):
+            raise ValueError("every(steps=n) or every(seconds=t): one of them")
+        value = steps if seconds is None else seconds
+        number = isinstance(value, int if seconds is None else (int, float)) and not isinstance(value, bool)
+        if not number or not value > 0:              # type: ignore[operator]
+            raise ValueError(f"every({'steps' if seconds is None else 'seconds'}={value!r}): more than 0")
+        due = step % steps == 0 if steps is not None else self._due.now(float(seconds))      # type: ignore[arg-type]
+        if due:
+            self.save(step, metric=metric)
+        return due
+
+    def wait(self) -> None:
+        """Wait until the newest save is complete; collective. CheckpointError, on all ranks, if it failed (see on_error)."""
+        try:
+            self._finish()
+        except CheckpointError as error:
+            self._failed(error)
+
+    def close(self) -> None:
+        """wait(), at the end of a run; copies in memory are given back, if the disk has what they have."""
+        self.wait()
+        if self._memory is not None:
+            on_disk = self.ranks.from_first(max((one.number for one in self._complete), default=0))
+            if on_disk >= self._memory.newest_number():
+                self._memory.drop()
+
+    def __enter__(self) -> Checkpointer:
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """close(), unless the block failed: then other ranks may not come."""
+        if error is None:
+            self.close()
+        elif self._writer is not None:
+            self._writer.give_up(wait=True)
+
+    def _finish(self) -> None:
+        """Let all ranks know what came of the save under way."""
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        problem = joined(self.ranks.gather(writer.shard_written()))
+        if problem:
+            writer.give_up()
+        else:
+            problem = self.ranks.from_first(writer.completed())
+        if problem:
+            raise CheckpointError(f"the checkpoint of step {writer.job.head['step']} was not saved: {problem}")
+
+    def _failed(self, error: CheckpointError) -> None:
+        if self.on_error == "raise":
+            raise error
+        self.last_error = str(error)
+        if self.ranks.rank == 0:
+            warnings.warn(f"{error}; training goes on, with the checkpoints that are complete", stacklevel=4)
+
+    # --- in -------------------------------------------------------------------------------------------------------------
+
+    def steps(self) -> list[int]:
+        """The steps of the complete checkpoints on the disk, oldest first; collective."""
+        self.wait()
+        return [one.step for one in self.ranks.from_first(self._complete)]
+
+    def restore(self, step: int | None = None) -> int:
+        """Take back the newest complete state, or the newest of that step; returns its step, 0 if there is none. Collective.
+
+        With memory=True the state is read from memory if that is as new. CheckpointError, on all ranks, if a file is
+        damaged (it names the file; an older state is had by restore(step), see steps()), or does not fit.
+        """
+        self.wait()
+        found = self.ranks.from_first(next((one for one in reversed(self._complete) if step in (None, one.step)), None))
+        saved = None if self._memory is None else self._memory.newest(step, found)
+        if saved is None:
+            if found is None:
+                if step is not None:
+                    raise CheckpointError(f"{self.folder} has no complete checkpoint of step {step}: there are "
+                                          f"{[one.step for one in self.ranks.from_first(self._complete)]}")
+                return 0
+            saved = self._on_disk(found)
+        self._take_back(saved)
+        self._due.saved()
+        return saved.step
+
+    def _on_disk(self, found: Kept) -> Saved:
+        path = os.path.join(self.folder, found.name)
+        manifest: Any = None
+        with self.ranks.together(f"reading {path}"):
+            manifest = files.read_json(os.path.join(path, files.MANIFEST)) if self.ranks.rank == 0 else None
+        return Saved(path, self.ranks.from_first(manifest), lambda file: os.path.join(path, file))
+
+    def _take_back(self, saved: Saved) -> None:
+        """Read everything, then change everything."""
+        states: dict[str, Any] = {}
+        with self.ranks.together(f"restoring {saved.title}"):
+            saved.check(range(self.ranks.rank, saved.ranks, self.ranks.size))
+            there = saved.parts()
+            missing, unexpected = [n for n in self.parts if n not in there], [n for n in there if n not in self.parts]
+            if missing or unexpected:
+                raise CheckpointError(f"{saved.title} holds {', '.join(there)}; the Checkpointer was given "
+                                      f"{', '.join(self.parts)}: give it the same")
+            for name, part in self.parts.items():
+                states[name] = part.choose(name, saved, self.ranks.rank, self.ranks.size)
+        with self.ranks.together(f"restoring {saved.title}"):
+            for name, part in self.parts.items():
+                try:
+                    part.put(states.pop(name))
+                except Exception as error:           # an object's own code
+                    raise CheckpointError(told(error, f"{saved.title}: {name} does not take back what was saved")) from error
+        for part in self.parts.values():
+            part.finish()
+
+
+def check_space(folder: str, needed: int) -> None:
+    """CheckpointError if there is no room for so many bytes. A full disk is found before a byte is written."""
+    if hasattr(os, "statvfs"):
+        disk = os.statvfs(folder)
+        free = disk.f_bavail * disk.f_frsize
+        if free < needed:
+            raise CheckpointError(f"the disk of {folder} has {free:,} bytes free, and the checkpoint takes {needed:,}")
+
+
+def _several(thing: Any) -> Iterable[Any]:
+    """One object, or those of a list, tuple or dict."""
+    return thing.values() if isinstance(thing, dict) else thing if isinstance(thing, (list, tuple)) else (
+        () if thing is None else (thing,))
+
+
+def _parts(given: dict[str, Any]) -> dict[str, Part]:
+    """The parts of the state by name; random streams last, since loaders draw from them."""
+    parts: dict[str, Part] = {}
+    for name, thing in given.items():
+        if thing is None:
+            continue
+        if name in ("model", "optimizer", "scheduler", "scaler", "loader") and isinstance(thing, (list, tuple, dict)):
+            pairs = thing.items() if isinstance(thing, dict) else enumerate(thing)
+            parts.update({f"{name}.{key}": part_of(f"{name}.{key}", one) for key, one in pairs})
+        else:
+            parts[name] = part_of(name, thing)
+    if "random" in parts:
+        raise TypeError("Checkpointer: random= is the name under which random streams are saved; choose another")
+    parts["random"] = SharedStreams()
+    return parts
+
+
+__all__ = ["Checkpointer"]

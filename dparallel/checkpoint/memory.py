@@ -1,0 +1,171 @@
+"""Copies in the memory of hosts, from which a restart on the same hosts, or the survivors of a rank, read without a disk.
+
+/dev/shm outlives its processes. Every rank writes its shard and list there, in the form that they have on the disk; where
+there are several hosts, also those of a partner on the host before, so that the state outlives one host. There is no
+manifest: a state is complete if the hosts together have the lists of all ranks, which restore() finds out. What a host
+lacks another one sends. The state before the newest one stays until the newest is complete everywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import shutil
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd.serialization.kinds import named_dtype
+from autograd.serialization.safetensors import raw
+
+from . import files
+from .encoding import Array
+from .errors import Ranks
+from .keeping import Kept
+from .reading import Saved
+from .writing import Job, write_part
+
+SHARED_MEMORY = "/dev/shm"
+TAG = 2**20 - 1                      # of messages to the partner
+
+
+class MemoryCopies:
+    """The copies of one run's state. identity: of the run's folder on the disk, `folder`. hosts: for each rank the first
+    rank of its host (default: asked of the communicator); base: the folder of this host's memory. Constructed by all
+    ranks together; so are all methods but keep() and drop()."""
+
+    def __init__(self, identity: str, ranks: Ranks, folder: str = "", *, hosts: Sequence[int] | None = None,
+                 base: str | None = None) -> None:
+        self.ranks = ranks
+        self.hosts = hosts_of(ranks) if hosts is None else list(hosts)
+        if base is None:
+            base = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else tempfile.gettempdir()
+        user = os.getuid() if hasattr(os, "getuid") else 0
+        family = f"dparallel-{user}-{hashlib.blake2b(folder.encode(), digest_size=6).hexdigest()}-"
+        self.root = os.path.join(base, family + identity)
+        with ranks.together(f"the memory of the host, {base}"):
+            for name in os.listdir(base):            # of a folder that was deleted since
+                if name.startswith(family) and name != family + identity:
+                    shutil.rmtree(os.path.join(base, name), ignore_errors=True)
+            os.makedirs(self.root, mode=0o700, exist_ok=True)
+
+    # --- out ------------------------------------------------------------------------------------------------------------
+
+    def partners(self) -> tuple[int | None, list[int]]:
+        """The rank on the next host that keeps a copy of this rank's state, and the ranks whose state this one keeps."""
+        order = sorted(set(self.hosts))
+        if len(order) == 1:
+            return None, []
+
+        def partner(rank: int) -> int:
+            here = self.hosts[rank]
+            there = order[(order.index(here) + 1) % len(order)]
+            place = [r for r, host in enumerate(self.hosts) if host == here].index(rank)
+            beside = [r for r, host in enumerate(self.hosts) if host == there]
+            return beside[place % len(beside)]
+
+        return partner(self.ranks.rank), [rank for rank in range(self.ranks.size) if partner(rank) == self.ranks.rank]
+
+    def exchanged(self, job: Job) -> list[Job]:
+        """Send this rank's job to its partner; the jobs of those whose partner it is."""
+        to, of = self.partners()
+        comm = self.ranks.comm
+        if to is not None:
+            shapes = {name: (array.dtype.name, array.shape) for name, array in job.arrays.items()}
+            flat = [raw(array) for array in job.arrays.values()]
+            comm.send(np.frombuffer(pickle.dumps((job._replace(arrays={}), shapes)), np.uint8), to, TAG)
+            comm.send(np.concatenate([np.frombuffer(piece, np.uint8) for piece in flat] or [np.empty(0, np.uint8)]), to, TAG)
+        jobs = []
+        for rank in of:
+            theirs, shapes = pickle.loads(comm.recv(rank, TAG).tobytes())
+            rest = comm.recv(rank, TAG)
+            arrays = {}
+            for name, (dtype, shape) in shapes.items():
+                size = int(np.prod(shape, dtype=int)) * named_dtype(dtype).itemsize
+                arrays[name], rest = rest[:size].copy().view(named_dtype(dtype)).reshape(shape), rest[size:]
+            jobs.append(theirs._replace(arrays=arrays))
+        return jobs
+
+    def keep(self, job: Job, neighbours: Sequence[Any]) -> None:
+        """Write them into this host's memory, and forget what is older than the state before. Of the writer's thread."""
+        number = job.head["number"]
+        for one in (job, *neighbours):
+            path = os.path.join(self.root, f"{number:08d}")
+            os.makedirs(path, exist_ok=True)
+            write_part(path, one)
+        for old in self._numbers():
+            if old < number - 1:
+                shutil.rmtree(os.path.join(self.root, f"{old:08d}"), ignore_errors=True)
+
+    def drop(self) -> None:
+        """Give this host's memory back."""
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    # --- in -------------------------------------------------------------------------------------------------------------
+
+    def _numbers(self) -> list[int]:
+        with contextlib.suppress(FileNotFoundError):
+            return sorted(int(name) for name in os.listdir(self.root) if name.isdigit())
+        return []
+
+    def newest_number(self) -> int:
+        """The number of the newest save that some host remembers, complete or not."""
+        return max(self.ranks.gather(max(self._numbers(), default=0)))
+
+    def _lists(self) -> dict[int, dict[int, dict[str, Any]]]:
+        """{number: {rank: its list}}: what this host has."""
+        found: dict[int, dict[int, dict[str, Any]]] = {}
+        for number in self._numbers():
+            path = os.path.join(self.root, f"{number:08d}")
+            names = sorted(name for name in os.listdir(path) if name.startswith("rank-") and name.endswith(".json"))
+            found[number] = {part["rank"]: part for part in (files.read_json(os.path.join(path, n)) for n in names)}
+        return found
+
+    def newest(self, step: int | None, disk: Kept | None) -> Saved | None:
+        """The newest complete state (of that step) that the hosts have together, unless the disk has a newer one."""
+        lists: dict[int, dict[int, dict[str, Any]]] = {}
+        with self.ranks.together(f"reading {self.root}"):
+            lists = self._lists()
+        mine = {number: (next(iter(parts.values()))["head"], sorted(parts)) for number, parts in lists.items() if parts}
+        everyone = self.ranks.gather(mine)
+        best = None
+        for number in sorted({n for theirs in everyone for n in theirs}, reverse=True):
+            about = next(theirs[number][0] for theirs in everyone if number in theirs)
+            there = {rank for theirs in everyone if number in theirs for rank in theirs[number][1]}
+            if there == set(range(about["ranks"])) and step in (None, about["step"]):
+                best = (number, about["ranks"])
+                break
+        if best is None or (disk is not None and disk.number > best[0]):
+            return None
+        number, count = best
+        holders = [[place for place, theirs in enumerate(everyone) if rank in theirs.get(number, (None, ()))[1]]
+                   for rank in range(count)]
+        brought = self.ranks.gather(
+            {rank: lists[number][rank] for rank in range(count) if holders[rank][0] == self.ranks.rank})
+        parts = [brought[holders[rank][0]][rank] for rank in range(count)]
+        path = os.path.join(self.root, f"{number:08d}")
+        sent: dict[str, Array] = {}
+        for rank, places in enumerate(holders):
+            if len(places) < self.ranks.size:        # some host lacks it
+                file = os.path.join(path, files.shard_name(rank))
+                here = np.fromfile(file, np.uint8) if self.ranks.rank == places[0] else None
+                found = self.ranks.comm.broadcast(here, places[0])[0]
+                if self.ranks.rank not in places:
+                    sent[files.shard_name(rank)] = found
+        return Saved(path, files.merged(parts), lambda file: sent[file] if file in sent else os.path.join(path, file))
+
+
+def hosts_of(ranks: Ranks) -> list[int]:
+    """For each rank the first rank of its host. Collective."""
+    if ranks.size == 1:
+        return [0]
+    node = ranks.comm.node()
+    first = ranks.rank if node.size == 1 else node.broadcast_object(ranks.rank, 0)
+    return [int(host) for host in ranks.gather(first)]
+
+
+__all__ = ["MemoryCopies", "hosts_of"]

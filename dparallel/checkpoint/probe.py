@@ -1,0 +1,64 @@
+"""Before the first step: can all ranks write into the folder, and is it the same folder for all of them?"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+
+from .errors import CheckpointError, Ranks
+from .files import PROBE
+
+IDENTITY = ".identity"
+
+
+def probe(folder: str, ranks: Ranks, least: int) -> None:
+    """Make the folder, let every rank write a file into it, and let rank 0 see them all. CheckpointError, on all ranks, that
+    names the folder and what each rank can't do. least: so many bytes every checkpoint takes."""
+    token = ranks.from_first(secrets.token_hex(8))
+
+    def mark(rank: int) -> str:
+        return os.path.join(folder, f"{PROBE}{token}-{rank}")
+
+    with ranks.together(f"the folder {folder} can't be made"):
+        if ranks.rank == 0:
+            os.makedirs(folder, exist_ok=True)
+    try:
+        with ranks.together(f"can't write into {folder}"):
+            if not os.path.isdir(folder):
+                raise CheckpointError(f"the folder {folder} is not there: it has to be shared by all ranks")
+            with open(mark(ranks.rank), "wb") as file:
+                file.write(bytes(4096))              # a full disk has room for a name, but not for a block
+                file.flush()
+                os.fsync(file.fileno())
+        with ranks.together(f"can't read {folder}"):
+            unseen = [rank for rank in range(ranks.size) if not os.path.exists(mark(rank))]
+            if unseen:
+                raise CheckpointError(f"the folder {folder} does not show the files of rank {', '.join(map(str, unseen))}: "
+                                      "it has to be one that all ranks share")
+            if hasattr(os, "statvfs"):
+                disk = os.statvfs(folder)
+                if disk.f_bavail * disk.f_frsize < least:
+                    raise CheckpointError(f"the disk of {folder} has {disk.f_bavail * disk.f_frsize:,} bytes free, and the "
+                                          f"weights alone take {least:,}")
+        ranks.agree("")                              # all have looked
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(mark(ranks.rank))
+
+
+def identity(folder: str, ranks: Ranks) -> str:
+    """A name that this folder has for good, and another folder that takes its place later has not. Collective."""
+    found = ""
+    with ranks.together(f"can't write into {folder}"):
+        if ranks.rank == 0:
+            path = os.path.join(folder, IDENTITY)
+            if not os.path.exists(path):
+                with open(path, "w", encoding="ascii") as file:
+                    file.write(secrets.token_hex(8))
+            with open(path, encoding="ascii") as file:
+                found = file.read()
+    return str(ranks.from_first(found))
+
+
+__all__ = ["identity", "probe"]

@@ -1,0 +1,37 @@
+"""When it is time for a save, by the clock of rank 0, without a message at every step."""
+
+from __future__ import annotations
+
+import time
+
+from .errors import Ranks
+
+
+class Due:
+    """Whether so many seconds have gone by since the last save: the same answer on all ranks, at the same call.
+
+    Ranks look at rank 0's clock together. From the calls since the last save and their time they know about how many are
+    left, and look again after half of them: about 2 log2(calls) messages between two saves.
+    """
+
+    def __init__(self, ranks: Ranks) -> None:
+        self.ranks = ranks
+        self.saved()
+
+    def saved(self) -> None:
+        """A save was made, or a run begins: count from here."""
+        self.start, self.calls, self.next = time.monotonic(), 0, 1
+
+    def now(self, seconds: float) -> bool:
+        """Whether it is time. Collective at some calls."""
+        self.calls += 1
+        if self.calls < self.next:
+            return False
+        gone = self.ranks.from_first(time.monotonic() - self.start)
+        if gone >= seconds:
+            return True
+        self.next = self.calls + max(1, int((seconds - gone) / max(gone, 1e-9) * self.calls / 2))
+        return False
+
+
+__all__ = ["Due"]
