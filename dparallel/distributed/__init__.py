@@ -93,17 +93,17 @@ sys.modules[f"{__name__}.distributed_c10d"] = distributed_c10d
 
 
 def is_mpi_available() -> bool:
-    """True: it is what works here."""
+    """True: all communication is by MPI."""
     return True
 
 
 def is_gloo_available() -> bool:
-    """Whether init_process_group("gloo") works: it does, by MPI."""
+    """True: init_process_group("gloo") works, by MPI."""
     return True
 
 
 def is_nccl_available() -> bool:
-    """False: there are no GPUs. init_process_group("nccl") works all the same, by MPI."""
+    """False: there are no GPUs. init_process_group("nccl") nevertheless works, by MPI."""
     return False
 
 
@@ -111,7 +111,7 @@ is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether the backend of that name exists here: "mpi" and "gloo" do."""
+    """Whether the backend of that name is available: "mpi" and "gloo" are."""
     return str(backend).lower() in ("mpi", "gloo")
 
 
@@ -121,7 +121,7 @@ def is_torchelastic_launched() -> bool:
 
 
 def supports_complex(reduceOp: ReduceOp) -> bool:
-    """Whether complex numbers can be reduced so."""
+    """Whether complex numbers can be reduced by this operation."""
     return reduceOp in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PRODUCT, ReduceOp.PREMUL_SUM)
 
 

@@ -1,8 +1,8 @@
-"""Process groups under torch.distributed's names: which ranks there are, and who belongs to which group.
+"""Process groups under torch.distributed's names: init_process_group, new_group, ranks and sizes.
 
-A ProcessGroup is a communicator of dparallel.comm together with its members' numbers in the job (global ranks). It may be
-passed wherever dparallel takes `comm` or `process_group`. The default group is a duplicate of the job's communicator: its
-messages never meet those of code that uses dparallel.world() itself.
+A ProcessGroup is a communicator of dparallel.comm with its members' global ranks. It may be passed wherever dparallel takes
+`comm` or `process_group`. The default group is a duplicate of the job's communicator, so its messages never match those of
+code that uses dparallel.world().
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import contextvars
 import warnings
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..comm import CollectiveError, Communicator, Handle, communicator, stall_limit, world
 from ..comm.environment import environment
-from .rendezvous import joined
+from .rendezvous import join_job
 from .stores import Store
 
 NOT_INITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
@@ -26,8 +26,11 @@ OTHER_SIZE = ("init_process_group: world_size={wanted} (the argument, or WORLD_S
 default_pg_timeout = timedelta(minutes=30)
 
 
+Group: TypeAlias = "ProcessGroup | int | None"       # an argument: None is the default group, an int NON_GROUP_MEMBER
+
+
 class Backend(str):
-    """The name of a backend, in lower case. All of them mean MPI here; ValueError for a name that PyTorch has not."""
+    """The name of a backend, in lower case. All of them mean MPI here; ValueError for a name that PyTorch does not have."""
 
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL, FAKE = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl", "fake"
     backend_list = (GLOO, NCCL, UCC, MPI, XCCL)
@@ -42,7 +45,7 @@ class Backend(str):
 
     @classmethod
     def of(cls, name: str | None) -> Backend:
-        """The backend that an argument names: of "cpu:gloo,cuda:nccl" that of the CPU, "mpi" by default."""
+        """The backend of an argument; that of the CPU in "cpu:gloo,cuda:nccl", "mpi" for None."""
         if name is None:
             return cls(cls.MPI)
         if not isinstance(name, str) or ":" not in name:
@@ -53,6 +56,8 @@ class Backend(str):
 
 
 class _World(type):
+    """The type of `group` and `GroupMember`, whose attribute WORLD is the current default group."""
+
     @property
     def WORLD(cls) -> ProcessGroup | None:
         """The default group; None before init_process_group."""
@@ -64,13 +69,13 @@ class group(metaclass=_World):                       # in lower case, as in PyTo
 
 
 class GroupMember(metaclass=_World):
-    """GroupMember.WORLD: the default group. NON_GROUP_MEMBER: what new_group gives to ranks that are not in the group."""
+    """GroupMember.WORLD: the default group. NON_GROUP_MEMBER: what new_group() returns on ranks outside the group."""
 
     NON_GROUP_MEMBER = -100
 
 
 class ProcessGroup:
-    """Ranks that communicate with each other. Made by init_process_group and new_group.
+    """Ranks that communicate with each other, created by init_process_group() and new_group().
 
     communicator: the dparallel communicator.    ranks: the members' global ranks, in the order of their group ranks.
     """
@@ -79,8 +84,8 @@ class ProcessGroup:
                  timeout: timedelta) -> None:
         self.communicator, self.ranks, self.backend = comm, list(ranks), backend
         self.group_name, self.group_desc, self.timeout = name, description, timeout
-        self.pending: list[Any] = []                 # Works of collectives that nobody has waited for yet
-        self.late: list[Handle] = []                 # receives from ranks that did not come to a monitored_barrier in time
+        self.pending: list[Any] = []                 # Works that have not been waited for
+        self.late: list[Handle] = []                 # of ranks that were late at a monitored_barrier
 
     def rank(self) -> int:
         """This process's rank in the group."""
@@ -99,7 +104,7 @@ class ProcessGroup:
         return self.communicator.issue(name, x, **settings)
 
     def settle(self) -> None:
-        """Complete the collectives that were started with async_op=True, in their order."""
+        """Complete the collectives that were started with async_op=True, in the order of the starts."""
         pending, self.pending = self.pending, []
         for work in pending:
             work.complete()
@@ -109,12 +114,13 @@ class ProcessGroup:
         self.late = [handle for handle in self.late if not handle.done()]
 
     @contextlib.contextmanager
-    def telling(self, name: str) -> Iterator[None]:
-        """A block that checks this rank's arguments: its error is a CollectiveError on the other ranks, which would wait."""
+    def raise_on_all_ranks(self, name: str) -> Iterator[None]:
+        """A block that checks this rank's arguments. Its exception is raised here, and as a CollectiveError on the other
+        ranks, which would otherwise wait."""
         try:
             yield
         except Exception as error:
-            with contextlib.suppress(CollectiveError):           # here the error itself is raised
+            with contextlib.suppress(CollectiveError):           # raised on the other ranks
                 self.communicator.refuse(f"{name}: {type(error).__name__}: {error}")
             raise
 
@@ -122,18 +128,18 @@ class ProcessGroup:
         return f"<ProcessGroup {self.group_name!r} of ranks {self.ranks}>"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ProcessGroup:
-        """Itself: a copy of a module that knows its group goes on with it."""
+        """Itself: a copy of a module that refers to its group uses the same one."""
         return self
 
 
 class _State:
-    """What init_process_group has made."""
+    """The groups of a process; of a thread, where ranks are threads."""
 
     def __init__(self) -> None:
         self.world: ProcessGroup | None = None
-        self.groups: list[ProcessGroup] = []         # also the default one
-        self.made = 0                                # groups so far, also those that this rank is no member of
-        self.limit: timedelta | None = None          # the longest timeout that was asked for
+        self.groups: list[ProcessGroup] = []         # including the default one
+        self.groups_created = 0                                # so far, including those without this rank
+        self.limit: timedelta | None = None          # the longest timeout of all groups
 
 
 _process = _State()
@@ -146,7 +152,7 @@ def _state() -> _State:
 
 
 def is_available() -> bool:
-    """True: the package that provides this module brings MPI."""
+    """True: communication by MPI is part of dparallel."""
     return True
 
 
@@ -157,20 +163,20 @@ def is_initialized() -> bool:
 
 def init_process_group(backend: str | None = None, init_method: str | None = None, timeout: timedelta | None = None,
                        world_size: int = -1, rank: int = -1, store: Store | None = None, group_name: str = "",
-                       pg_options: Any = None, device_id: Any = None, *, comm: Any = None) -> None:
-    """Make the default group, of all ranks of this job. Collective.
+                       pg_options: object = None, device_id: object = None, *, comm: Any = None) -> None:
+    """Create the default group, of all ranks of this job. Collective.
 
-    Ranks and their number are MPI's, as dprun, mpirun and srun tell them; where world_size and rank are given, here or by
-    init_method="tcp://..." or "file://...", the numbers must be those, in this order or another one. Processes that
-    something else started (torchrun, multiprocessing), with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the
-    environment, or with init_method, rank and world_size, are joined by an mpirun that rank 0 starts: on one host, and
-    before anybody has started MPI.
+    Ranks and their number are MPI's, as dprun, mpirun and srun set them. If world_size and rank are given, here or by
+    init_method="tcp://..." or "file://...", the size must be MPI's, and the ranks a permutation of MPI's. Processes that
+    another launcher started (torchrun, multiprocessing), with RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the
+    environment, or with init_method, rank and world_size, are joined to an MPI job by an mpirun that rank 0 starts. They
+    must be on one host, and must not have started MPI.
 
-    backend names one of PyTorch's backends, all of which are MPI here. timeout: how long a rank waits in one collective
-    before the watchdog ends the job with a report of where every rank is (dparallel.stall_limit); default: it reports
-    after 60 s, and goes on waiting. comm: a dparallel or mpi4py communicator in the place of the job's.
+    backend: a name of PyTorch's; all of them use MPI here. timeout: how long a rank waits in one collective before the
+    watchdog ends the job with a report of all ranks' states (dparallel.stall_limit); by default it reports after 60 s and
+    the rank continues to wait. comm: a dparallel or mpi4py communicator in place of the job's.
 
-    ValueError if there is a default group already, or for a wrong argument; RuntimeError where ranks can't be joined.
+    ValueError if there is a default group already, or for a wrong argument; RuntimeError if ranks can't be joined.
 
     >>> dist.init_process_group("gloo")
     >>> dist.get_rank(), dist.get_world_size()
@@ -186,143 +192,158 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
     if store is not None and not (rank >= 0 and world_size > 0):
         raise ValueError("init_process_group(store=...) needs world_size and rank")
     if comm is None:
-        rank, size = joined(init_method, rank, world_size, store, limit or default_pg_timeout)
+        rank, size = join_job(init_method, rank, world_size, store, limit or default_pg_timeout)
         base = world()
     else:
         base, size = communicator(comm), world_size
     if len(base.held) > 1:
         raise ValueError(f"init_process_group: a process group has one rank in each process, {base!r} has {base.size}")
-    told = base.allgather_object([(rank, size)])     # so that what is wrong on one rank is an error on all
-    others = {place: wanted for place, (_, wanted) in enumerate(told) if 0 < wanted != base.size}
+    arguments = base.allgather_object([(rank, size)])        # so that a mistake on one rank is an error on all
+    others = {place: expected for place, (_, expected) in enumerate(arguments) if 0 < expected != base.size}
     if others:
         raise RuntimeError(OTHER_SIZE.format(wanted="/".join(map(str, sorted(set(others.values())))), size=base.size,
                                              s="s" * (len(others) > 1), ranks=", ".join(map(str, others))))
-    given = [number for number, _ in told]
-    if any(number >= 0 for number in given) and sorted(given) != list(range(base.size)):
-        raise RuntimeError(f"init_process_group: rank={rank} here, but the {base.size} ranks of this job say {given}; each "
+    ranks = [number for number, _ in arguments]
+    if any(number >= 0 for number in ranks) and sorted(ranks) != list(range(base.size)):
+        raise RuntimeError(f"init_process_group: rank={rank} here, but the {base.size} ranks of this job say {ranks}; each "
                            f"number from 0 to {base.size - 1} is to be there once")
-    made = base.duplicate() if rank < 0 or given == sorted(given) else base.split(0, rank)
+    group_comm = base.duplicate() if rank < 0 or ranks == sorted(ranks) else base.split(0, rank)
     state = _process
-    if made.kind == "threads":
+    if group_comm.kind == "threads":
         state = _State()
         _thread.set(state)
-    state.world = ProcessGroup(made, range(made.size), named, group_name or "0", "default_pg", limit or default_pg_timeout)
-    state.groups, state.made = [state.world], 1
-    _watch(state, limit)
+    state.world = ProcessGroup(group_comm, range(group_comm.size), named, group_name or "0", "default_pg",
+                               limit or default_pg_timeout)
+    state.groups, state.groups_created = [state.world], 1
+    _set_stall_limit(state, limit)
 
 
-def destroy_process_group(group: Any = None) -> None:
-    """Free a group, or (the default one) all groups. Collective over the group. ValueError if it is none, or freed."""
+def destroy_process_group(group: Group = None) -> None:
+    """Free a group, or, for the default one, all groups. Collective over the group. ValueError if it is not a group, or was
+    freed."""
     state = _state()
     if group is None or group is state.world:
         default_group()
-        for each in reversed(state.groups):
-            _free(each)
-        state.world, state.groups, state.made, state.limit = None, [], 0, None
+        for other in reversed(state.groups):
+            _free(other)
+        state.world, state.groups, state.groups_created, state.limit = None, [], 0, None
         _thread.set(None)
         return
-    if is_member(group):
-        state.groups.remove(group)
-        _free(group)
+    pg = _own_group(group)
+    if pg is not None:
+        state.groups.remove(pg)
+        _free(pg)
 
 
 def _free(group: ProcessGroup) -> None:
+    """Complete the group's collectives and free its communicator."""
     group.settle()
     group.communicator.free()
 
 
-def _timeout(timeout: Any) -> timedelta | None:
+def _timeout(timeout: timedelta | None) -> timedelta | None:
+    """The timeout; TypeError if it is of another type."""
     if timeout is not None and not isinstance(timeout, timedelta):
         raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout!r}")
     return timeout
 
 
-def _watch(state: _State, limit: timedelta | None) -> None:
-    """Let the watchdog end a job that waits longer than the longest timeout that was asked for."""
+def _set_stall_limit(state: _State, limit: timedelta | None) -> None:
+    """Let the watchdog end the job when a rank waits longer than the longest timeout of all groups."""
     if limit is not None and state.world is not None and state.world.communicator.kind == "mpi":
         state.limit = limit if state.limit is None else max(limit, state.limit)
         stall_limit(state.limit.total_seconds(), abort=True)
 
 
-# --- asking ---------------------------------------------------------------------------------------------------------------
+# --- ranks and sizes -------------------------------------------------------------------------------------------------------
 
 def default_group() -> ProcessGroup:
     """The default group; ValueError before init_process_group."""
-    found = _state().world
-    if found is None:
+    world = _state().world
+    if world is None:
         raise ValueError(NOT_INITIALIZED)
-    return found
+    return world
 
 
-def is_member(group: Any) -> bool:
-    """Whether this rank is in a group (None: the default one). ValueError if it is no group, or was destroyed."""
+def _own_group(group: Group) -> ProcessGroup | None:
+    """The group (None: the default one); None for NON_GROUP_MEMBER. ValueError if it is not a group, or was destroyed."""
     world = default_group()
     if group is None or group is world:
-        return True
+        return world
     if isinstance(group, int) and group == GroupMember.NON_GROUP_MEMBER:
-        return False
+        return None
     if not isinstance(group, ProcessGroup) or group not in _state().groups:
         raise ValueError(f"Group {group!r} is not registered, please create group with new_group()")
-    return True
+    return group
 
 
-def member_of(group: Any, name: str) -> ProcessGroup | None:
-    """The group that a collective is called on; None, with a warning, where this rank is not in it."""
-    if is_member(group):
-        return default_group() if group is None else group
+def is_member(group: Group) -> bool:
+    """Whether this rank is in a group (None: the default one). ValueError if it is not a group, or was destroyed."""
+    return _own_group(group) is not None
+
+
+def member_of(group: Group, name: str) -> ProcessGroup | None:
+    """The group of a collective; None, with a warning, if this rank is not in it."""
+    pg = _own_group(group)
+    if pg is not None:
+        return pg
     warnings.warn(f"Running {name} on global rank {get_rank()} which does not belong to the given group.", stacklevel=3)
     return None
 
 
-def get_rank(group: Any = None) -> int:
-    """This process's number in the group (default: in the job); -1 if it is not in it."""
-    return (default_group() if group is None else group).rank() if is_member(group) else -1
+def get_rank(group: Group = None) -> int:
+    """This process's rank in the group (default: in the job); -1 if it is not in it."""
+    pg = _own_group(group)
+    return -1 if pg is None else pg.rank()
 
 
-def get_world_size(group: Any = None) -> int:
+def get_world_size(group: Group = None) -> int:
     """The number of members of the group; -1 if this process is not in it."""
-    return (default_group() if group is None else group).size() if is_member(group) else -1
+    pg = _own_group(group)
+    return -1 if pg is None else pg.size()
 
 
-def get_backend(group: Any = None) -> str:
-    """The backend's name that the group was made with, "mpi" by default. MPI does the work whatever it says."""
-    return str(_known(group).backend)
+def get_backend(group: Group = None) -> str:
+    """The name of the backend that the group was created with, "mpi" by default. All of them use MPI."""
+    return str(_group_of(group).backend)
 
 
-def get_backend_config(group: Any = None) -> str:
-    """get_backend, for each device."""
+def get_backend_config(group: Group = None) -> str:
+    """The backend of each device, as "cpu:mpi"."""
     return f"cpu:{get_backend(group)}"
 
 
-def _known(group: Any) -> ProcessGroup:
-    if not is_member(group):
+def _group_of(group: Group) -> ProcessGroup:
+    """The group; ValueError if this rank is not in it."""
+    pg = _own_group(group)
+    if pg is None:
         raise ValueError("Invalid process group specified")
-    return default_group() if group is None else group
+    return pg
 
 
-def get_process_group_ranks(group: Any = None) -> list[int]:
+def get_process_group_ranks(group: Group = None) -> list[int]:
     """The members' global ranks, by group rank."""
-    return list(_known(group).ranks)
+    return list(_group_of(group).ranks)
 
 
-def get_group_rank(group: Any, global_rank: int) -> int:
-    """The number in the group of a global rank; ValueError if it is no member."""
-    ranks = _known(group).ranks
+def get_group_rank(group: Group, global_rank: int) -> int:
+    """The group rank of a global rank; ValueError if it is not a member."""
+    ranks = _group_of(group).ranks
     if global_rank not in ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group!r}")
     return ranks.index(global_rank)
 
 
-def get_global_rank(group: Any, group_rank: int) -> int:
-    """The global rank of a member; ValueError if there is none of that number."""
-    ranks = _known(group).ranks
+def get_global_rank(group: Group, group_rank: int) -> int:
+    """The global rank of a group rank; ValueError if there is no such member."""
+    ranks = _group_of(group).ranks
     if not 0 <= group_rank < len(ranks):
         raise ValueError(f"Group rank {group_rank} is not part of group {group!r}")
     return ranks[group_rank]
 
 
 def place_of(group: ProcessGroup, rank: int | None, group_rank: int | None, name: str, default: int | None = None) -> int:
-    """The number in the group of a root or peer, that is given by its global rank or by its group rank."""
+    """The group rank of a root or peer that is given by its global rank or by its group rank."""
     if rank is not None and group_rank is not None:
         raise ValueError(f"{name}: Can't specify both group_rank and global_rank")
     if group_rank is not None:
@@ -351,64 +372,66 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
 # --- groups of some of the ranks -------------------------------------------------------------------------------------------
 
 def new_group(ranks: Sequence[int] | None = None, timeout: timedelta | None = None, backend: str | None = None,
-              pg_options: Any = None, use_local_synchronization: bool = False, group_desc: str | None = None,
-              device_id: Any = None, sort_ranks: bool = True) -> Any:
-    """A group of some ranks, given by their global ranks (default: all), numbered in their order, or, with
-    sort_ranks=False, as they are listed. Collective over all ranks, also those that are no members, which get
-    GroupMember.NON_GROUP_MEMBER; they name the same ranks.
+              pg_options: object = None, use_local_synchronization: bool = False, group_desc: str | None = None,
+              device_id: object = None, sort_ranks: bool = True) -> ProcessGroup | int:
+    """Create a group of the listed global ranks (default: all), in ascending order, or, with sort_ranks=False, in the
+    order of the list. Collective over all ranks, which pass the same list; returns GroupMember.NON_GROUP_MEMBER on other
+    ranks.
 
-    ValueError for ranks that are not there or come twice; CollectiveError, everywhere, if ranks name different ones.
+    ValueError for ranks that do not exist or are listed twice; CollectiveError, on all ranks, if the lists differ.
     """
     world = default_group()
     if use_local_synchronization:
         raise NotImplementedError("new_group(use_local_synchronization=True): all ranks of the job call new_group here")
     limit = _timeout(timeout)
-    with world.telling("new_group"):
+    with world.raise_on_all_ranks("new_group"):
         named = world.backend if backend is None else Backend.of(backend)
-        wanted = _ranks(range(world.size()) if ranks is None else ranks, world.size(), sort_ranks)
-    _agreed(world, "new_group", wanted)
-    return _made(world, wanted, named, limit, group_desc)
+        expected = _checked_ranks(range(world.size()) if ranks is None else ranks, world.size(), sort_ranks)
+    _check_same_ranks(world, "new_group", expected)
+    return _create_group(world, expected, named, limit, group_desc)
 
 
-def _ranks(ranks: Sequence[int], size: int, sort: bool = True) -> list[int]:
-    wanted = [int(rank) for rank in ranks]
-    if len(set(wanted)) < len(wanted):
-        raise ValueError(f"ranks list must not contain duplicate entries, got {wanted}")
-    for rank in wanted:
+def _checked_ranks(ranks: Sequence[int], size: int, sort: bool = True) -> list[int]:
+    """The ranks as ints; ValueError if one is out of range or listed twice."""
+    expected = [int(rank) for rank in ranks]
+    if len(set(expected)) < len(expected):
+        raise ValueError(f"ranks list must not contain duplicate entries, got {expected}")
+    for rank in expected:
         if not 0 <= rank < size:
             raise ValueError(f"Rank {rank} is out of range. Valid ranks are 0 to {size - 1} (world_size={size})")
-    return sorted(wanted) if sort else wanted
+    return sorted(expected) if sort else expected
 
 
-def _agreed(group: ProcessGroup, name: str, wanted: Any) -> None:
-    """CollectiveError on all ranks unless they name the same."""
-    told = group.communicator.allgather_object([wanted])
-    if any(each != told[0] for each in told):
+def _check_same_ranks(group: ProcessGroup, name: str, ranks: Sequence[Any]) -> None:
+    """CollectiveError on all ranks unless all pass the same ranks."""
+    gathered = group.communicator.allgather_object([ranks])
+    if any(other != gathered[0] for other in gathered):
         raise CollectiveError(f"{name}: the ranks name different groups: " + "; ".join(
-            f"rank {rank}: {each}" for rank, each in enumerate(told)))
+            f"rank {rank}: {other}" for rank, other in enumerate(gathered)))
 
 
-def _made(parent: ProcessGroup, wanted: list[int], backend: Backend, limit: timedelta | None,
-          description: str | None) -> Any:
-    """The group of some of the parent's members, listed by their numbers there."""
-    state, me = _state(), parent.rank()
-    state.made += 1
-    comm = parent.communicator.split(0 if me in wanted else None, wanted.index(me) if me in wanted else 0)
-    _watch(state, limit)
+def _create_group(parent: ProcessGroup, ranks: list[int], backend: Backend, limit: timedelta | None,
+                  description: str | None) -> ProcessGroup | int:
+    """The group of some members of the parent, listed by their ranks in the parent."""
+    state, rank = _state(), parent.rank()
+    state.groups_created += 1
+    comm = parent.communicator.split(0 if rank in ranks else None, ranks.index(rank) if rank in ranks else 0)
+    _set_stall_limit(state, limit)
     if comm is None:
         return GroupMember.NON_GROUP_MEMBER
-    name = str(state.made - 1)
-    made = ProcessGroup(comm, [parent.ranks[place] for place in wanted], backend, name, description or "undefined",
-                        limit or default_pg_timeout)
-    state.groups.append(made)
-    return made
+    name = str(state.groups_created - 1)
+    group = ProcessGroup(comm, [parent.ranks[place] for place in ranks], backend, name, description or "undefined",
+                         limit or default_pg_timeout)
+    state.groups.append(group)
+    return group
 
 
-def new_subgroups(group_size: int | None = None, group: Any = None, timeout: timedelta | None = None,
-                  backend: str | None = None, pg_options: Any = None,
-                  group_desc: str | None = None) -> tuple[Any, list[Any]]:
-    """Groups of group_size ranks that follow each other: this rank's own, and the list of all (NON_GROUP_MEMBER for those
-    of others). Collective. ValueError if they don't divide the ranks evenly."""
+def new_subgroups(group_size: int | None = None, group: Group = None, timeout: timedelta | None = None,
+                  backend: str | None = None, pg_options: object = None,
+                  group_desc: str | None = None) -> tuple[ProcessGroup | None, list[ProcessGroup | int]]:
+    """Create groups of group_size consecutive ranks. Returns this rank's group, and the list of all (with
+    NON_GROUP_MEMBER for groups without this rank). Collective. ValueError if the number of ranks is not a multiple of
+    group_size."""
     size = get_world_size(group)
     if group_size is None:
         raise ValueError("new_subgroups: pass group_size; its default counts GPUs, and there are none")
@@ -425,46 +448,48 @@ def new_subgroups(group_size: int | None = None, group: Any = None, timeout: tim
 
 
 def new_subgroups_by_enumeration(ranks_per_subgroup_list: Sequence[Sequence[int]], timeout: timedelta | None = None,
-                                 backend: str | None = None, pg_options: Any = None,
-                                 group_desc: str | None = None) -> tuple[Any, list[Any]]:
-    """Groups of the listed global ranks: this rank's own (None if it is in none), and the list of all. Collective.
-    ValueError if a rank is in two."""
+                                 backend: str | None = None, pg_options: object = None,
+                                 group_desc: str | None = None
+                                 ) -> tuple[ProcessGroup | None, list[ProcessGroup | int]]:
+    """Create groups of the listed global ranks. Returns this rank's group (None if it is in none), and the list of all.
+    Collective. ValueError if a rank is in two groups."""
     flat = [rank for ranks in ranks_per_subgroup_list for rank in ranks]
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
     if len(set(flat)) < len(flat):
         raise ValueError(f"new_subgroups_by_enumeration: a rank is in two of the groups {list(ranks_per_subgroup_list)}")
-    made = [new_group(ranks, timeout, backend, pg_options, group_desc=group_desc) for ranks in ranks_per_subgroup_list]
-    mine = [each for each in made if each != GroupMember.NON_GROUP_MEMBER]
-    return (mine[0] if mine else None), made
+    groups = [new_group(ranks, timeout, backend, pg_options, group_desc=group_desc) for ranks in ranks_per_subgroup_list]
+    return next((group for group in groups if isinstance(group, ProcessGroup)), None), groups
 
 
-def split_group(parent_pg: Any = None, split_ranks: Sequence[Sequence[int]] | None = None,
-                timeout: timedelta | None = None, pg_options: Any = None, group_desc: str | None = None,
-                backend: str | None = None) -> Any:
-    """Cut a group (default: all ranks) in the listed parts, of group ranks, at once: this rank's part, None if it is in
-    none. Collective over the group. ValueError if a rank is in two parts; pg_options is for NCCL: NotImplementedError."""
+def split_group(parent_pg: Group = None, split_ranks: Sequence[Sequence[int]] | None = None,
+                timeout: timedelta | None = None, pg_options: object = None, group_desc: str | None = None,
+                backend: str | None = None) -> ProcessGroup | None:
+    """Split a group (default: all ranks) into the listed parts, given by group ranks. Returns this rank's part, None if
+    it is in none. Collective over the group. ValueError if a rank is in two parts; NotImplementedError for pg_options
+    (NCCL's)."""
     parent = member_of(parent_pg, "split_group")
     if parent is None:
         return None
     if pg_options is not None:
         raise NotImplementedError("split_group(pg_options=...): options of NCCL; there are none of MPI")
     limit = _timeout(timeout)
-    with parent.telling("split_group"):
+    with parent.raise_on_all_ranks("split_group"):
         if not split_ranks:
             raise ValueError("split_ranks cannot be None or empty")
-        parts = [_ranks(part, parent.size()) for part in split_ranks]
-        _ranks([rank for part in parts for rank in part], parent.size())
+        parts = [_checked_ranks(part, parent.size()) for part in split_ranks]
+        _checked_ranks([rank for part in parts for rank in part], parent.size())
         named = parent.backend if backend is None else Backend.of(backend)
-    _agreed(parent, "split_group", parts)
-    mine = next((number for number, part in enumerate(parts) if parent.rank() in part), None)
+    _check_same_ranks(parent, "split_group", parts)
+    part_number = next((number for number, part in enumerate(parts) if parent.rank() in part), None)
     state = _state()
-    comm = parent.communicator.split(mine)
-    state.made += 1
-    _watch(state, limit)
-    if mine is None or comm is None:
+    comm = parent.communicator.split(part_number)
+    state.groups_created += 1
+    _set_stall_limit(state, limit)
+    if part_number is None or comm is None:
         return None
-    made = ProcessGroup(comm, [parent.ranks[place] for place in parts[mine]], named, f"{state.made - 1}.{mine}",
-                        group_desc or "undefined", limit or default_pg_timeout)
-    state.groups.append(made)
-    return made
+    group = ProcessGroup(comm, [parent.ranks[place] for place in parts[part_number]], named,
+                         f"{state.groups_created - 1}.{part_number}", group_desc or "undefined",
+                         limit or default_pg_timeout)
+    state.groups.append(group)
+    return group

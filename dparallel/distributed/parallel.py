@@ -1,5 +1,6 @@
-"""torch.nn.parallel's names, which autograd.nn.parallel takes from here: DataParallel and DistributedDataParallel as PyTorch
-names their parameters and states, with "module." before the module's own names."""
+"""The names of torch.nn.parallel, which autograd.nn.parallel imports. As in PyTorch, the names of parameters and states of
+DataParallel and DistributedDataParallel begin with "module.".
+"""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from .groups import is_member, member_of
 
 
 class DataParallel(Wrapper):
-    """dparallel.DataParallel with PyTorch's names of parameters, buffers and states: "module." before the module's own.
-    NotImplementedError with shard=, where parameters() are slices: use dparallel.DataParallel."""
+    """dparallel.DataParallel with PyTorch's names of parameters, buffers and states, which begin with "module.".
+    NotImplementedError with shard=, where parameters() are shards: use dparallel.DataParallel."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if kwargs.get("shard"):
@@ -32,14 +33,14 @@ class DataParallel(Wrapper):
 
 
 class DistributedDataParallel(DataParallel):
-    """`module` on every rank of process_group (default: the default group): backward() leaves in .grad, on every rank, the
-    mean over ranks of their gradients. Ranks count alike, whatever their batches are; DataParallel counts rows.
+    """`module` on every rank of process_group (default: the default group): backward() sets .grad, on every rank, to the
+    mean of the ranks' gradients. All ranks have the same weight, whatever their batches; dparallel.DataParallel weights
+    by rows.
 
-    The arguments are PyTorch's. device_ids and output_device are for GPUs: None or empty, else ValueError, as PyTorch has
-    it for modules on the CPU. gradient_as_bucket_view=True spares the copy out of the buckets; a gradient that one
-    keeps then changes in the next pass.
-    find_unused_parameters: unused ones are found at no cost, False warns of them. NotImplementedError names what is not
-    here: device_mesh, skip_all_reduce_unused_params, bucket_cap_mb_list, batched_grad_copy.
+    The arguments are PyTorch's. device_ids and output_device are for GPUs: ValueError unless None or empty, as in PyTorch
+    for modules on the CPU. gradient_as_bucket_view=True avoids the copy out of the buckets; a gradient that the user keeps
+    then changes in the next pass. find_unused_parameters: unused parameters are found at no cost, False warns of them.
+    NotImplementedError for device_mesh, skip_all_reduce_unused_params, bucket_cap_mb_list, batched_grad_copy.
 
     ValueError before init_process_group; RuntimeError if no parameter requires a gradient.
 
@@ -57,14 +58,14 @@ class DistributedDataParallel(DataParallel):
                  forward_sync_buffers: bool | None = None) -> None:
         if not is_member(process_group):
             raise RuntimeError("DistributedDataParallel: this rank is not in the process group")
-        members: Any = member_of(process_group, "DistributedDataParallel")
-        with members.telling("DistributedDataParallel"):
+        pg: Any = member_of(process_group, "DistributedDataParallel")
+        with pg.raise_on_all_ranks("DistributedDataParallel"):
             if device_ids or output_device is not None:
                 raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with GPU "
                                  f"modules, but got device_ids {device_ids}, output_device {output_device}; there are no "
                                  "devices but the CPU here: pass None")
-        self.gradient_as_bucket_view = gradient_as_bucket_view           # read by what super().__init__() makes
-        super().__init__(module, dim=dim, comm=members.communicator, batch="own", average="ranks",
+        self.gradient_as_bucket_view = gradient_as_bucket_view           # read by _make_reducer(), in super().__init__()
+        super().__init__(module, dim=dim, comm=pg.communicator, batch="own", average="ranks",
                          bucket_cap_mb=bucket_cap_mb, broadcast_buffers=broadcast_buffers, init_sync=init_sync,
                          find_unused_parameters=find_unused_parameters, check_reduction=check_reduction,
                          gradient_as_bucket_view=None, static_graph=static_graph,
@@ -73,17 +74,18 @@ class DistributedDataParallel(DataParallel):
                          forward_sync_buffers=forward_sync_buffers, device_mesh=device_mesh,
                          skip_all_reduce_unused_params=skip_all_reduce_unused_params,
                          bucket_cap_mb_list=bucket_cap_mb_list, batched_grad_copy=batched_grad_copy)
-        self.process_group, self.device_ids, self.output_device = members, None, None
+        self.process_group, self.device_ids, self.output_device = pg, None, None
         self._synchronizing = True
 
     def _make_reducer(self) -> Any:
+        """The reducer of DataParallel, with gradients in separate memory unless gradient_as_bucket_view."""
         reducer = super()._make_reducer()
         reducer.grad_in_bucket = self.gradient_as_bucket_view
         return reducer
 
     @property
     def require_backward_grad_sync(self) -> bool:
-        """Whether backward() sums over ranks: what no_sync() turns off for a block. Scripts set it before forward."""
+        """Whether backward() sums over ranks; False in no_sync(). Scripts may assign it before forward."""
         return self._synchronizing if self._reducer is None else self._reducer.enabled
 
     @require_backward_grad_sync.setter

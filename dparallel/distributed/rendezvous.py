@@ -1,10 +1,10 @@
-"""Who this process is in its job, by what init_process_group was given and what the environment says; and how processes that
-no MPI launcher has started become the ranks of an MPI job.
+"""Rendezvous for init_process_group(): the rank and size of this process, and how processes that no MPI launcher has started
+become the ranks of an MPI job.
 
-For these rank 0 starts an mpirun of as many processes, launch/place.py, on this host. Each of them hands its place in the
-job, the variables and the connection by which an MPI library finds mpirun, to the process that is to be that rank, which
-then starts MPI in it. So it is the same for all MPIs, and what mpirun does for its ranks (a failure ends the job) it does
-for these. They meet at a Unix socket, named after MASTER_ADDR and MASTER_PORT, or what init_method says in their place.
+Rank 0 starts an mpirun of as many processes, each running launch/place.py, on this host. Each of these sends the
+variables and the connection by which an MPI library finds mpirun to the process that becomes this rank, which then starts
+MPI with them. This is the same for all MPI libraries, and mpirun treats these processes as its ranks (a failure ends the
+job). The processes connect at a Unix socket whose name depends on MASTER_ADDR and MASTER_PORT, or on init_method.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ import threading
 import time
 import traceback
 from datetime import timedelta
+from types import TracebackType
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from launch import place
 from launch.cli import parser
@@ -33,17 +34,18 @@ from launch.mpirun import LaunchError, command, find, outer
 
 from ..comm import launched_size, world
 from ..comm.environment import environment
+from .stores import Store
 
 METHODS = ("env", "tcp", "file")
-PERIOD = 0.02                                        # seconds between two tries to reach rank 0
-GRACE = 10.0                                         # seconds in which rank 0 tells others that they can't be joined
-PATIENCE = timedelta(minutes=5)                      # how long at most processes wait for each other to come
-HOW = "Start the script with `dprun -n {size} script.py`, or mpirun or srun, which need no world_size"
+RETRY_SECONDS = 0.02                                        # seconds between two attempts to connect to rank 0
+REPORT_SECONDS = 10.0                                         # seconds in which rank 0 reports a failure to other ranks
+MAX_WAIT = timedelta(minutes=5)                      # the longest time that processes wait for each other
+REMEDY = "Start the script with `dprun -n {size} script.py`, or mpirun or srun, which need no world_size"
 
 
-def joined(init_method: str | None, rank: int, size: int, store: Any, timeout: timedelta) -> tuple[int, int]:
-    """The rank and the number of ranks that were asked for, -1 for what MPI is to say. Where there is no MPI launcher, but
-    several ranks are asked for, they are joined by one."""
+def join_job(init_method: str | None, rank: int, size: int, store: Store | None, timeout: timedelta) -> tuple[int, int]:
+    """The requested rank and number of ranks, -1 for values that MPI determines. If several ranks are requested and there
+    is no MPI launcher, this process becomes a rank of an MPI job that rank 0 starts."""
     method = urlsplit(init_method or "env://")
     if method.scheme not in METHODS:
         raise RuntimeError(f"No rendezvous handler for {init_method!r}: it begins with env://, tcp:// or file://")
@@ -60,29 +62,29 @@ def joined(init_method: str | None, rank: int, size: int, store: Any, timeout: t
         return (-1, size) if size <= 1 and not announced else (rank, size)
     if rank < 0:
         raise ValueError(f"init_process_group: world_size={size} without a rank, and no MPI launcher. "
-                         + HOW.format(size=size))
+                         + REMEDY.format(size=size))
     if rank >= size:
         raise ValueError(f"init_process_group: rank={rank} is not one of the {size} ranks")
-    limit = min(timeout, PATIENCE).total_seconds()
-    _take_place(_path(method, size, rank, store), rank, size, limit)
+    seconds = min(timeout, MAX_WAIT).total_seconds()
+    _become_rank(_socket_path(method, size, rank, store), rank, size, seconds)
     return rank, size
 
 
-def _path(method: Any, size: int, rank: int, store: Any) -> str:
-    """Where the processes of this job meet: a socket in a folder of this user's."""
-    if store is not None:                            # what rank 0 makes up
+def _socket_path(method: SplitResult, size: int, rank: int, store: Store | None) -> str:
+    """The path of the socket at which the processes of this job connect, in a folder of this user."""
+    if store is not None:                            # a key that rank 0 draws
         if rank == 0:
             store.set("dparallel/rendezvous", os.urandom(8).hex())
         key = store.get("dparallel/rendezvous").decode()
     elif method.scheme == "file":
         key = os.path.realpath(method.path)
     else:
-        address, port = method.hostname, method.port
+        address, port = method.hostname, str(method.port or "")
         if method.scheme == "env":
             address, port = environment.text("MASTER_ADDR"), environment.text("MASTER_PORT")
         if not address or not port:
             raise ValueError(f"init_process_group: {size} ranks, and neither an MPI launcher nor MASTER_ADDR and "
-                             f"MASTER_PORT in the environment. {HOW.format(size=size)}")
+                             f"MASTER_PORT in the environment. {REMEDY.format(size=size)}")
         local = environment.number("LOCAL_WORLD_SIZE")
         if 0 < local < size or not _is_here(address):
             raise RuntimeError(f"init_process_group: the {size} ranks are on several hosts (MASTER_ADDR={address}), and no "
@@ -97,7 +99,7 @@ def _path(method: Any, size: int, rank: int, store: Any) -> str:
 
 
 def _is_here(address: str) -> bool:
-    """Whether an address is one of this host."""
+    """Whether an address belongs to this host."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.bind((socket.gethostbyname(address), 0))
@@ -106,36 +108,36 @@ def _is_here(address: str) -> bool:
     return True
 
 
-def _take_place(path: str, rank: int, size: int, limit: float) -> None:
+def _become_rank(path: str, rank: int, size: int, seconds: float) -> None:
     """Become rank `rank` of an MPI job of `size` processes: set the variables that MPI reads when it starts."""
     mpi = sys.modules.get("mpi4py.MPI")
     if mpi is not None and mpi.Is_initialized():
         raise RuntimeError("init_process_group: MPI was started here before, for this process alone (import mpi4py.MPI "
-                           f"after init_process_group). {HOW.format(size=size)}")
-    deadline = time.monotonic() + limit
+                           f"after init_process_group). {REMEDY.format(size=size)}")
+    deadline = time.monotonic() + seconds
     try:
-        found = _host(path, size, deadline) if rank == 0 else _asked(path, rank, deadline)
+        variables, descriptors = _start_mpirun(path, size, deadline) if rank == 0 else _request_slot(path, rank, deadline)
     except TimeoutError:
         raise RuntimeError(f"init_process_group: rank {rank} of {size}, which no MPI launcher has started, waited "
-                           f"{limit:g} s for the others on this host. {HOW.format(size=size)}") from None
+                           f"{seconds:g} s for the others on this host. {REMEDY.format(size=size)}") from None
     except LaunchError as error:
         raise RuntimeError(f"init_process_group: no MPI launcher has started the {size} ranks, and rank 0 can't start one: "
                            f"{error}") from error
-    variables, descriptors = found
     if place.CONNECTION in variables:
         variables[place.CONNECTION] = str(descriptors[1])
     environment.update(variables)
-    world.cache_clear()                              # it may have been asked before: there was one process then
-    _End(descriptors[0])
+    world.cache_clear()                              # it may have been called before, when there was one process
+    _EndReporter(descriptors[0])
 
 
-def _host(path: str, size: int, deadline: float) -> tuple[dict[str, str], list[int]]:
-    """Rank 0: start mpirun, and bring each place to who is to take it; this rank's own place."""
+def _start_mpirun(path: str, size: int, deadline: float) -> tuple[dict[str, str], list[int]]:
+    """On rank 0: start mpirun, and send the variables and descriptors of each of its processes to the rank that takes them.
+    Returns those of rank 0."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)                              # of a job that was killed
     options = parser().parse_args(["-n", str(size), place.__file__, path])
     places: dict[int, Any] = {}
-    takers: dict[int, socket.socket] = {}
+    connections: dict[int, socket.socket] = {}
     mpirun = None
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
@@ -143,7 +145,7 @@ def _host(path: str, size: int, deadline: float) -> tuple[dict[str, str], list[i
         try:
             mpirun = subprocess.Popen(command(find(), options, []), env=outer(), stdin=subprocess.DEVNULL,
                                       start_new_session=True)
-            while len(places) < size or len(takers) < size - 1:
+            while len(places) < size or len(connections) < size - 1:
                 server.settimeout(max(0.01, min(0.2, deadline - time.monotonic())))
                 if time.monotonic() > deadline:
                     raise TimeoutError
@@ -157,8 +159,8 @@ def _host(path: str, size: int, deadline: float) -> tuple[dict[str, str], list[i
                         places[message["place"]] = message["variables"], descriptors
                         connection.close()
                     else:
-                        takers[message["rank"]] = connection
-            for rank, connection in takers.items():
+                        connections[message["rank"]] = connection
+            for rank, connection in connections.items():
                 variables, descriptors = places[rank]
                 place.send(connection, variables, descriptors)
                 connection.close()
@@ -168,7 +170,7 @@ def _host(path: str, size: int, deadline: float) -> tuple[dict[str, str], list[i
             if mpirun is not None:
                 mpirun.terminate()
             if isinstance(error, LaunchError):
-                _tell(server, takers, size, str(error))
+                _report_problem(server, connections, size, str(error))
             raise
         finally:
             with contextlib.suppress(FileNotFoundError):
@@ -176,21 +178,21 @@ def _host(path: str, size: int, deadline: float) -> tuple[dict[str, str], list[i
     return places[0]
 
 
-def _tell(server: socket.socket, takers: dict[int, socket.socket], size: int, problem: str) -> None:
-    """Tell the ranks that are here, or come soon, that they can't be joined."""
-    deadline = time.monotonic() + GRACE
+def _report_problem(server: socket.socket, connections: dict[int, socket.socket], size: int, problem: str) -> None:
+    """Send the problem to the ranks that have connected, or connect within REPORT_SECONDS."""
+    deadline = time.monotonic() + REPORT_SECONDS
     with contextlib.suppress(OSError):
-        while len(takers) < size - 1 and time.monotonic() < deadline:
+        while len(connections) < size - 1 and time.monotonic() < deadline:
             server.settimeout(max(0.01, deadline - time.monotonic()))
             connection = server.accept()[0]
-            takers[_receive(connection)[0].get("rank", -1)] = connection
-    for connection in takers.values():
+            connections[_receive(connection)[0].get("rank", -1)] = connection
+    for connection in connections.values():
         with contextlib.suppress(OSError):
             place.send(connection, {"problem": problem}, [])
 
 
-def _asked(path: str, rank: int, deadline: float) -> tuple[dict[str, str], list[int]]:
-    """Another rank: its place, from rank 0."""
+def _request_slot(path: str, rank: int, deadline: float) -> tuple[dict[str, str], list[int]]:
+    """On other ranks: request the variables and descriptors from rank 0."""
     while True:
         connection = socket.socket(socket.AF_UNIX)
         try:
@@ -201,16 +203,16 @@ def _asked(path: str, rank: int, deadline: float) -> tuple[dict[str, str], list[
             if "problem" in variables:
                 raise LaunchError(variables["problem"])
             return variables, descriptors
-        except OSError as error:                     # not there yet, or one that was killed
+        except OSError as error:                     # rank 0 does not listen yet, or was killed
             if time.monotonic() > deadline or isinstance(error, TimeoutError):
                 raise TimeoutError from error
         finally:
             connection.close()
-        time.sleep(PERIOD)
+        time.sleep(RETRY_SECONDS)
 
 
-def _receive(connection: socket.socket) -> tuple[Any, list[int]]:
-    """A message and the file descriptors that came with it."""
+def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """A message and the file descriptors that were sent with it."""
     head, ancillary, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(2 * array.array("i").itemsize))
     descriptors = array.array("i")
     for level, kind, data in ancillary:
@@ -227,50 +229,51 @@ def _receive(connection: socket.socket) -> tuple[Any, list[int]]:
     return json.loads(text), list(descriptors)
 
 
-class _End:
-    """Tells launch/place.py how this process ends: well, or by an error, which ends the job on all ranks. `link` is a bare
-    file descriptor: a socket object would be closed before Python's last step, where MPI ends."""
+class _EndReporter:
+    """Reports to launch/place.py how this process ends: normally, or by an error, which ends the job on all ranks. `link`
+    is a file descriptor, as a socket object would be closed before Python's last step, in which MPI ends."""
 
     def __init__(self, link: int) -> None:
         self.link, self.process, self.hook = link, os.getpid(), sys.excepthook
-        atexit.register(self.well)                   # before MPI is started, so it comes after what that registers
-        sys.excepthook = self.failed
+        atexit.register(self.end_of_script)                   # before MPI starts, so it runs after MPI's functions
+        sys.excepthook = self.uncaught_error
         multiprocessing.util.Finalize(None, self.child_ends, exitpriority=-1000)         # a child runs no atexit functions
-        threading.Thread(target=self._follow, daemon=True).start()
+        threading.Thread(target=self._watch_mpirun, daemon=True).start()
 
-    def _follow(self) -> None:
-        """End when mpirun has ended the job: another rank has failed."""
+    def _watch_mpirun(self) -> None:
+        """End this process when mpirun has ended the job, because another rank has failed."""
         if not os.read(self.link, 1):
             sys.stderr.write(f"dparallel: process {self.process} is ended, because mpirun has ended the job\n")
-            self.leave()
+            self.end_all_ranks()
 
-    def leave(self) -> None:
-        """End this process, and so all ranks. Not by MPI_Abort, which may wait for the mpirun that runs elsewhere."""
+    def end_all_ranks(self) -> None:
+        """End this process and, by mpirun, all ranks. MPI_Abort is not used, as it may wait for mpirun."""
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(1)
 
-    def well(self) -> None:
-        """The end of the script."""
+    def end_of_script(self) -> None:
+        """Report the end of the script."""
         if os.getpid() == self.process:
             with contextlib.suppress(OSError):
                 os.write(self.link, place.DONE)
 
-    def failed(self, kind: Any, error: Any, trace: Any) -> None:
-        """An error that nobody caught: show it, and end all ranks."""
+    def uncaught_error(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """Show an exception that was not caught, and end all ranks."""
         self.hook(kind, error, trace)
         if os.getpid() == self.process:
-            self.leave()
+            self.end_all_ranks()
 
     def child_ends(self) -> None:
-        """The end of a process of multiprocessing: a forked one leaves without Python's own end, where MPI ends."""
+        """At the end of a process of multiprocessing: end MPI, since a forked process skips Python's last step, which
+        does."""
         if multiprocessing.parent_process() is None or os.getpid() != self.process:
             return
         error = sys.exc_info()[1]
         if error is not None and not (isinstance(error, SystemExit) and not error.code):
             traceback.print_exc()
-            self.leave()
-        self.well()
+            self.end_all_ranks()
+        self.end_of_script()
         mpi = sys.modules.get("mpi4py.MPI")
         if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():
             mpi.Finalize()

@@ -1,4 +1,4 @@
-"""Work: an operation under way, as async_op=True, isend and irecv give it."""
+"""Work and Future: the pending operations that async_op=True, isend and irecv return."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..comm import Handle
 
 
 class Work:
-    """An operation under way. What it was given must not be changed, and what it writes not be read, before wait().
+    """A pending operation. Before wait() its input tensors must not be changed, and its output tensors must not be read.
 
-    handle: the communicator's.   write: takes the handle's value into the tensors, and returns them, as result() will.
+    handle: the communicator's. write: writes the handle's value into the output tensors and returns them, for result().
     """
 
     def __init__(self, handle: Handle, write: Callable[[Any], list[Any]], source: Callable[[], int] | None = None) -> None:
@@ -23,7 +23,7 @@ class Work:
         self._callbacks: list[Callable[[], None]] = []
 
     def complete(self) -> None:
-        """Block until the operation has ended, well or not, and its result is written."""
+        """Block until the operation has completed or failed, and write its result."""
         if self._write is None:
             return
         write, self._write = self._write, None       # type: ignore[assignment]
@@ -36,15 +36,15 @@ class Work:
             callback()
 
     def when_done(self, callback: Callable[[], None]) -> None:
-        """Call back at the end of complete(), or now if that was before."""
+        """Call the callback at the end of complete(), or now if the operation has completed."""
         if self._write is None:
             callback()
         else:
             self._callbacks.append(callback)
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """Block until the tensors are written: True. The operation's error; RuntimeError if it takes longer than timeout,
-        after which one may wait again."""
+        """Block until the tensors are written, and return True. Raises the operation's error; RuntimeError after timeout,
+        after which wait() may be called again."""
         if timeout is not None and timeout > timedelta(0):
             deadline = time.monotonic() + timeout.total_seconds()
             while not self.is_completed():
@@ -57,34 +57,34 @@ class Work:
         return True
 
     def is_completed(self) -> bool:
-        """Whether it has ended, well or not: then the tensors are written."""
+        """Whether the operation has completed or failed. If it has completed, its tensors are written."""
         if self._write is not None and self._handle.done():
             self.complete()
         return self._write is None
 
     def is_success(self) -> bool:
-        """Whether it has ended well. RuntimeError while it is under way."""
+        """Whether the operation has completed without an error. RuntimeError while it is pending."""
         if not self.is_completed():
             raise RuntimeError("is_success() of an operation that is under way; call wait() first")
         return self._error is None
 
     def exception(self) -> BaseException | None:
-        """The error that it ended with."""
+        """The error with which the operation failed; None if it has not."""
         return self._error if self.is_completed() else None
 
     def result(self) -> list[Any]:
-        """The tensors that were written, once they are."""
+        """Wait, and return the tensors that were written."""
         self.wait()
         return self._result or []
 
     def synchronize(self) -> None:
-        """wait(): there are no streams here."""
+        """Wait for the operation: there are no streams here."""
         self.wait()
 
     block_current_stream = synchronize
 
     def source_rank(self) -> int:
-        """Of a receive: the global rank of the sender, once the message has come. RuntimeError for other operations."""
+        """Wait for a receive, and return the sender's global rank. RuntimeError for other operations."""
         if self._source is None:
             raise RuntimeError("source_rank() may only be called on work objects that correspond to a recv or recv-from-any")
         self.wait()
@@ -93,7 +93,7 @@ class Work:
     _source_rank = source_rank
 
     def get_future(self) -> Future:
-        """A future of result()."""
+        """A Future of result()."""
         return Future(self)
 
 
@@ -130,21 +130,21 @@ class Future:
         return self.wait()
 
     def then(self, function: Callable[[Future], Any]) -> Future:
-        """A future of function(this one), which runs when the operation is waited for."""
-        made = Future(self._work, function, self)
-        self._work.when_done(lambda: _ran(made))
-        return made
+        """A Future of function(this Future), which is called when the operation is waited for."""
+        following = Future(self._work, function, self)
+        self._work.when_done(lambda: _run(following))
+        return following
 
     def add_done_callback(self, function: Callable[[Future], Any]) -> None:
-        """Call function(this one) when the operation is waited for."""
+        """Call function(this Future) when the operation is waited for."""
         self.then(function)
 
 
-def _ran(future: Future) -> None:
-    """Let a future come to its value; its error is for who asks."""
+def _run(future: Future) -> None:
+    """Compute a Future's value; an error is raised by its wait()."""
     try:
         future.wait()
-    except Exception:                                # kept
+    except Exception:                                # stored
         return
 
 
