@@ -11,6 +11,7 @@ import numpy as np
 
 from ..base.devices import device
 from ..base.dtypes import Absent
+from ..base.types import DTypeLike
 from ..core.casting import DEFAULTS, cast_to, change_depth, of_device, set_device
 from ..core.modes import Modal, modes
 from ..core.tensor import Tensor
@@ -35,7 +36,8 @@ class autocast(Modal):
     >>> loss.backward()
     """
 
-    def __init__(self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
+    def __init__(self, device_type: str, dtype: DTypeLike = None, enabled: bool = True,
+                 cache_enabled: bool | None = None) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         _, lower = of_device(device_type)
@@ -105,7 +107,7 @@ def set_autocast_enabled(*arguments: Any) -> None:
     set_device(device_type, enabled, of_device(device_type)[1])
 
 
-def get_autocast_dtype(device_type: str) -> Any:
+def get_autocast_dtype(device_type: str) -> np.dtype[Any]:
     """The dtype that autocast of this thread casts to, on a type of device, or would if it were on."""
     return of_device(device_type)[1]
 
@@ -157,7 +159,8 @@ _, _, get_autocast_gpu_dtype, set_autocast_gpu_dtype = _of("cuda")
 
 # --- a Function of the user's ------------------------------------------------------------------------------------------
 
-def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: Any = None) -> Any:
+def custom_fwd(fwd: Callable[..., Any] | None = None, *, device_type: str,
+               cast_inputs: np.dtype[Any] | None = None) -> Callable[..., Any]:
     """Decorates a Function's forward, whose first argument is ctx: its backward, under custom_bwd, has forward's autocast.
 
     cast_inputs: floating-point Tensors among the arguments, float64 excepted, are cast to this dtype, and forward runs with
@@ -179,7 +182,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: Any = None) ->
     return forward
 
 
-def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
+def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
     """Decorates a Function's backward: it runs with the autocast that forward, under custom_fwd, ran with."""
     _check_type(device_type)
     if bwd is None:
@@ -198,7 +201,7 @@ def _check_type(device_type: Any) -> None:
         raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
 
 
-def _deeply(value: Any, dtype: Any) -> Any:
+def _deeply(value: Any, dtype: np.dtype[Any]) -> Any:
     """cast_to(), in mappings and nested sequences too."""
     if isinstance(value, Tensor):
         return cast_to(value, dtype)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..base.types import DTypeLike
 from .autocast_mode import autocast
 from .grad_scaler import GradScaler
 
@@ -13,7 +12,7 @@ class DeviceAutocast(autocast):
 
     spelled_for: str
 
-    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+    def __init__(self, enabled: bool = True, dtype: DTypeLike = None, cache_enabled: bool = True) -> None:
         super().__init__(self.spelled_for, dtype, enabled, cache_enabled)
 
 

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Iterable
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +18,15 @@ from ..ops.creation.fill import full
 
 MSG_FIX = "This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration."
 MSG_NEW_SCALE = "new_scale should be a float or a 1-element FloatTensor with requires_grad=False."
+
+
+class OptimizerLike(Protocol):
+    """What the scaler asks of an optimiser: its parameters' gradients, and a step."""
+
+    param_groups: list[dict[str, Any]]
+
+    def step(self, *args: Any, **kwargs: Any) -> Any:
+        """Update the parameters."""
 
 
 class OptState(Enum):
@@ -77,7 +86,7 @@ class GradScaler:
         scaled = map(self.scale, outputs)
         return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled  # type: ignore[call-arg]
 
-    def unscale_(self, optimizer: Any) -> None:
+    def unscale_(self, optimizer: OptimizerLike) -> None:
         """Divide the gradients of an optimiser's parameters by the scale, in place, and look for inf and nan in them."""
         if not self._enabled:
             return
@@ -91,7 +100,7 @@ class GradScaler:
         state.found_inf = _unscaled(optimizer, factor, False)
         state.stage = OptState.UNSCALED
 
-    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    def step(self, optimizer: OptimizerLike, *args: Any, **kwargs: Any) -> Any:
         """optimizer.step(*args, **kwargs), unless a gradient was inf or nan; unscale_() first if that was not done."""
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -172,16 +181,16 @@ class GradScaler:
             raise AssertionError(f"Attempted {name} but _scale is None.  {MSG_FIX}")
         return self._scale, self._growth_tracker
 
-    def _state(self, optimizer: Any) -> _State:
+    def _state(self, optimizer: OptimizerLike) -> _State:
         return self._states.setdefault(id(optimizer), _State())
 
-    def _check_inf_per_device(self, optimizer: Any) -> dict[str, Tensor]:
+    def _check_inf_per_device(self, optimizer: OptimizerLike) -> dict[str, Tensor]:
         """Look for inf and nan without unscaling, of any dtype; {device: found}, for optimisers that ask."""
         self._checked("_check_inf_per_device")
         self._state(optimizer).found_inf = _unscaled(optimizer, None, True)
         return self._found_inf_per_device(optimizer)
 
-    def _found_inf_per_device(self, optimizer: Any) -> dict[str, Tensor]:
+    def _found_inf_per_device(self, optimizer: OptimizerLike) -> dict[str, Tensor]:
         found = self._state(optimizer).found_inf
         return {} if found is None else {"cpu": found}
 
@@ -270,7 +279,7 @@ class _State:
         self.found_inf: Tensor | None = None
 
 
-def _unscaled(optimizer: Any, factor: Tensor | None, half: bool) -> Tensor | None:
+def _unscaled(optimizer: OptimizerLike, factor: Tensor | None, half: bool) -> Tensor | None:
     """Multiply all gradients by `factor`, in place; whether one of them was inf or nan before. ValueError for float16
     gradients unless `half`: what they lost can't be had back."""
     parameters = [p for group in optimizer.param_groups for p in group["params"]]

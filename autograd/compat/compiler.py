@@ -6,17 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 
-def compile(model: Any = None, *, fullgraph: bool = False, dynamic: bool | None = None, backend: Any = "inductor",
-            mode: str | None = None, options: dict[str, Any] | None = None, disable: bool = False) -> Any:
+def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
+            backend: str = "inductor", mode: str | None = None, options: dict[str, Any] | None = None,
+            disable: bool = False) -> Callable[..., Any]:
     """The model or function itself, uncompiled, with its own state_dict keys; without one, a decorator."""
     return _itself if model is None else model
 
 
-def _itself(function: Any) -> Any:
+def _itself(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def disable(fn: Any = None, recursive: bool = True, **kwargs: Any) -> Any:
+def disable(fn: Callable[..., Any] | None = None, recursive: bool = True, **kwargs: Any) -> Callable[..., Any]:
     """Decorator, with parentheses or without, for what a compiler should not touch: the function itself."""
     return _itself if fn is None else fn
 

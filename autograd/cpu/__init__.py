@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ..base.types import DeviceLike
 from . import amp
 
 
@@ -27,11 +26,11 @@ def current_device() -> str:
     return "cpu"
 
 
-def set_device(device: Any) -> None:
+def set_device(device: DeviceLike) -> None:
     """Accepted: there is one."""
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: DeviceLike = None) -> None:
     """Nothing to wait for: operations have ended when they return."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.types import DeviceLike
 from ..tensor_api.tensor_types import types
 from . import amp
 
@@ -40,7 +41,7 @@ def empty_cache() -> None:
     """Nothing to empty; accepted."""
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: DeviceLike = None) -> int:
     """0 bytes: nothing is allocated on a GPU."""
     return 0
 

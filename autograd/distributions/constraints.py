@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.primitive import value_read
 from ..core.tensor import Tensor
+from ..core.types import Operand, TensorOrArray, TensorOrNumber
 
 SMALL = 1024                         # elements from which Tensors are added up by kernels
 
@@ -21,13 +22,13 @@ class Constraint:
         """True where value is in the set: a bool tensor of value's shape without the last event_dim dimensions."""
         raise NotImplementedError
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: Tensor) -> bool:
         """Whether every element (or vector) of value is in the set."""
         if isinstance(value, Tensor):
             value_read("validation of a distribution's arguments")
         return bool(self.check(value.array if self._plain(value) else value).all())
 
-    def _plain(self, value: Any) -> bool:
+    def _plain(self, value: Tensor) -> bool:
         """Whether check() may run on the NumPy array, which takes a third of the time: small tensors, constraints of
         this file.
         """
@@ -42,7 +43,7 @@ class Constraint:
 class Real(Constraint):
     """All numbers except nan."""
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: TensorOrArray) -> Any:
         """True where value is not nan."""
         return value == value
 
@@ -52,7 +53,7 @@ class RealVector(Constraint):
 
     event_dim = 1
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         """True for each vector without nan: value (..., n) -> (...)."""
         return (value == value).all(-1)
 
@@ -63,7 +64,7 @@ class GreaterThan(Constraint):
     def __init__(self, lower_bound: Any) -> None:
         self.lower_bound = lower_bound
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         """True where value > lower_bound."""
         return self.lower_bound < value
 
@@ -71,10 +72,10 @@ class GreaterThan(Constraint):
 class Interval(Constraint):
     """Numbers between two bounds, both included."""
 
-    def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
+    def __init__(self, lower_bound: TensorOrNumber, upper_bound: TensorOrNumber) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: TensorOrArray) -> Any:
         """True where lower_bound <= value <= upper_bound."""
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
@@ -95,7 +96,7 @@ class Boolean(Constraint):
 
     is_discrete = True
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: TensorOrArray) -> Any:
         """True where value is 0 or 1."""
         return (value == 0) | (value == 1)
 
@@ -105,7 +106,7 @@ class OneHot(Constraint):
 
     is_discrete, event_dim = True, 1
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: Operand) -> Operand:
         """True for each one-hot vector: value (..., n) -> (...)."""
         return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
 

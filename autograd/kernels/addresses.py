@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
+
 WORDS = 2                            # of Python's head of an object; NumPy's address of the numbers follows
 _at = ctypes.c_size_t.from_address
 
@@ -18,7 +20,7 @@ def in_third_word() -> bool:
         _at(id(probe) + object.__basicsize__).value == probe.ctypes.data)
 
 
-def _fast(array: Any) -> int:
+def _fast(array: Array) -> int:
     return _at(id(array) + 16).value
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.references import holders
+from ..base.types import Array
 
 LARGE = 1 << 22                      # bytes from which an array is worth a block
 IDLE = 1 << 26                       # bytes in blocks that nobody uses beyond which the oldest are given up
@@ -37,12 +38,12 @@ class Pool:
 pool = Pool()
 
 
-def own(array: Any) -> bool:
+def own(array: Array) -> bool:
     """Whether the array's memory is its own, or a whole block: whether it is no view of another array."""
     return array.base is None or type(array.base) is Block
 
 
-def empty(shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...] | None = None) -> Any:
+def empty(shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None = None) -> Array:
     """A new array, as np.ndarray() makes it. A large one lies in a block, and so does not own its memory."""
     size = prod(shape) * dtype.itemsize
     # Who finds the lock taken does without: it may be taken by this very thread, in whose midst the collector runs a
@@ -76,7 +77,7 @@ def _give_up() -> None:
                 idle -= size
 
 
-def empty_like(x: Any) -> Any:
+def empty_like(x: Array) -> Array:
     """A new array of x's shape, dtype and, if x is dense, order of memory."""
     if x.nbytes < LARGE:
         return np.empty_like(x)

@@ -43,7 +43,7 @@ def in_double(function: Callable[..., Array]) -> Callable[..., Any]:
     """`function` of flat float64 arrays, for arrays of any floating dtype and shape, and numbers: all broadcast."""
 
     @functools.wraps(function)
-    def wrapped(*arrays: Any) -> Any:
+    def wrapped(*arrays: Any) -> Array:
         dtype = next((a.dtype for a in arrays if isinstance(a, (np.ndarray, np.generic))), np.dtype(np.float64))
         same = np.broadcast_arrays(*arrays)
         flat = [a.ravel() for a in same]

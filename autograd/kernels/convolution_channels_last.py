@@ -7,7 +7,6 @@ of the product. choose.patches() says where it is the quickest way.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ def conv_weight(g: Array, x: Array, slide: Slide) -> Array:
     return np.ascontiguousarray(np.moveaxis(out.reshape(m, *slide.kernel, x.shape[1]), -1, 1))
 
 
-def _patches(x: Array, slide: Slide) -> Any:
+def _patches(x: Array, slide: Slide) -> Array:
     """A view of x (n, c, *plane) under each window: (n, *out, *kernel, c)."""
     dims, room = len(slide.kernel), slide.room(x.shape[2:])
     if tuple(room) != x.shape[2:]:

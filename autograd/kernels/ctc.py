@@ -6,6 +6,7 @@ ICML 2006): states are the labels with a blank before, between and after them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,7 @@ def losses(log_probs: Array, labels: Array, lengths: Array, label_lengths: Array
     return out, (states, skips, emissions, forward)
 
 
-def gradients(log_probs: Array, lengths: Array, label_lengths: Array, nll: Array, kept: Any) -> Array:
+def gradients(log_probs: Array, lengths: Array, label_lengths: Array, nll: Array, kept: Sequence[Array]) -> Array:
     """d loss / d logits (t, n, c), where log_probs = log_softmax(logits): P(class) - P(class | labels), by time."""
     states, skips, emissions, forward = kept
     backward = betas(emissions, skips, lengths, label_lengths)

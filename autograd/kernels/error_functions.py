@@ -125,7 +125,7 @@ def _ndtri(p: Array) -> Array:
 _in_single, _in_full = in_double(_erf_single), in_double(_erf)
 
 
-def erf(x: Any) -> Any:
+def erf(x: Array) -> Array:
     """The error function."""
     return _in_full(x) if getattr(x, "dtype", None) in (None, np.float64) else _in_single(x)
 
@@ -138,7 +138,7 @@ ndtri: Any = in_double(_ndtri)
 log_ndtr: Any = in_double(_log_ndtr)
 
 
-def normal_cdf(x: Any) -> Any:
+def normal_cdf(x: Array) -> Array:
     """ndtr; below double precision as (1 + erf(x / sqrt(2))) / 2, which is faster, and has fewer digits far to the left."""
     if x.dtype == np.float64:
         return ndtr(x)

@@ -8,6 +8,7 @@ uniform expansion (SIAM J. Math. Anal. 10, 1979).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import factorial
 from typing import Any
 
@@ -22,7 +23,7 @@ BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 
 HALF_LOG_2PI = float(np.log(2 * np.pi) / 2)
 
 
-def _horner(coefficients: Any, x: Array) -> Array:
+def _horner(coefficients: Sequence[float], x: Array) -> Array:
     out = np.zeros_like(x)
     for c in reversed(coefficients):
         out = out * x + c
@@ -118,14 +119,14 @@ def _zeta(s: Array, q: Array) -> Array:
     return out
 
 
-def _polygamma(n: int) -> Any:
+def _polygamma(n: int) -> Callable[..., Any]:
     """The n-th derivative of digamma: (-1)^(n+1) n! zeta(n + 1, x)."""
     if n == 0:
         return _digamma
     return lambda x: (-1.0) ** (n + 1) * float(factorial(n)) * _zeta(np.full_like(x, n + 1), x)
 
 
-def polygamma(n: int, x: Any) -> Any:
+def polygamma(n: int, x: Array) -> Array:
     """The n-th derivative of digamma."""
     return in_double(_polygamma(n))(x)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from . import activations
 from .error_functions import normal_cdf
 
@@ -18,7 +19,7 @@ DENSITY = 1 / math.sqrt(2 * math.pi)
 TANH_SCALE, TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
 
 
-def forward(x: Any) -> tuple[Any, Any]:
+def forward(x: Array) -> tuple[Any, Any]:
     """The exact one."""
     quick = activations.forward("gelu", x)
     if quick is not None:
@@ -27,7 +28,7 @@ def forward(x: Any) -> tuple[Any, Any]:
     return np.asarray(x * p), p
 
 
-def backward(g: Any, x: Any, p: Any) -> Any:
+def backward(g: Array, x: Array, p: Array | None) -> Array:
     """g (cdf(x) + x density(x))."""
     quick = activations.backward("gelu", g, x)
     if quick is not None:
@@ -42,7 +43,7 @@ def backward(g: Any, x: Any, p: Any) -> Any:
     return out
 
 
-def tanh_forward(x: Any) -> tuple[Any, Any]:
+def tanh_forward(x: Array) -> tuple[Any, Any]:
     """x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2."""
     quick = activations.forward("gelu_tanh", x)
     if quick is not None:
@@ -51,7 +52,7 @@ def tanh_forward(x: Any) -> tuple[Any, Any]:
     return np.asarray(0.5 * x * (1 + t), x.dtype), t
 
 
-def tanh_backward(g: Any, x: Any, t: Any) -> Any:
+def tanh_backward(g: Array, x: Array, t: Array | None) -> Array:
     """The product rule."""
     quick = activations.backward("gelu_tanh", g, x)
     if quick is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import DTypeLike
 from .memory_format import channels_last
 from .numba import kernels_for
 
@@ -24,7 +25,7 @@ FEW = 64                             # elements: converting them takes NumPy les
 WORTH_A_TABLE = 1 << 14              # elements from which all 65,536 halves are converted once, and looked up
 
 
-def converted(x: Array, dtype: Any, copy: bool = True) -> Array:
+def converted(x: Array, dtype: DTypeLike, copy: bool = True) -> Array:
     """x.astype(dtype, copy=copy), in x's order of memory."""
     source, dtype = x.dtype, np.dtype(dtype)
     if type(x) is np.ndarray:
@@ -73,7 +74,7 @@ def _rounded(x: Array) -> Array:
     return np.where(small, np.copysign(size, x, out=size), x)
 
 
-def _widened(x: Array, dtype: Any) -> Array:
+def _widened(x: Array, dtype: np.dtype[Any]) -> Array:
     dense = _dense(x)
     flat = dense.ravel(order="K")
     kernels = kernels_for(flat, dtype=FLOAT16) if dtype == FLOAT32 else None
@@ -88,7 +89,7 @@ def _widened(x: Array, dtype: Any) -> Array:
 
 
 @lru_cache(maxsize=2)
-def _table(dtype: Any) -> Array:
+def _table(dtype: np.dtype[Any]) -> Array:
     """All halves as another dtype."""
     return np.arange(1 << 16, dtype=np.uint16).view(FLOAT16).astype(dtype)
 

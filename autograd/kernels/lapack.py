@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ class Lapack:
         return pivots, info
 
     def solve(self, a: Array, b: Array, side: str, triangle: str, turned: str, diagonal: str, rows: int, columns: int,
-              at_a: Any = None, at_b: Any = None, step: int = 0) -> None:
+              at_a: Sequence[int] | None = None, at_b: Any = None, step: int = 0) -> None:
         """X of op(A) X = B or X op(A) = B written to b; matrices by columns, `step` elements from one of a's to the next.
         at_a, at_b: where the matrices begin; one each if they are not given."""
         sizes = np.array([rows, columns, step or max(rows if side == "L" else columns, 1), max(rows, 1)], np.int64)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..base.types import Array
 
-def softplus(x: Any) -> Any:
+
+def softplus(x: Array) -> Array:
     """log(1 + exp(x)), without overflow."""
     return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, np.zeros((), x.dtype))
 
 
-def logaddexp(x: Any, y: Any) -> Any:
+def logaddexp(x: Array, y: Array) -> Array:
     """log(exp(x) + exp(y)), without overflow."""
     top, low = np.maximum(x, y), np.minimum(x, y)
     with np.errstate(invalid="ignore"):              # equal infinities have no difference

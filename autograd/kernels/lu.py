@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .lapack import beginnings, lapack_for
 
 BLOCK = 32
@@ -14,7 +15,7 @@ FEW = 8                              # matrices of few rows: a call for each tak
 MANY = 64                            # matrices: from here on all of them together, one exchange after the other
 
 
-def lu_factor(matrices: Any) -> tuple[Any, Any, Any]:
+def lu_factor(matrices: Array) -> tuple[Any, Any, Any]:
     """(L and U in one array, pivots counted from 1, 0 or the number of the first zero pivot) of matrices (..., m, n)."""
     *batch, m, n = matrices.shape
     library = lapack_for(matrices)
@@ -27,7 +28,7 @@ def lu_factor(matrices: Any) -> tuple[Any, Any, Any]:
     return (np.swapaxes(a, -1, -2), pivots.astype(np.int32).reshape(*batch, min(m, n)), info.astype(np.int32).reshape(batch))
 
 
-def _factored(matrices: Any) -> tuple[Any, Any, Any]:
+def _factored(matrices: Array) -> tuple[Any, Any, Any]:
     """lu_factor by NumPy.
 
     Right-looking, by blocks of columns, with row exchanges (Golub and Van Loan, Matrix Computations, 3.2.11), for all
@@ -49,7 +50,7 @@ def _factored(matrices: Any) -> tuple[Any, Any, Any]:
         info.reshape(batch)
 
 
-def _factor_columns(a: Any, start: int, end: int, pivots: Any, info: Any) -> None:
+def _factor_columns(a: Array, start: int, end: int, pivots: Array, info: Array) -> None:
     """Columns start to end of a, in place; rows are exchanged over their whole length."""
     stack = np.arange(len(a))
     for j in range(start, end):
@@ -67,7 +68,7 @@ def _factor_columns(a: Any, start: int, end: int, pivots: Any, info: Any) -> Non
         a[:, j + 1:, j + 1:end] -= a[:, j + 1:, j, None] * a[:, None, j, j + 1:end]
 
 
-def permutation(pivots: Any, m: int) -> Any:
+def permutation(pivots: Array, m: int) -> Array:
     """The order of rows that exchanging row i with row pivots[i] - 1, one after the other, leads to."""
     *batch, k = pivots.shape
     flat = pivots.reshape(-1, k) if pivots.size else np.zeros((int(np.prod(batch)), k), np.int32)
@@ -89,7 +90,7 @@ def permutation(pivots: Any, m: int) -> Any:
     return rows.reshape(*batch, m)
 
 
-def solve_triangular(a: Any, b: Any, upper: bool, unit: bool) -> Any:
+def solve_triangular(a: Array, b: Array, upper: bool, unit: bool) -> Array:
     """x with a @ x = b, where only one triangle of a is read; a zero on the diagonal gives inf and nan. x lies by rows,
     unless the matrices of b lie by columns."""
     n, k = b.shape[-2:]
@@ -118,7 +119,7 @@ def solve_triangular(a: Any, b: Any, upper: bool, unit: bool) -> Any:
     return out
 
 
-def _laid(a: Any) -> tuple[Any, bool]:
+def _laid(a: Array) -> tuple[Any, bool]:
     """a, copied if its matrices have gaps inside rows and columns, and whether they lie by columns."""
     n, size = a.shape[-1], a.itemsize
     rows, columns = a.strides[-2:]
@@ -129,7 +130,7 @@ def _laid(a: Any) -> tuple[Any, bool]:
     return np.array(a, order="C"), False
 
 
-def _solved(a: Any, b: Any, upper: bool, unit: bool) -> Any:
+def _solved(a: Array, b: Array, upper: bool, unit: bool) -> Array:
     """solve_triangular by NumPy's solve."""
     a = np.triu(a) if upper else np.tril(a)
     if unit:
@@ -143,7 +144,7 @@ def _solved(a: Any, b: Any, upper: bool, unit: bool) -> Any:
         return _substituted(a, b)
 
 
-def _substituted(a: Any, b: Any) -> Any:
+def _substituted(a: Array, b: Array) -> Array:
     """Row by row from below, with divisions by zero as they come."""
     n = a.shape[-1]
     x = np.zeros(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:], b.dtype)

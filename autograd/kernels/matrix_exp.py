@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from ..base.types import Array
 
 # The coefficients of the [13/13] Pade approximant, and the norm up to which it is exact to double precision: N. Higham,
 # The Scaling and Squaring Method for the Matrix Exponential Revisited, SIAM J. Matrix Anal. Appl. 26 (2005), Table 2.3.
@@ -13,7 +13,7 @@ COEFFICIENTS = (64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 11
 LARGEST_NORM = 5.371920351148152
 
 
-def matrix_exp(a: Any) -> Any:
+def matrix_exp(a: Array) -> Array:
     """exp of each matrix of a stack (..., n, n)."""
     if not a.size:
         return a.copy()

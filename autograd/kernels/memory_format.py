@@ -6,16 +6,17 @@ last: of logical shape (n, c, *plane) over memory (n, *plane, c). NumPy's elemen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from ..base.types import Array, DTypeLike
 from .blocks import empty
 
 
-def in_rows(array: Any) -> Any:
+def in_rows(array: Array) -> Array:
     """The array, or a copy of it whose elements lie row by row.
 
     NumPy gives what it computes from transposed inputs in their order; PyTorch gives sums, softmaxes, joins and the like
@@ -30,12 +31,12 @@ def last_axes(ndim: int) -> tuple[int, ...]:
     return (0, *range(2, ndim), 1)
 
 
-def channels_last(array: Any) -> bool:
+def channels_last(array: Array) -> bool:
     """Whether array (n, c, *plane) lies densely, its channels last."""
     return array.ndim > 1 and bool(array.transpose(last_axes(array.ndim)).flags.c_contiguous)
 
 
-def empty_last(shape: tuple[int, ...], dtype: Any) -> Any:
+def empty_last(shape: tuple[int, ...], dtype: DTypeLike) -> Array:
     """A new array (n, c, *plane) with its channels last. It owns its memory unless it is large: a leaf may adopt it."""
     dtype = np.dtype(dtype)
     return empty(shape, dtype, strides_last(shape, dtype.itemsize))
@@ -51,7 +52,7 @@ def strides_last(shape: tuple[int, ...], step: int) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def zeros_like_order(shape: Any, array: Any) -> Any:
+def zeros_like_order(shape: Sequence[int], array: Array) -> Array:
     """Zeros of `shape` and of array's dtype, with channels last if array, or what it is a part of, has them so."""
     if (array.ndim > 2 and len(shape) == array.ndim and array.shape[1] > 1 and array.strides[1] == array.itemsize
             and not array.flags.c_contiguous):

@@ -13,10 +13,10 @@ Step = Callable[[int, Array, Array, Array], Array]
 LONGEST = 100_000               # degrees beyond give nan: the recurrence would take too long; huge and infinite ones 0
 
 
-def recurrence(first: Callable[[Array], Array], step: Step) -> Any:
+def recurrence(first: Callable[[Array], Array], step: Step) -> Callable[..., Any]:
     """p_n(x) as a function of (x, n): p_0 = 1, p_1 = first(x), p_(k+1) = step(k, x, p_k, p_(k-1)); 0 for n < 0."""
 
-    def evaluate(x: Any, n: Any) -> Any:
+    def evaluate(x: Any, n: Any) -> Array:
         x, n = np.broadcast_arrays(x if hasattr(x, "dtype") else np.asarray(x, n.dtype), n)
         degree = np.where(np.abs(n) < 2.0**63, np.clip(n, -1, LONGEST + 1), -1).astype(np.int64)
         out = np.where(degree < 0, np.zeros((), x.dtype), np.full((), np.nan, x.dtype))
@@ -33,7 +33,7 @@ def _chebyshev(k: int, x: Array, p: Array, q: Array) -> Array:
     return 2 * x * p - q
 
 
-def shifted(evaluate: Any) -> Any:
+def shifted(evaluate: Callable[..., Any]) -> Callable[..., Any]:
     """The polynomial of 2x - 1: the same on [0, 1]."""
     return lambda x, n: evaluate(2 * x - 1, n)
 

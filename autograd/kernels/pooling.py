@@ -26,12 +26,12 @@ def pooled_size(size: int, kernel: int, stride: int, padding: int, dilation: int
     return count
 
 
-def lowest(dtype: Any) -> Any:
+def lowest(dtype: np.dtype[Any]) -> Any:
     """What loses against every number of dtype."""
     return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
 
 
-def winner(views: Iterable[tuple[Array, Any]], dtype: Any) -> tuple[Array, Array]:
+def winner(views: Iterable[tuple[Array, Any]], dtype: np.dtype[Any]) -> tuple[Array, Array]:
     """The elementwise maximum of views, and the code of the first that holds it. Codes, numbers or arrays, go up from 0."""
     best: Any = None
     for view, code in views:

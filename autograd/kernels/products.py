@@ -93,7 +93,7 @@ def column_sums(x: Array) -> Array:
 
 
 @lru_cache(maxsize=64)
-def _ones(count: int, dtype: Any) -> Array:
+def _ones(count: int, dtype: np.dtype[Any]) -> Array:
     ones = np.ones(count, dtype)
     ones.flags.writeable = False                     # a constant
     return ones

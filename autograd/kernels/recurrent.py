@@ -14,11 +14,13 @@ out for all of them at once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from . import recurrent_fused as fused
 from .products import product
 
@@ -31,7 +33,7 @@ def steps_of(sizes: tuple[int, ...], reverse: bool) -> tuple[tuple[int, int], ..
     return steps[::-1] if reverse else steps
 
 
-def _sigmoid(x: Any) -> None:
+def _sigmoid(x: Array) -> None:
     """The logistic function in place: tanh is NumPy's fastest road there, and exact where gates are used, near 0 and 1."""
     x *= 0.5
     np.tanh(x, out=x)
@@ -41,7 +43,7 @@ def _sigmoid(x: Any) -> None:
 
 # --- the plain cell: h = act(gates + h W^T) ---------------------------------------------------------------------------
 
-def plain_forward(gates: Any, h: Any, weight: Any, steps: Any, relu: bool) -> Any:
+def plain_forward(gates: Array, h: Array, weight: Array, steps: Any, relu: bool) -> Any:
     """Outputs (rows, n) in the memory of the gates, and the state before each step."""
     before = np.empty_like(gates)
     back = weight.T
@@ -73,7 +75,7 @@ def plain_backward(g: Any, gh: Any, kept: Any, weight: Any, steps: Any, relu: bo
 
 # --- LSTM: c = f c + i g, h = o tanh(c); gates in the order i, f, g, o --------------------------------------------------
 
-def lstm_forward(gates: Any, h: Any, c: Any, weight: Any, projection: Any, steps: Any) -> Any:
+def lstm_forward(gates: Array, h: Array, c: Array, weight: Array, projection: Array | None, steps: Any) -> Any:
     """Outputs (rows, n or p); kept: states before, cells before, activated gates, tanh of cells. Hochreiter & Schmidhuber
     1997; the projection: Sak et al. 2014 (arXiv:1402.1128).
     """
@@ -108,7 +110,8 @@ def lstm_forward(gates: Any, h: Any, c: Any, weight: Any, projection: Any, steps
     return out, (before, cells, gates, tanhs)
 
 
-def lstm_backward(g: Any, gh: Any, gc: Any, kept: Any, weight: Any, projection: Any, steps: Any) -> Any:
+def lstm_backward(g: Array | None, gh: Array, gc: Array, kept: Sequence[Array], weight: Array, projection: Any,
+                  steps: Any) -> Any:
     """The gradient of the gates, and (rows, p) that of the projected outputs, None without a projection."""
     _, cells, gates, tanhs = kept
     g = None if g is None else np.ascontiguousarray(g)
@@ -149,7 +152,7 @@ def lstm_backward(g: Any, gh: Any, gc: Any, kept: Any, weight: Any, projection: 
 
 # --- GRU: h = (1 - z) n + z h, n = tanh(gates + r (h W^T + b)); gates in the order r, z, n ------------------------------
 
-def gru_forward(gates: Any, h: Any, weight: Any, bias: Any, steps: Any) -> Any:
+def gru_forward(gates: Array, h: Array, weight: Array, bias: Array | None, steps: Any) -> Any:
     """Outputs (rows, n); kept: states before, activated gates, the recurrent part of the third. `bias` is that part's own.
     Cho et al. 2014 (arXiv:1406.1078), in the form of cuDNN.
     """
@@ -178,7 +181,7 @@ def gru_forward(gates: Any, h: Any, weight: Any, bias: Any, steps: Any) -> Any:
     return out, (before, gates, inner)
 
 
-def gru_backward(g: Any, gh: Any, kept: Any, weight: Any, steps: Any) -> Any:
+def gru_backward(g: Array | None, gh: Array, kept: Sequence[Array], weight: Array, steps: Any) -> tuple[Array, ...]:
     """The gradient of the gates, and that of their recurrent part, which r multiplies in the third gate."""
     before, gates, inner = kept
     g = None if g is None else np.ascontiguousarray(g)

@@ -7,11 +7,13 @@ of which the products are 0.4 each; 2.0 and 1.9 in NumPy.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .numba import kernels_for
 from .onednn import onednn
 from .threads import using
@@ -39,12 +41,12 @@ def run(kernel: Any, *args: Any) -> None:
 
 
 @lru_cache(maxsize=256)
-def table(steps: tuple[tuple[int, int], ...]) -> Any:
+def table(steps: tuple[tuple[int, int], ...]) -> Array:
     """(start, stop) of the steps, one after another."""
     return np.array(steps, np.int64).reshape(-1)
 
 
-def lstm_forward(found: Any, gates: Any, h: Any, c: Any, weight: Any, steps: Any) -> Any:
+def lstm_forward(found: Any, gates: Array, h: Array, c: Array, weight: Array, steps: Any) -> Any:
     """recurrent.lstm_forward() without a projection."""
     rows, n = gates.shape[0], c.shape[1]
     before, out, cells, tanhs = np.empty((4, rows, n), gates.dtype)
@@ -53,7 +55,8 @@ def lstm_forward(found: Any, gates: Any, h: Any, c: Any, weight: Any, steps: Any
     return out, (before, cells, gates, tanhs)
 
 
-def lstm_backward(found: Any, g: Any, gh: Any, gc: Any, kept: Any, weight: Any, steps: Any) -> Any:
+def lstm_backward(found: Any, g: Array | None, gh: Array, gc: Array, kept: Sequence[Array], weight: Array,
+                  steps: Any) -> Any:
     """recurrent.lstm_backward() without a projection."""
     _, cells, gates, tanhs = kept
     d = np.empty_like(gates)
@@ -62,7 +65,7 @@ def lstm_backward(found: Any, g: Any, gh: Any, gc: Any, kept: Any, weight: Any, 
     return d, d, None
 
 
-def gru_forward(found: Any, gates: Any, h: Any, weight: Any, bias: Any, steps: Any) -> Any:
+def gru_forward(found: Any, gates: Array, h: Array, weight: Array, bias: Array | None, steps: Any) -> Any:
     """The same as recurrent.gru_forward(), in one compiled loop over the steps."""
     rows, n = gates.shape[0], h.shape[1]
     before, out, inner = np.empty((3, rows, n), gates.dtype)
@@ -73,7 +76,8 @@ def gru_forward(found: Any, gates: Any, h: Any, weight: Any, bias: Any, steps: A
     return out, (before, gates, inner)
 
 
-def gru_backward(found: Any, g: Any, gh: Any, kept: Any, weight: Any, steps: Any) -> Any:
+def gru_backward(found: Any, g: Array | None, gh: Array, kept: Sequence[Array], weight: Array,
+                 steps: Any) -> tuple[Array, ...]:
     """The same as recurrent.gru_backward(), in one compiled loop over the steps."""
     before, gates, inner = kept
     n = before.shape[1]

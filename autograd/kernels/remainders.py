@@ -11,13 +11,13 @@ from .numba import kernels_for
 Array = np.ndarray[Any, Any]
 
 
-def remainder(x: Array, y: Array) -> Any:
+def remainder(x: Array, y: Array) -> Array:
     """np.remainder(x, y): its sign is y's."""
     made = _made(x, y, True)
     return np.remainder(x, y) if made is None else made
 
 
-def fmod(x: Array, y: Array) -> Any:
+def fmod(x: Array, y: Array) -> Array:
     """np.fmod(x, y): its sign is x's."""
     made = _made(x, y, False)
     return np.fmod(x, y) if made is None else made

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .numba import FLOAT32, WORTH, blocked, kernels_for, numba
 from .sorting import order
 
@@ -15,7 +16,7 @@ INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 add_up_at: Any = np.add.at
 FEW = 256                            # numbers that np.add.at() adds sooner than what we do begins: 5 us
 
-def add_rows(out: Any, rows: Any, values: Any) -> None:
+def add_rows(out: Array, rows: Array, values: Array) -> None:
     """out[rows[i]] += values[i] for all i; rows may repeat. out and values have two dimensions.
 
     Without numba equal rows are brought together by a stable sort, so that each is written once: 5,000 rows of 64 in 530 us,
@@ -40,7 +41,7 @@ def add_rows(out: Any, rows: Any, values: Any) -> None:
     out[ordered[starts]] += picked
 
 
-def loops_for(out: Any, rows: Any, values: Any) -> Any:
+def loops_for(out: Array, rows: Array, values: Array) -> Any:
     """The compiled kernels, if they take these arrays: they trust the numbers of rows, so these are looked at."""
     if values.dtype is not FLOAT32 or type(rows) is not np.ndarray:
         return None
@@ -48,7 +49,7 @@ def loops_for(out: Any, rows: Any, values: Any) -> Any:
     return kernels if kernels is not None and inside(rows, len(out)) else None
 
 
-def add_along(out: Any, dim: int, rows: Any, values: Any) -> None:
+def add_along(out: Array, dim: int, rows: Array, values: Array) -> None:
     """add_rows() into dimension `dim` of an array whose memory is in order; values have out's other sizes."""
     if dim == 0:
         add_rows(out.reshape(out.shape[0], -1) if out.size else out.reshape(out.shape[0], 0), rows,
@@ -88,7 +89,7 @@ def add_at(shape: tuple[int, ...], dims: tuple[int, ...], arrays: Any, g: Any) -
     return out if axes == tuple(range(len(shape))) else out.transpose(np.argsort(axes))
 
 
-def flat_rows(vectors: list[Any], sizes: list[int]) -> Any:
+def flat_rows(vectors: list[Any], sizes: list[int]) -> Array:
     """Places in several dimensions as places in one; negative ones count from the end."""
     rows: Any = None
     for vector, size in zip(vectors, sizes, strict=True):
@@ -98,14 +99,14 @@ def flat_rows(vectors: list[Any], sizes: list[int]) -> Any:
     return rows
 
 
-def limits(index: Any) -> tuple[Any, Any]:
+def limits(index: Array) -> tuple[Any, Any]:
     """The smallest and the largest number of an index that is not empty. 0.4 us; by min() and max() 1.7."""
     if not index.flags.c_contiguous:
         return index.min(), index.max()
     return index.item(index.argmin()), index.item(index.argmax())
 
 
-def inside(index: Any, size: int) -> bool:
+def inside(index: Array, size: int) -> bool:
     """Whether the numbers of an index that is not empty are places of a dimension of this size."""
     if index.dtype is INT64 and index.flags.c_contiguous:
         numbers = index.view(UINT64)                 # of which negative ones are large
@@ -114,7 +115,7 @@ def inside(index: Any, size: int) -> bool:
     return bool(low >= 0 and high < size)
 
 
-def check_places(index: Any, dim: int, size: int) -> None:
+def check_places(index: Array, dim: int, size: int) -> None:
     """RuntimeError unless the numbers in an index are places of a dimension with this size."""
     if 0 in index.strides:                           # expanded
         index = index[tuple([slice(None) if step else slice(1) for step in index.strides])]
@@ -135,14 +136,14 @@ def _starts(index_shape: tuple[int, ...], dim: int, shape: tuple[int, ...]) -> t
 _known_starts = lru_cache(maxsize=256)(_starts)      # of small ones: they take 5 us
 
 
-def flat_places(index: Any, dim: int, shape: tuple[int, ...]) -> Any:
+def flat_places(index: Array, dim: int, shape: tuple[int, ...]) -> Array:
     """Where an index along `dim` (and in the other dimensions the place itself) leads, as numbers into the flattened array
     of `shape`."""
     starts, step = (_known_starts if index.size < WORTH else _starts)(index.shape, dim, shape)
     return (starts + (index if step == 1 else index.astype(np.int64, copy=False) * step)).reshape(-1)
 
 
-def repeated(index: Any, dim: int, shape: tuple[int, ...]) -> Any:
+def repeated(index: Array, dim: int, shape: tuple[int, ...]) -> Array | None:
     """The one vector that an index along `dim` repeats by expand(), if it covers the other sizes of `shape`; else None."""
     if index.size < 2 or (0 not in index.strides and index.ndim > 1):
         return None
@@ -151,7 +152,7 @@ def repeated(index: Any, dim: int, shape: tuple[int, ...]) -> Any:
     return index[tuple([slice(None) if d == dim else 0 for d in range(index.ndim)])]
 
 
-def added(x: Any, index: Any, src: Any, dim: int, shape: Any = None) -> Any:
+def added(x: Any, index: Array, src: Any, dim: int, shape: Any = None) -> Array:
     """A copy of x, or (for an index that was checked) zeros of `shape`, with src[i, j] added at [index[i, j], j] for dim 0,
     and so on; src is as large as the index."""
     out = np.zeros(shape, src.dtype) if x is None else np.array(x, order="C")
@@ -171,7 +172,7 @@ def added(x: Any, index: Any, src: Any, dim: int, shape: Any = None) -> Any:
     return out
 
 
-def put(x: Any, index: Any, src: Any, dim: int) -> Any:
+def put(x: Any, index: Any, src: Any, dim: int) -> Array:
     """A copy of x with src[i, j] put at [index[i, j], j] for dim 0, and so on; src may be a number."""
     check_places(index, dim, x.shape[dim])
     out = np.array(x, order="C")
@@ -179,13 +180,13 @@ def put(x: Any, index: Any, src: Any, dim: int) -> Any:
     return out
 
 
-def gathered(x: Any, index: Any, dim: int) -> Any:
+def gathered(x: Array, index: Array, dim: int) -> Array:
     """x[index[i, j], j] for dim 0, and so on."""
     check_places(index, dim, x.shape[dim])
     return taken(x, index, dim)
 
 
-def taken(x: Any, index: Any, dim: int) -> Any:
+def taken(x: Array, index: Array, dim: int) -> Array:
     """gathered() for an index that was checked."""
     if x.ndim == 1 and type(x) is np.ndarray:
         return x.take(index)
@@ -200,7 +201,7 @@ def taken(x: Any, index: Any, dim: int) -> Any:
     return out
 
 
-def kernels_along(x: Any, values: Any, index: Any, dim: int) -> Any:
+def kernels_along(x: Array, values: Array, index: Array, dim: int) -> Any:
     """The compiled kernels, if they can gather from x, or scatter values into it. They trust the index: it was checked."""
     if (index.size < WORTH or x.dtype is not FLOAT32 or type(index) is not np.ndarray or type(values) is not np.ndarray
             or index.shape[:dim] != x.shape[:dim] or index.shape[dim + 1:] != x.shape[dim + 1:]):
@@ -208,7 +209,7 @@ def kernels_along(x: Any, values: Any, index: Any, dim: int) -> Any:
     return numba.library()
 
 
-def along(x: Any, index: Any, dim: int) -> tuple[int, int, int, int]:
+def along(x: Array, index: Array, dim: int) -> tuple[int, int, int, int]:
     """Blocks, x's and the index's size along `dim`, and what lies behind it."""
     blocks, n, inner = blocked(x.shape, dim, dim)
     return blocks, n, index.shape[dim], inner
@@ -217,7 +218,7 @@ def along(x: Any, index: Any, dim: int) -> tuple[int, int, int, int]:
 UFUNC = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 
 
-def start_value(reduce: str, dtype: Any) -> Any:
+def start_value(reduce: str, dtype: np.dtype[Any]) -> Any:
     """The neutral element of a reduction."""
     if reduce in ("sum", "mean"):
         return 0
@@ -231,7 +232,7 @@ def start_value(reduce: str, dtype: Any) -> Any:
     return limits.min if reduce == "amax" else limits.max
 
 
-def reduce_at(x: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
+def reduce_at(x: Array, dim: int, index: Array, src: Array, reduce: str, include_self: bool) -> Array:
     """A copy of x where each element is reduced with those of src that index sends to it.
 
     sum, mean, prod, amax, amin; without include_self x's own element counts only where nothing else comes.
@@ -257,7 +258,7 @@ def reduce_at(x: Any, dim: int, index: Any, src: Any, reduce: str, include_self:
     return out
 
 
-def reduce_rows(out: Any, rows: Any, values: Any, reduce: str) -> None:
+def reduce_rows(out: Array, rows: Array, values: Array, reduce: str) -> None:
     """out[rows[i]] is reduced with values[i], for all i."""
     kernels = loops_for(out, rows, values) if reduce in ("amax", "amin") and rows.size else None
     if kernels is not None:

@@ -20,7 +20,7 @@ accumulate: Any = np.add.reduce
 LONG = 96                            # numbers that lie together, from which NumPy is as fast
 
 
-def total(x: Array, dims: tuple[int, ...], keepdims: bool = False) -> Any:
+def total(x: Array, dims: tuple[int, ...], keepdims: bool = False) -> Array:
     """np.add.reduce(x, dims, keepdims=keepdims) in x's dtype."""
     if x.size >= WORTH and x.dtype is FLOAT32 and dims:
         steps = passes(x.shape, dims)
@@ -66,7 +66,7 @@ def running_places(x: Array, dim: int, reduce: Any) -> Array:
     return in_rows(np.maximum.accumulate(np.where(reached, places, 0), axis=dim))  # type: ignore[no-any-return]
 
 
-def extremes(x: Array, dims: tuple[int, ...], keepdims: bool, reduce: Any) -> Any:
+def extremes(x: Array, dims: tuple[int, ...], keepdims: bool, reduce: Any) -> Array:
     """reduce.reduce(x, dims, keepdims=keepdims), of np.maximum or np.minimum."""
     steps = passes(x.shape, dims) if x.size >= WORTH and x.dtype is FLOAT32 else []
     kernels = kernels_for(x) if steps else None

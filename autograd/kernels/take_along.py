@@ -25,7 +25,7 @@ def take_per_row(x: Array, index: Array) -> Array:
     return x[row_numbers(len(x)), index]  # type: ignore[no-any-return]
 
 
-def subtract_per_row(x: Array, index: Array, share: Any) -> None:
+def subtract_per_row(x: Array, index: Array, share: Array) -> None:
     """x[i, index[i]] -= share[i], or one number for all rows."""
     x[row_numbers(len(x)), index] -= share
 

@@ -11,7 +11,7 @@ MANY = 1 << 14                       # elements from which the 6 us that this ta
 BITS = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 
 
-def where(mask: Array, x: Any, y: Any) -> Any:
+def where(mask: Array, x: Array, y: Array) -> Array:
     """np.where(mask, x, y) of arrays in one dtype, by their bits where they are many: NumPy asks for each element, which
     takes a million under a random mask 4.2 ms, under a triangular one 0.6; this takes 0.4, and 0.2 if one side is 0."""
     if mask.size < MANY or type(x) is not np.ndarray or type(y) is not np.ndarray or type(mask) is not np.ndarray:

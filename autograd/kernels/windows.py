@@ -47,7 +47,7 @@ class Slide(NamedTuple):
         return product((ALL,), (ALL,), *[self.along(d) for d in range(len(self.kernel))])
 
 
-def padded(x: Array, slide: Slide, value: Any = 0) -> Array:
+def padded(x: Array, slide: Slide, value: float = 0) -> Array:
     """x (n, c, *plane) with `value` around it, as far as the windows reach: x itself if they stay within it."""
     plane = x.shape[2:]
     room = slide.room(plane)
@@ -84,6 +84,6 @@ def add_windows(patches: Array, slide: Slide, room: Array) -> None:
         target[place] += patch
 
 
-def wide(dtype: Any) -> Any:
+def wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype to compute in: float32 for float16, which has no fast arithmetic."""
     return np.dtype(np.float32) if dtype == np.float16 else dtype

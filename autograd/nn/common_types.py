@@ -1,18 +1,10 @@
-"""The names of types that annotations of model code use: a number, or one for each of n dimensions."""
+"""PyTorch's names of types for annotations of model code: a number, or one for each of n dimensions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Union
 
-import numpy as np
-
-from ..base.devices import device
 from ..core.tensor import Tensor
-
-Sizes = Union[int, Sequence[int]]                               # noqa: UP007 (one number for all dimensions, or one for each)
-DeviceLike = Union[device, str, None]                           # noqa: UP007
-DTypeLike = Union[np.dtype[Any], type, str, None]               # noqa: UP007 (None: the default dtype)
 
 _size_any_t = Union[int, tuple[int, ...]]                       # noqa: UP007 (a value: older Pythons evaluate it)
 _size_1_t = _size_2_t = _size_3_t = _size_4_t = _size_5_t = _size_6_t = _size_any_t

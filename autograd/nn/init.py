@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from ..core.graph import shared_counter
 from ..core.random import Generator, drawing
 from ..core.tensor import Tensor
@@ -18,13 +19,13 @@ from ..ops.random.draw import normal_numbers, uniform_numbers
 LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 
 
-def _fill(tensor: Tensor, values: Any) -> Tensor:
+def _fill(tensor: Tensor, values: Array) -> Tensor:
     np.copyto(tensor.array, values, casting="same_kind")
     shared_counter(tensor).value += 1
     return tensor
 
 
-def _normal(tensor: Tensor, mean: float, std: float, generator: Generator | None) -> Any:
+def _normal(tensor: Tensor, mean: float, std: float, generator: Generator | None) -> Array:
     """Normal numbers of the tensor's shape and dtype."""
     if std < 0:
         raise RuntimeError(f"normal_ expects std >= 0.0, but found std {std}")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..base.dtypes import bfloat16
+from ..base.types import DeviceLike, DTypeLike, MemoryFormat
 from ..core.modes import no_grad
 from ..core.primitive import primitive
 from ..core.tensor import Parameter, Tensor
@@ -81,7 +82,7 @@ class Module(Hooked, Stateful):
 
     # --- what it holds ----------------------------------------------------------------------------------------------
 
-    def _check_name(self, kind: str, name: Any, known: Any) -> None:
+    def _check_name(self, kind: str, name: str, known: Any) -> None:
         """KeyError or TypeError if a parameter, buffer or module can't have this name."""
         if not isinstance(name, str):
             raise TypeError(f"{kind} name should be a string. Got {type(name).__name__}")
@@ -294,8 +295,8 @@ class Module(Hooked, Stateful):
                         value._grad = fn(value._grad)
         return self
 
-    def to(self, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool | None = None,
-           memory_format: Any = None) -> Any:
+    def to(self, *args: Any, dtype: DTypeLike = None, device: DeviceLike = None, non_blocking: bool = False,
+           copy: bool | None = None, memory_format: MemoryFormat | None = None) -> Any:
         """Cast floating point and complex parameters and buffers; device can only be "cpu"; memory_format is the order in
         memory that those of 4 or 5 dimensions get. Returns self.
 
@@ -333,7 +334,7 @@ class Module(Hooked, Stateful):
         """Cast all parameters and buffers. Returns self."""
         return self._apply(lambda t: cast(t, dst_type))
 
-    def _floating(self, dtype: Any) -> Any:
+    def _floating(self, dtype: DTypeLike) -> Any:
         return self._apply(lambda t: cast(t, dtype) if t.array.dtype.kind in "fV" else t)
 
     def double(self) -> Any:
@@ -356,7 +357,7 @@ class Module(Hooked, Stateful):
         """This module, which is on the CPU already."""
         return self
 
-    def cuda(self, device: Any = None) -> Any:
+    def cuda(self, device: DeviceLike = None) -> Any:
         """There is no other device: NotImplementedError."""
         raise NotImplementedError("cuda(): modules live in the CPU's memory")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from ..core.function import Function
 from ..core.graph import Node, RemovableHandle
 from ..core.modes import GRAD, modes
 from ..core.tensor import Tensor, result
+from ..core.types import Gradients
 
 KINDS = ("pre", "post", "backward_pre", "backward", "state_pre", "state", "load_pre", "load")
 
@@ -264,7 +265,7 @@ def _add_backward(hook: Callable[..., Any], full: bool) -> RemovableHandle:
 
 # --- calling hooks -------------------------------------------------------------------------------------------------------
 
-def _replaced_arguments(pre: Hook, module: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+def _replaced_arguments(pre: Hook, module: Any, args: Sequence[Tensor], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The arguments after one forward pre-hook."""
     if not pre.with_kwargs:
         changed = pre.call(module, args)
@@ -277,7 +278,8 @@ def _replaced_arguments(pre: Hook, module: Any, args: Any, kwargs: Any) -> tuple
     return changed
 
 
-def _call_after_error(post: Hook, module: Any, args: Any, kwargs: Any, output: Any) -> None:
+def _call_after_error(post: Hook, module: Any, args: Sequence[Tensor], kwargs: dict[str, Any],
+                      output: Tensor | None) -> None:
     """A hook that is always called; its own error must not hide forward's. output: None if forward raised."""
     try:
         if post.with_kwargs:
@@ -309,7 +311,7 @@ class Crossing:
         self.likes = [(a.array.shape, a.array.dtype) for a in args if isinstance(a, Tensor)]
         return passed
 
-    def leave(self, output: Any) -> Any:
+    def leave(self, output: Tensor | Sequence[Tensor]) -> Any:
         """Pass the tensors of the output through the outer identity."""
         if not isinstance(output, (Tensor, tuple)):
             warnings.warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
@@ -323,7 +325,7 @@ class Crossing:
             return passed[0] if isinstance(output, Tensor) else output
         return passed if type(output) is tuple else type(output)(*passed)
 
-    def outputs_arrived(self, _: Any, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+    def outputs_arrived(self, _: Sequence[Tensor], grads: tuple[Any, ...]) -> tuple[Any, ...]:
         """The gradients of the outputs: hooks may replace them; if no input needs one, that is all there is."""
         found = spread(grads, self.outputs, self.out_count)
         for hook in self.before:
@@ -348,7 +350,7 @@ class Crossing:
             self.grad_output = None
         return tuple(found[place] for place in self.outputs)
 
-    def inputs_done(self, grads: tuple[Any, ...], _: Any) -> tuple[Any, ...] | None:
+    def inputs_done(self, grads: tuple[Any, ...], _: Sequence[Tensor | None]) -> tuple[Any, ...] | None:
         """The gradients of the inputs, zeros for tensors that need none: hooks may replace them."""
         if self.grad_output is None or self.inputs is None:
             return None
@@ -388,7 +390,7 @@ def passed_on(values: tuple[Any, ...], hook: Callable[..., Any]) -> tuple[tuple[
     return tuple(out), places
 
 
-def as_tuple(value: Any) -> tuple[Any, ...]:
+def as_tuple(value: Sequence[Tensor]) -> tuple[Any, ...]:
     """A tuple, of one element if it was none."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
@@ -397,12 +399,12 @@ class BackwardHookFunction(Function):
     """Identity of any number of tensors, whose node has a module's backward hooks."""
 
     @staticmethod
-    def forward(ctx: Any, *xs: Tensor) -> Any:
+    def forward(ctx: Any, *xs: Tensor) -> tuple[Tensor, ...]:
         """The tensors themselves; those that need no gradient stay so."""
         ctx.mark_non_differentiable(*[x for x in xs if not x.requires_grad])
         return xs
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Any) -> Gradients:
         """The gradients themselves."""
         return grads

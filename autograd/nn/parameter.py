@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from ..base.absent import AbsentArray
+from ..base.types import DeviceLike, DTypeLike
 from ..core.tensor import Parameter, Tensor, result, start
 from ..ops.creation.fill import empty
 from .registry import Buffer
+
+if TYPE_CHECKING:
+    from ..nn.module import Module
 
 MSG_USED = ("Attempted to use an uninitialized parameter in {what}. This error happens when you are using a `LazyModule` or "
             "explicitly manipulating `autograd.nn.parameter.UninitializedParameter` or `UninitializedBuffer` objects. Call "
@@ -24,7 +29,7 @@ MSG_SHARED = ("Can't share memory on an uninitialized parameter or buffer. Call 
 class Shapeless(AbsentArray):
     """The array of a tensor whose shape is not known yet: it tells the dtype, any other use is a ValueError."""
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: DTypeLike) -> None:
         self.dtype = np.dtype(dtype)
 
     def present(self, use: str) -> NoReturn:
@@ -48,7 +53,7 @@ class UninitializedTensorMixin:
     array: Any
     requires_grad: bool
 
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    def materialize(self, shape: Sequence[int], device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         """Become a tensor of this shape, of undefined values, and of this dtype or the one it has."""
         made = empty(shape, device=device, dtype=self.array.dtype if dtype is None else dtype)
         self.array = made.array
@@ -79,7 +84,7 @@ class UninitializedTensorMixin:
         """RuntimeError: there is no memory to share."""
         raise RuntimeError(MSG_SHARED)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if id(self) not in memo:
             memo[id(self)] = rebuild(type(self), self.requires_grad, self.array.dtype)
         return memo[id(self)]
@@ -91,7 +96,7 @@ class UninitializedTensorMixin:
         return f"<{type(self).__name__}>"
 
 
-def rebuild(cls: Any, requires_grad: bool, dtype: Any) -> Any:
+def rebuild(cls: Any, requires_grad: bool, dtype: DTypeLike) -> Tensor:
     """An uninitialized parameter or buffer as it was when it was copied or pickled."""
     return cls(requires_grad=requires_grad, dtype=dtype)
 
@@ -107,7 +112,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
 
     cls_to_become = Parameter
 
-    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, requires_grad: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         start(self, Shapeless(empty(0, device=device, dtype=dtype).dtype))
         self.requires_grad = requires_grad
 
@@ -119,7 +124,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):  # type: ignore[mis
 
     cls_to_become = Tensor
 
-    def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> None:
+    def __init__(self, requires_grad: bool = False, device: DeviceLike = None, dtype: DTypeLike = None,
+                 persistent: bool = True) -> None:
         start(self, Shapeless(empty(0, device=device, dtype=dtype).dtype))
         self.requires_grad = requires_grad
         self.persistent = persistent
@@ -130,7 +136,7 @@ def is_lazy(value: Any) -> bool:
     return isinstance(value, UninitializedTensorMixin)
 
 
-def refuse_lazy(module: Any, what: str, doing: str) -> None:
+def refuse_lazy(module: Module, what: str, doing: str) -> None:
     """ValueError if the module holds a parameter without shape, which `what` can't be applied to."""
     if any(is_lazy(p) for _, p in module.own_parameters()):
         raise ValueError(f"The module passed to `{what}` can't have uninitialized parameters. Make sure to run the dummy "

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..base import dtypes
 from ..core.tensor import Parameter, Tensor, start
 from .module_hooks import Hooked
+
+if TYPE_CHECKING:
+    from ..nn.module import Module
 
 
 class Buffer(Tensor):
@@ -33,7 +36,7 @@ class Held(MutableMapping[str, Any]):
     A name that was registered with None is there too, with None.
     """
 
-    def __init__(self, module: Any, kind: str) -> None:
+    def __init__(self, module: Module, kind: str) -> None:
         self.attributes, self.kind = module.__dict__, kind
         self.module = module
 

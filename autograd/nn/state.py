@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..base.types import Array
 from ..core.graph import RemovableHandle, shared_counter
 from ..core.tensor import Parameter, Tensor, result
 from .parameter import MSG_SHAPE, is_lazy
+
+if TYPE_CHECKING:
+    from ..nn.module import Module
 
 EXTRA = "_extra_state"
 
@@ -179,7 +183,7 @@ class Stateful:
             unexpected_keys += _strangers(state_dict, prefix, own, {name for name, _ in self.held_modules()}, self)
 
 
-def _without_module(hook: Callable[..., None], module: Any, *args: Any) -> None:
+def _without_module(hook: Callable[..., None], module: Module, *args: Any) -> None:
     """Call a loading hook of the older form. At module level, so that modules with hooks can be pickled."""
     hook(*args)
 
@@ -219,12 +223,12 @@ def _strangers(state_dict: dict[str, Any], prefix: str, own: dict[str, Any], chi
     return unknown
 
 
-def _copy(value: Tensor, array: Any) -> None:
+def _copy(value: Tensor, array: Array) -> None:
     np.copyto(value.array, array, casting="unsafe")
     shared_counter(value).value += 1
 
 
-def _like(value: Tensor, given: Any, array: Any) -> Tensor:
+def _like(value: Tensor, given: Tensor, array: Array) -> Tensor:
     """The given tensor as what `value` is: a Parameter stays one, with its requires_grad."""
     if isinstance(value, Parameter):
         return given if isinstance(given, Parameter) else Parameter(array, requires_grad=value.requires_grad)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..base.dtypes import default
+from ..base.types import Array, Number
 
 NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
          "float16": "Half", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat",
@@ -15,7 +16,7 @@ NAMES = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int
 ARRAYS = (np.ndarray, np.generic)
 
 
-def refuse(name: str, dtype: Any) -> NoReturn:
+def refuse(name: str, dtype: np.dtype[Any]) -> NoReturn:
     """NotImplementedError: operation `name` does not take elements of `dtype`."""
     raise NotImplementedError(f'"{name}" not implemented for \'{NAMES.get(str(dtype), str(dtype))}\'; convert the tensor '
                               "first, as in x.float() or x.long()")
@@ -32,7 +33,7 @@ def demand_real(name: str, *tensors: Any) -> None:
 def only(kinds: str, name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
     """`forward`, refused to arrays whose dtype.kind is not among `kinds` ("f" floating, "iu" integer, "b" bool)."""
 
-    def checked(*arrays: Any) -> Any:
+    def checked(*arrays: Any) -> Array:
         seen = False
         for a in arrays:
             if isinstance(a, ARRAYS):
@@ -49,7 +50,7 @@ def only(kinds: str, name: str, forward: Callable[..., Any]) -> Callable[..., An
 def tensors(name: str, forward: Callable[..., Any], count: int = 2) -> Callable[..., Any]:
     """`forward`, refused (TypeError) where one of its first `count` operands is a Python number."""
 
-    def checked(*arrays: Any) -> Any:
+    def checked(*arrays: Any) -> Array:
         for a in arrays[:count]:
             if not isinstance(a, ARRAYS):
                 raise TypeError(f"{name}(): the operand {a!r} must be a Tensor, not {type(a).__name__}; use tensor({a!r})")
@@ -61,7 +62,7 @@ def tensors(name: str, forward: Callable[..., Any], count: int = 2) -> Callable[
 def ordered(name: str, forward: Callable[..., Any], error: type[Exception] = NotImplementedError) -> Callable[..., Any]:
     """A `forward` that compares: refused to complex numbers, and (TypeError) where the first operand is a number."""
 
-    def checked(a: Any, b: Any) -> Any:
+    def checked(a: Array, b: Array | Number) -> Array:
         if not isinstance(a, ARRAYS):
             raise TypeError(f"{name}(): the operand {a!r} must be a Tensor, not {type(a).__name__}; use tensor({a!r})")
         if a.dtype.kind == "c" or b.__class__ is complex:
@@ -73,7 +74,7 @@ def ordered(name: str, forward: Callable[..., Any], error: type[Exception] = Not
 
 def in_floats(forward: Callable[..., Any]) -> Callable[..., Any]:
     """`forward` with arrays of integers and booleans as the default floating type."""
-    def converted(*arrays: Any) -> Any:
+    def converted(*arrays: Any) -> Array:
         if not any(isinstance(a, ARRAYS) for a in arrays):
             raise TypeError(f"one operand must be a Tensor; {arrays} are Python numbers")
         return forward(*(a.astype(default.dtype) if isinstance(a, ARRAYS) and a.dtype.kind in "iub" else a for a in arrays))
@@ -84,13 +85,13 @@ def in_floats(forward: Callable[..., Any]) -> Callable[..., Any]:
 def undifferentiable(name: str) -> Callable[[Any], NoReturn]:
     """The rule of an operation that PyTorch records but does not differentiate: an error in backward."""
 
-    def rule(g: Any) -> NoReturn:
+    def rule(g: Array) -> NoReturn:
         raise NotImplementedError(f"derivative for {name} is not implemented; detach its inputs if none is wanted")
 
     return rule
 
 
-def both_arrays(a: Any, b: Any) -> tuple[Any, Any]:
+def both_arrays(a: Array | Number, b: Array | Number) -> tuple[Any, Any]:
     """Two operands of a forward as arrays of one dtype; TypeError if both are Python numbers."""
     if not isinstance(a, ARRAYS) and not isinstance(b, ARRAYS):
         raise TypeError(f"one operand must be a Tensor; {a!r} and {b!r} are Python numbers")

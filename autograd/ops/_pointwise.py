@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from ..core.operation import Operation
 from ..core.primitive import primitive, shortcut
 from ..core.tensor import Tensor
+from ..core.types import Context, Gradients, Operand, TensorOrArray
 from ..kernels import activations
 
 
@@ -28,7 +30,7 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
         joins = ((0,),) if straight else None
 
         @staticmethod
-        def forward(ctx: Any, x: Any, *, settings: tuple[Any, ...]) -> Any:
+        def forward(ctx: Context, x: Array, *, settings: tuple[Any, ...]) -> Array:
             """The kernel named by the operation, or its formula on arrays."""
             ctx.settings = settings
             ctx.save(x)
@@ -38,7 +40,7 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
             return np.asarray(forward(x, *settings), x.dtype)
 
         @staticmethod
-        def backward(ctx: Any, g: Any) -> Any:
+        def backward(ctx: Context, g: TensorOrArray) -> Gradients:
             """The kernel's derivative of arrays, or the recorded rule."""
             x = ctx.values[0]
             quick = activations.backward(kernel, g, x, *ctx.settings) if kernel and not isinstance(g, Tensor) else None
@@ -47,7 +49,7 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
     apply = Pointwise.apply
     kinds = "fcViu" if integers else "fcV"
 
-    def op(x: Any, *settings: Any) -> Any:
+    def op(x: Operand, *settings: Any) -> Operand:
         if x.dtype.kind not in kinds:
             raise NotImplementedError(f'"{op.__name__}" not implemented for {x.dtype}; cast to floating point first')
         return apply(x, settings=settings)
@@ -56,13 +58,13 @@ def pointwise(name: str, forward: Callable[..., Any], rule: Callable[..., Any], 
     return op
 
 
-def lifted(x: Any, least: float) -> Any:
+def lifted(x: Tensor, least: float) -> Tensor:
     """x where it is at least `least`, elsewhere that; its gradient is passed on everywhere, as if nothing had been done."""
     return x if _reaches(x.array, least) else x + _missing(x.array, least)
 
 
 @shortcut
-def _reaches(a: Any, least: float) -> bool:
+def _reaches(a: Array, least: float) -> bool:
     """Whether all elements are at least `least`."""
     return bool((a >= least).all())
 
@@ -73,6 +75,6 @@ def _missing(a: Any, least: float) -> Any:
     return np.maximum(least - a, 0).astype(a.dtype)
 
 
-def overwrite(input: Any, value: Any) -> Any:
+def overwrite(input: Tensor, value: Tensor) -> Tensor:
     """inplace=True: `value`, computed from a copy of input, goes into input's memory. Returns input."""
     return input.copy_(value)

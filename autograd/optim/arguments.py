@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core.tensor import Tensor
+from ..core.types import TensorOrNumber
 
 SPELLED = {"lr": "learning rate", "eps": "epsilon value"}
 
 
-def number(value: Any) -> Any:
+def number(value: TensorOrNumber) -> Any:
     """An option as a Python number: lr and betas may be Tensors of one element, or NumPy's numbers."""
     return value.item() if isinstance(value, (Tensor, np.generic)) else value
 
 
-def check_lr(lr: Any) -> None:
+def check_lr(lr: TensorOrNumber) -> None:
     """ValueError for a negative learning rate, or a Tensor of several elements."""
     if isinstance(lr, Tensor) and lr.array.size != 1:
         raise ValueError("Tensor lr must be 1-element")
@@ -30,7 +32,7 @@ def check_not_negative(**values: Any) -> None:
             raise ValueError(f"Invalid {SPELLED.get(name, name + ' value')}: {number(value)}")
 
 
-def check_betas(betas: Any) -> None:
+def check_betas(betas: Sequence[float]) -> None:
     """ValueError if a beta is outside [0, 1)."""
     for index, beta in enumerate(betas):
         if not 0.0 <= number(beta) < 1.0:

@@ -36,7 +36,7 @@ class LBFGS(Optimizer):
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+    def step(self, closure: Callable[[], Any] | None = None) -> Tensor:
         """Minimise what closure computes; returns its value from before. closure must clear the gradients itself."""
         if closure is None:
             raise TypeError("LBFGS.step() needs a closure that recomputes the loss")

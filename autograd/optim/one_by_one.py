@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ class OneByOne(Optimizer):
         return loss
 
 
-def array_in(state: dict[str, Any], name: str, shape: Any, dtype: Any) -> Array:
+def array_in(state: dict[str, Any], name: str, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """An array of the state, zeros at first."""
     if name not in state:
         state[name] = result(np.zeros(shape, dtype))

@@ -47,7 +47,7 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @primitive
     @functools.wraps(step)
-    def hooked(*args: Any, **kwargs: Any) -> Any:
+    def hooked(*args: Any, **kwargs: Any) -> Tensor:
         self = args[0]
         self._opt_called = True
         if self._stepping:

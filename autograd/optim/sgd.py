@@ -21,7 +21,7 @@ class SGD(Elementwise):
     overwrites = False
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, momentum: float = 0, dampening: float = 0,
-                 weight_decay: Any = 0, nesterov: bool = False, *, maximize: bool = False,
+                 weight_decay: float = 0, nesterov: bool = False, *, maximize: bool = False,
                  foreach: bool | None = None, differentiable: bool = False, fused: bool | None = None) -> None:
         check_flags("SGD", differentiable, foreach, fused)
         check_lr(lr)

@@ -50,7 +50,7 @@ class Decoder:
             value._metadata = self.value(tree["metadata"])
         return value
 
-    def tensor(self, tree: dict[str, Any]) -> Any:
+    def tensor(self, tree: dict[str, Any]) -> Tensor:
         """A Tensor, Parameter or NumPy array."""
         name = tree["name"]
         if "same" in tree:

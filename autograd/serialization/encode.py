@@ -55,7 +55,7 @@ class Encoder:
         items = [self.value(item, (*path, number)) for number, item in enumerate(value)]
         return items if type(value) is list else {KIND: SEQUENCES[type(value)], "items": items}
 
-    def mapping(self, value: Any, path: Path) -> Any:
+    def mapping(self, value: dict[str, Any], path: Path) -> Any:
         """A dict: an object if its keys are strings, else a list of pairs; with the versions in a module's state."""
         versions = {"metadata": self.value(value._metadata, path)} if hasattr(value, "_metadata") else {}
         if all(type(key) is str for key in value):
@@ -66,7 +66,7 @@ class Encoder:
         pairs = [[self.value(key, (*path, key)), self.value(item, (*path, key))] for key, item in value.items()]
         return {KIND: MAPPINGS[type(value)], "pairs": pairs, **versions}
 
-    def tensor(self, value: Any, path: Path) -> Any:
+    def tensor(self, value: Tensor, path: Path) -> Any:
         """A tensor or NumPy array: its name, under which `arrays` has it."""
         array: Array = value.array if isinstance(value, Tensor) else value
         if array.dtype.name not in CODES:
@@ -92,7 +92,7 @@ class Encoder:
         return name
 
 
-def encode(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
+def encode(state: dict[str, Any]) -> tuple[dict[str, Array], dict[str, Any]]:
     """The arrays of a state, and its structure: the tree, and of every array type, shape, checksum and place.
 
     An array in the memory of another one is kept all the same, so that other readers find every name; "view" says where

@@ -6,6 +6,7 @@ import json
 import pickle
 import struct
 import zlib
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -24,7 +25,7 @@ FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, Arithmeti
 TORCH_READERS = {b"PK\x03\x04": "zip_archive", b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.": "before_zip"}
 
 
-def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
+def save(obj: dict[str, Any], f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
          _use_new_zipfile_serialization: bool = True) -> None:
     """Write a nested state to a safetensors file, whole or not at all: `f` is its name, or an object with write().
 
@@ -72,7 +73,7 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
             raise RuntimeError(f"{source.name}: {_told(error)}") from error
 
 
-def _reader(source: Source) -> Any:
+def _reader(source: Source) -> Callable[..., Any]:
     """Who can read the file."""
     start = source.read(0, min(source.size, 16))
     for magic, module in TORCH_READERS.items():

@@ -122,7 +122,7 @@ class Memory:
         return tensor
 
 
-def require_grad(tensor: Tensor, flag: Any) -> None:
+def require_grad(tensor: Tensor, flag: bool) -> None:
     """Set requires_grad, where the numbers have gradients."""
     tensor.requires_grad = bool(flag) and tensor.array.dtype.kind in "fcV"
 

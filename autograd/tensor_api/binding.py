@@ -5,7 +5,7 @@ A family of operations is imported when one of its methods is first looked at; s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
@@ -67,7 +67,7 @@ class Later:
     def __init__(self, family: str, name: str) -> None:
         self.family, self.name = family, name
 
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
+    def __get__(self, instance: Tensor | None, owner: Any = None) -> Callable[..., Any]:
         bind_family(self.family)
         return vars(Tensor)[self.name].__get__(instance, owner)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..base.devices import (
     preserve_format,
     strided,
 )
+from ..base.types import DeviceLike, DTypeLike, MemoryFormat
 from ..core.graph import shared_counter
 from ..core.operation import Cast
 from ..core.tensor import Tensor
@@ -55,7 +57,7 @@ def storage_offset(self: Tensor) -> int:
     return (self.array.__array_interface__["data"][0] - root.__array_interface__["data"][0]) // self.array.itemsize
 
 
-def is_contiguous(self: Tensor, memory_format: Any = contiguous_format) -> bool:
+def is_contiguous(self: Tensor, memory_format: MemoryFormat | None = contiguous_format) -> bool:
     """Whether the elements lie in memory one after the other, in the order of `memory_format`."""
     check_format(memory_format)
     array = self.array
@@ -122,12 +124,13 @@ def itself(self: Tensor, *args: Any) -> Tensor:
     return self
 
 
-def cpu(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
+def cpu(self: Tensor, memory_format: MemoryFormat | None = preserve_format) -> Tensor:
     """The tensor itself: the CPU is the only device."""
     return to(self, memory_format=memory_format)
 
 
-def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = preserve_format) -> Tensor:
+def cuda(self: Tensor, device: DeviceLike = None, non_blocking: bool = False,
+         memory_format: MemoryFormat | None = preserve_format) -> Tensor:
     """Raises NotImplementedError: tensors live in the CPU's memory."""
     raise NotImplementedError(f"cuda(device={device!r}): tensors live in the CPU's memory; leave cuda() out")
 
@@ -142,7 +145,7 @@ def untyped_storage(self: Tensor) -> Any:
     raise NotImplementedError("untyped_storage(): the memory of a tensor is its NumPy array, x.array")
 
 
-def dlpack(self: Tensor, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+def dlpack(self: Tensor, *, stream: Any = None, max_version: Sequence[int] | None = None, dl_device: Any = None,
            copy: bool | None = None) -> Any:
     """The memory as a DLPack capsule, for other libraries; refused where a gradient would be lost."""
     if self.tracked:
@@ -159,8 +162,8 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
 
 # --- conversions ---------------------------------------------------------------------------------------------------------
 
-def to(self: Tensor, *args: Any, dtype: Any = None, device: Any = None, non_blocking: bool = False, copy: bool = False,
-       memory_format: Any = preserve_format) -> Tensor:
+def to(self: Tensor, *args: Any, dtype: DTypeLike = None, device: DeviceLike = None, non_blocking: bool = False,
+       copy: bool = False, memory_format: MemoryFormat | None = preserve_format) -> Tensor:
     """This tensor in another dtype: to(dtype), to(device, dtype), to(other), each with non_blocking and copy after it.
 
     Itself where nothing is to be changed, unless `copy`.
@@ -186,7 +189,7 @@ def _is_place(arg: Any) -> bool:
     return isinstance(arg, (str, device)) or (isinstance(arg, int) and not isinstance(arg, bool))
 
 
-def converted(x: Tensor, dtype: np.dtype[Any], copy: bool, memory_format: Any) -> Tensor:
+def converted(x: Tensor, dtype: np.dtype[Any], copy: bool, memory_format: MemoryFormat | None) -> Tensor:
     """x as dtype in a memory format; x itself if it is so already, unless `copy`."""
     out = x
     if x.array.dtype != dtype:
@@ -199,7 +202,7 @@ def converted(x: Tensor, dtype: np.dtype[Any], copy: bool, memory_format: Any) -
     return clone(out) if copy and out is x else out
 
 
-def type_(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+def type_(self: Tensor, dtype: DTypeLike = None, non_blocking: bool = False) -> Any:
     """PyTorch's name of the type, such as "torch.FloatTensor"; with `dtype` (a dtype or such a name) the tensor as that."""
     if dtype is None:
         other = "BFloat16Tensor" if self.dtype.kind == "V" else f"{self.dtype}Tensor"
@@ -221,7 +224,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _cast_to(name: str, dtype: Any) -> Any:
-    def method(self: Tensor, memory_format: Any = preserve_format) -> Tensor:
+    def method(self: Tensor, memory_format: MemoryFormat | None = preserve_format) -> Tensor:
         return converted(self, dtypes.bfloat16() if dtype is None else dtype, False, memory_format)
 
     method.__name__ = method.__qualname__ = name

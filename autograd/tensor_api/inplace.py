@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from ..base.dtypes import can_cast
+from ..base.types import Array, MemoryFormat
 from ..core.casting import casting, suspended
 from ..core.graph import shared_counter
 from ..core.modes import GRAD, modes
@@ -20,6 +21,7 @@ from ..core.operation import Operation
 from ..core.primitive import side_effect, value_written
 from ..core.saved_tensor_hooks import hooks_in_use
 from ..core.tensor import Tensor, result
+from ..core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ..core.views import check_writable, overlaps, take_over, written
 from ..ops.creation.arguments import storable
 from ..ops.index import IndexPut, assign, demand_one_dtype, index_fill, index_put, is_basic, masked_fill
@@ -35,13 +37,13 @@ class Written(Operation, name="Copy"):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, value: Any) -> Any:
+    def forward(ctx: Context, x: Array, value: Array) -> Array:
         """x (the tensor written to) and value of one shape -> value."""
         ctx.shape, ctx.dtype = x.shape, x.dtype
         return value
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The gradients of x and value: zeros and g."""
         return np.zeros(ctx.shape, ctx.dtype) if g.__class__ is np.ndarray else result(np.zeros(ctx.shape, ctx.dtype)), g
 
@@ -110,7 +112,7 @@ def stand_in(x: Tensor) -> Tensor:
     return old
 
 
-def computed(operation: Callable[..., Any], x: Tensor, args: Any, kwargs: Any, name: str) -> Tensor:
+def computed(operation: Callable[..., Any], x: Tensor, args: Any, kwargs: dict[str, Any], name: str) -> Tensor:
     """What the operation makes of x; TypeError if it does not take the arguments."""
     with suspended() if casting.used else nullcontext():  # autocast leaves writes as they are
         value = operation(x, *args, **kwargs)
@@ -132,7 +134,7 @@ def repeated_dims(x: Tensor) -> list[int]:
     return [d for d, (stride, n) in enumerate(zip(x.array.strides, x.array.shape, strict=True)) if stride == 0 and n > 1]
 
 
-def fill_where(x: Tensor, mask: Tensor, value: Any) -> Tensor:
+def fill_where(x: Tensor, mask: Tensor, value: TensorOrNumber) -> Tensor:
     """Write `value` to each element that the mask chooses at one or more of the places where x shows it."""
     if mask.shape != x.shape:
         raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(mask.shape)}")
@@ -148,12 +150,12 @@ def nowhere(x: Tensor) -> Tensor:
     return result(np.zeros(x.array.shape, np.bool_))
 
 
-def repeated_masked_fill(self: Tensor, mask: Any, value: Any) -> Tensor:
+def repeated_masked_fill(self: Tensor, mask: Tensor, value: TensorOrNumber) -> Tensor:
     """masked_fill_ of a tensor that shows elements several times."""
     return fill_where(self, masked_fill(nowhere(self), mask, True), value)
 
 
-def repeated_index_fill(self: Tensor, dim: int, index: Any, value: Any) -> Tensor:
+def repeated_index_fill(self: Tensor, dim: int, index: Tensor, value: TensorOrNumber) -> Tensor:
     """index_fill_ of a tensor that shows elements several times."""
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
@@ -177,7 +179,7 @@ def repeated_conj_physical(self: Tensor) -> Tensor:
     return self
 
 
-def repeated_index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
+def repeated_index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
     """index_put_ of a tensor that shows elements several times."""
     added = index_put(result(np.zeros(self.array.shape, self.array.dtype)), indices, values, accumulate)
     if not accumulate:
@@ -188,7 +190,7 @@ def repeated_index_put(self: Tensor, indices: Any, values: Any, accumulate: bool
     return self
 
 
-def put_repeated(x: Tensor, index: Any, value: Any) -> None:
+def put_repeated(x: Tensor, index: Any, value: TensorOrNumber) -> None:
     """x[index] = value, where x shows elements several times: of what is written to one element, the last stays.
 
     Which value that is, an assignment of the values' numbers finds out; the values go by way of once(x).
@@ -283,7 +285,7 @@ def writer(part: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Any], None]:
     return assign_part
 
 
-def fill_(self: Tensor, value: Any) -> Tensor:
+def fill_(self: Tensor, value: TensorOrNumber | None) -> Tensor:
     """Write one number everywhere. Returns self."""
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
@@ -294,7 +296,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     return copy_(self, value)
 
 
-def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
     """Write one number to the main diagonal: to the elements whose indices are all equal. Returns self.
 
     wrap: of a matrix with more rows than columns, begin another diagonal below the last, after an empty row.
@@ -338,7 +340,7 @@ def reshaping(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]
     return method
 
 
-def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+def resize_(self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None) -> Tensor:
     """Give this tensor another shape; elements are kept in order, new ones are whatever is there. Returns self."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
@@ -355,7 +357,7 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     return self
 
 
-def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
+def resize_as_(self: Tensor, the_template: Tensor, memory_format: MemoryFormat | None = None) -> Tensor:
     """resize_ to the shape of another tensor. Returns self."""
     return resize_(self, the_template.array.shape)
 

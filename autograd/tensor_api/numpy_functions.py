@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import DTypeLike
 from ..core.tensor import Tensor, result
 
 
 class Operations:
     """autograd's operations by name, looked up when they are called: this module is imported before they are complete."""
 
-    def named(self, name: str, asked: str) -> Any:
+    def named(self, name: str, asked: str) -> Callable[..., Any]:
         """autograd.<name>. TypeError, naming what was asked for, where there is none."""
         found: Any = sys.modules[__name__.partition(".")[0]]
         for part in name.split("."):
@@ -89,7 +90,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
     return ag.clamp(a, a_min if min is None else min, a_max if max is None else max)
 
 
-def prod(a: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
+def prod(a: Any, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
     """Of all elements, or along one axis."""
     if axis is None and not keepdims:
         return ag.prod(a, dtype=dtype)

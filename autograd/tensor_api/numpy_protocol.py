@@ -6,6 +6,7 @@ other functions, and arguments that the counterpart does not have, are a TypeErr
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ LOOKS = {"array2string", "array_equal", "array_equiv", "array_repr", "array_str"
          "savez", "savez_compressed"}
 
 
-def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: Any, **settings: Any) -> Tensor:
     """np.add(x, y) and the like; np.add.reduce(x, axis) and few others."""
     out = settings.pop("out", None)
     if out is not None and not any(isinstance(o, Tensor) for o in out):      # array += tensor
@@ -65,7 +66,7 @@ def reduced(name: str, x: Any, axis: Any = 0, *, keepdims: bool = False, **setti
     return call(x, axis, keepdims)
 
 
-def array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+def array_function(self: Tensor, function: Any, types: Any, args: Sequence[Tensor], kwargs: dict[str, Any]) -> int:
     """Every other public function of NumPy."""
     module = function.__module__.removeprefix("numpy").lstrip(".")
     name = f"{module}.{function.__name__}" if module in ("linalg", "fft") else function.__name__

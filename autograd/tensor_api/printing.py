@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.absent import AbsentArray
+from ..base.types import Array
 from ..core.forward_mode import tangent_of
 from ..core.tensor import Tensor
 
@@ -49,7 +50,7 @@ def get_printoptions() -> dict[str, Any]:
 class Format:
     """One format for all elements, so that they align: whole numbers ("2."), fixed point or scientific."""
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values: Array) -> None:
         self.floating = values.dtype.kind == "f"
         self.whole, self.scientific, self.width = True, False, 1
         if not self.floating:
@@ -68,7 +69,7 @@ class Format:
             dot = self.whole and not self.scientific
             self.width = max(1, *(len(format(v, pattern)) + dot for v in telling.tolist()))
 
-    def __call__(self, value: Any) -> str:
+    def __call__(self, value: float) -> str:
         if not self.floating:
             text = str(value)
         elif self.scientific:
@@ -101,7 +102,7 @@ def edges(array: Any) -> Any:
     return array
 
 
-def row(array: Any, indent: int, short: bool, form: Any) -> str:
+def row(array: Array, indent: int, short: bool, form: Any) -> str:
     """A vector, in as many lines as it takes."""
     n = options.edgeitems
     if short and not n:
@@ -115,7 +116,7 @@ def row(array: Any, indent: int, short: bool, form: Any) -> str:
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-def block(array: Any, indent: int, short: bool, form: Any) -> str:
+def block(array: Array, indent: int, short: bool, form: Any) -> str:
     """An array as nested brackets, an empty line more between blocks for each dimension."""
     if array.ndim == 0:
         return form(array.item())
@@ -127,7 +128,7 @@ def block(array: Any, indent: int, short: bool, form: Any) -> str:
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
 
 
-def elements(array: Any, indent: int) -> str:
+def elements(array: Array, indent: int) -> str:
     """The elements of an array that has some."""
     if array.dtype == np.float16 or array.dtype.kind == "V":
         array = array.astype(np.float32)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..base import dtypes
 from ..base.devices import check
+from ..base.types import Array, DeviceLike
 from ..core.graph import shared_counter
 from ..core.tensor import Tensor, result, start
 from ..ops.creation.arguments import shape_of
@@ -24,13 +25,13 @@ class TensorType:
     def __init__(self, name: str, dtype: np.dtype[Any], module: str = "torch") -> None:
         self.__name__, self.__module__, self.dtype = name, module, dtype
 
-    def __call__(self, *data: Any, device: Any = None) -> Tensor:
+    def __call__(self, *data: Any, device: DeviceLike = None) -> Tensor:
         if self.is_cuda:
             raise TypeError(f"type {self} not available: tensors live in the CPU's memory")
         check(device)
         return result(legacy(data, self.dtype, strict=True))
 
-    def __instancecheck__(self, value: Any) -> bool:
+    def __instancecheck__(self, value: Tensor) -> bool:
         return isinstance(value, Tensor) and value.dtype == self.dtype and not self.is_cuda
 
     @property
@@ -42,7 +43,7 @@ class TensorType:
         return f"{self.__module__}.{self.__name__}"
 
 
-def legacy(data: tuple[Any, ...], dtype: np.dtype[Any], strict: bool = False) -> Any:
+def legacy(data: tuple[Any, ...], dtype: np.dtype[Any], strict: bool = False) -> Array:
     """The array that a constructor is asked for: memory of some sizes as it is found, values, or another tensor's memory.
 
     strict: a tensor given must have the dtype.
@@ -72,7 +73,7 @@ def _truncates(data: Any, dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "iu" and isinstance(data, (list, tuple)) and any(isinstance(v, float) for v in data)
 
 
-def construct(self: Tensor, *data: Any, device: Any = None) -> None:
+def construct(self: Tensor, *data: Any, device: DeviceLike = None) -> None:
     """Tensor(2, 3): memory of that shape, as it is found. Tensor([1, 2]), Tensor(array): these values in the default
     dtype. Tensor(tensor): the same memory.
     """
@@ -86,7 +87,7 @@ def construct(self: Tensor, *data: Any, device: Any = None) -> None:
         start(self, legacy(data, dtypes.default.dtype))
 
 
-def new(self: Tensor, *data: Any, device: Any = None) -> Tensor:
+def new(self: Tensor, *data: Any, device: DeviceLike = None) -> Tensor:
     """x.new(2, 3), x.new([1, 2]): what Tensor(...) makes, in this tensor's dtype."""
     check(device)
     return result(legacy(data, self.dtype, strict=True))

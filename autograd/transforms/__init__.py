@@ -1,4 +1,4 @@
 """Derivatives of whole functions: jacobian() and its kin, forward mode, and gradcheck, which compares with differences.
 
-May import: core, ops. Read first: functional.py.
+May import: base, core, ops. Read first: functional.py.
 """

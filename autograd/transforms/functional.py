@@ -14,6 +14,7 @@ import numpy as np
 from ..core.backward import grad
 from ..core.modes import enable_grad, is_grad_enabled, set_grad_enabled
 from ..core.tensor import Tensor, result
+from ..core.types import TensorOrNumber
 from ..ops.creation.fill import zeros_like
 from ..ops.shape import reshape, squeeze, stack
 
@@ -63,7 +64,8 @@ def _fresh(inputs: Sequence[Tensor], create_graph: bool, tracked: bool) -> tuple
                   for x in inputs])
 
 
-def _vector(v: Any, like: Sequence[Tensor], several: bool, create_graph: bool, caller: str) -> tuple[Tensor, ...]:
+def _vector(v: TensorOrNumber | Sequence[Tensor], like: Sequence[Tensor], several: bool, create_graph: bool,
+            caller: str) -> tuple[Tensor, ...]:
     """The v of vjp and the like, checked against what it is multiplied with."""
     _, given = _as_tuple(v, "v", caller)
     given = _fresh(given, create_graph, False)
@@ -77,7 +79,8 @@ def _vector(v: Any, like: Sequence[Tensor], several: bool, create_graph: bool, c
     return given
 
 
-def _input_vector(v: Any, inputs: tuple[Tensor, ...], several: bool, create_graph: bool, caller: str) -> Any:
+def _input_vector(v: TensorOrNumber | Sequence[Tensor] | None, inputs: tuple[Tensor, ...], several: bool, create_graph: bool,
+                  caller: str) -> tuple[Tensor, ...] | None:
     """v for jvp, vhp, hvp: shaped like the inputs; None stands for 1 if there is one input of one element."""
     if v is not None:
         return _vector(v, inputs, several, create_graph, caller)
@@ -128,7 +131,7 @@ def _returned(values: Sequence[Any], several: bool, create_graph: bool) -> Any:
     return values if several else values[0]
 
 
-def _scalar(outputs: Any, several: bool, caller: str) -> None:
+def _scalar(outputs: Sequence[Tensor], several: bool, caller: str) -> None:
     if several:
         raise RuntimeError(f"The function given to {caller} should return a single Tensor")
     if outputs[0].numel() != 1:
@@ -137,7 +140,8 @@ def _scalar(outputs: Any, several: bool, caller: str) -> None:
 
 # --- products ----------------------------------------------------------------------------------------------------------
 
-def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def vjp(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], v: Tensor | Sequence[Tensor] | None = None,
+        create_graph: bool = False, strict: bool = False) -> Any:
     """(func(*inputs), v^T J) with J the Jacobian of func at the inputs; v is shaped like the outputs."""
     with enable_grad():
         several, inputs = _as_tuple(inputs, "inputs", "vjp")
@@ -154,7 +158,8 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     return _returned(outputs, several_outputs, create_graph), _returned(found, several, create_graph)
 
 
-def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+def jvp(func: Callable[..., Any], inputs: Any, v: Tensor | Sequence[Tensor] | None = None, create_graph: bool = False,
+        strict: bool = False) -> Any:
     """(func(*inputs), J v); v is shaped like the inputs.
 
     J v is the derivative of u^T J, which is linear in u, with respect to u: two backward passes.
@@ -193,7 +198,8 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     return _returned(outputs, False, create_graph), _returned(found, several, create_graph)
 
 
-def _first_derivative(func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool,
+def _first_derivative(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor],
+                      v: TensorOrNumber | Sequence[Tensor] | None, create_graph: bool, strict: bool,
                       caller: str) -> tuple[Any, ...]:
     """What vhp and hvp begin with: the inputs, v, the output and its gradient, which can be differentiated again."""
     with enable_grad():
@@ -210,7 +216,7 @@ def _first_derivative(func: Callable[..., Any], inputs: Any, v: Any, create_grap
 
 # --- matrices ----------------------------------------------------------------------------------------------------------
 
-def jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False,
+def jacobian(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], create_graph: bool = False, strict: bool = False,
              vectorize: bool = False, strategy: str = "reverse-mode") -> Any:
     """J[output][input], of shape output.shape + input.shape; without the index where there is one output or input.
 
@@ -269,7 +275,7 @@ def _jacobian_row(number: int, out: Tensor, inputs: Sequence[Tensor], create_gra
             result(np.zeros((*out.shape, *x.shape), x.dtype)) for column, x in zip(columns, inputs, strict=True)]
 
 
-def hessian(func: Callable[..., Any], inputs: Any, create_graph: bool = False, strict: bool = False,
+def hessian(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], create_graph: bool = False, strict: bool = False,
             vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode") -> Any:
     """H[i][j], the second derivatives of a scalar function with respect to inputs i and j; H itself for one input."""
     several, inputs = _as_tuple(inputs, "inputs", "hessian")
@@ -284,7 +290,7 @@ def hessian(func: Callable[..., Any], inputs: Any, create_graph: bool = False, s
         squeezed: Tensor = squeeze(out)
         return squeezed
 
-    def first(*args: Tensor) -> Any:
+    def first(*args: Tensor) -> tuple[Tensor, ...]:
         row = jacobian(scalar, args, create_graph=True)
         _check_tracked(row, "jacobian", strict)
         return row

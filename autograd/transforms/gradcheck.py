@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from ..core.backward import grad
 from ..core.modes import enable_grad
 from ..core.tensor import Tensor, result
@@ -18,21 +19,21 @@ class GradcheckError(RuntimeError):
     """An analytical derivative differs from the numerical one."""
 
 
-def _as_tuple(value: Any) -> tuple[Any, ...]:
+def _as_tuple(value: Tensor | Sequence[Tensor]) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def _floating(outputs: Any) -> list[tuple[int, Tensor]]:
+def _floating(outputs: Tensor | Sequence[Tensor]) -> list[tuple[int, Tensor]]:
     """The outputs of floating point or complex dtype, each with its position among what the function returned."""
     return [(number, y) for number, y in enumerate(_as_tuple(outputs)) if isinstance(y, Tensor) and y.dtype.kind in "fcV"]
 
 
-def _differentiable(outputs: Any) -> list[tuple[int, Tensor]]:
+def _differentiable(outputs: Tensor | Sequence[Tensor]) -> list[tuple[int, Tensor]]:
     """Those that require grad."""
     return [(number, y) for number, y in _floating(outputs) if y.requires_grad]
 
 
-def _real(array: Any) -> Any:
+def _real(array: Array) -> Array:
     """The elements as one row of float64, a complex one as its real and its imaginary part: the coordinates in which
     Jacobians are compared. A gradient holds the derivatives by these coordinates, whatever the dtypes are.
     """
@@ -41,14 +42,14 @@ def _real(array: Any) -> Any:
     return array.astype(np.float64).reshape(-1)
 
 
-def _of(row: Any, like: Tensor) -> Any:
+def _of(row: Array, like: Tensor) -> Array:
     """An array of the shape and dtype of `like` whose coordinates are `row`."""
     if like.dtype.kind == "c":
         row = np.ascontiguousarray(row).view(np.complex128)
     return row.reshape(like.shape).astype(like.dtype)
 
 
-def _compare(a: Any, n: Any, y: Tensor, what: str, atol: float, rtol: float) -> None:
+def _compare(a: Array, n: Any, y: Tensor, what: str, atol: float, rtol: float) -> None:
     """GradcheckError where two Jacobians (rows: the input's coordinates, columns: the output's) differ. Of a complex output
     the columns of imaginary parts are compared by themselves, and first."""
     parts = [("", slice(None))] if y.dtype.kind != "c" else [
@@ -59,8 +60,8 @@ def _compare(a: Any, n: Any, y: Tensor, what: str, atol: float, rtol: float) -> 
             raise GradcheckError(f"{prefix}{what},\nnumerical:{n[..., columns]}\nanalytical:{a[..., columns]}\n")
 
 
-def gradcheck(func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
-              raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+def gradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], *, eps: float = 1e-6, atol: float = 1e-5,
+              rtol: float = 1e-3, raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
               check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_batched_forward_grad: bool = False,
               check_forward_ad: bool = False, check_backward_ad: bool = True, fast_mode: bool = False,
               masked: bool | None = None) -> bool:
@@ -100,8 +101,8 @@ def gradcheck(func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol:
     return True
 
 
-def _check(func: Any, inputs: Any, sources: list[Tensor], eps: float, atol: float, rtol: float, nondet_tol: float,
-           fast: bool, undefined: bool, dtypes: bool) -> None:
+def _check(func: Callable[..., Any], inputs: Sequence[Tensor], sources: list[Tensor], eps: float, atol: float, rtol: float,
+           nondet_tol: float, fast: bool, undefined: bool, dtypes: bool) -> None:
     with enable_grad():
         outputs = _differentiable(func(*inputs))
     if not outputs:
@@ -130,7 +131,8 @@ def _check(func: Any, inputs: Any, sources: list[Tensor], eps: float, atol: floa
         _check_zero([y for _, y in outputs], sources)
 
 
-def _check_forward(func: Any, inputs: Any, sources: list[Tensor], eps: float, atol: float, rtol: float) -> None:
+def _check_forward(func: Callable[..., Any], inputs: Sequence[Tensor], sources: list[Tensor], eps: float, atol: float,
+                   rtol: float) -> None:
     """Tangents by forward mode against differences, one direction for each coordinate of each input. func gets inputs
     that do not require grad: forward mode alone is on."""
     with enable_grad():
@@ -169,7 +171,7 @@ def _check_zero(outputs: list[Tensor], sources: list[Tensor]) -> None:
             raise GradcheckError("Expected the gradient of zero output gradients to be zero")
 
 
-def _analytical(y: Tensor, x: Tensor, u: Any, v: Any) -> Any:
+def _analytical(y: Tensor, x: Tensor, u: Array, v: Array) -> Array:
     """d y / d x as a matrix (coordinates of x, coordinates of y), one backward pass a column."""
     count = _real(y.array).size
     columns = np.zeros((_real(x.array).size, count))
@@ -182,7 +184,7 @@ def _analytical(y: Tensor, x: Tensor, u: Any, v: Any) -> Any:
     return columns
 
 
-def _moved(func: Any, inputs: Any, x: Tensor, place: int, change: Any) -> Tensor:
+def _moved(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, place: int, change: Array) -> Tensor:
     """A copy of the output at `place` with `change` added to x; x is restored. Recording is on: func may ask what
     requires grad, or register hooks."""
     before = x.array.copy()
@@ -195,7 +197,8 @@ def _moved(func: Any, inputs: Any, x: Tensor, place: int, change: Any) -> Tensor
         np.copyto(x.array, before)
 
 
-def _difference(func: Any, inputs: Any, x: Tensor, place: int, eps: float, direction: Any) -> Any:
+def _difference(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, place: int, eps: float,
+                direction: Array) -> Array:
     """The central difference of an output along a direction of x, in coordinates."""
     step = _of(eps * direction, x)
     ahead, behind = (_moved(func, inputs, x, place, s) for s in (step, -step))
@@ -207,13 +210,14 @@ def _difference(func: Any, inputs: Any, x: Tensor, place: int, eps: float, direc
     return (_real(ahead.array) - _real(behind.array)) / (2 * eps)
 
 
-def _numerical(func: Any, inputs: Any, x: Tensor, place: int, eps: float, u: Any, v: Any) -> Any:
+def _numerical(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, place: int, eps: float, u: Array | None,
+               v: Array | None) -> Array | None:
     """The same matrix by central differences; None for an input without elements."""
     rows = [_difference(func, inputs, x, place, eps, direction) for direction in np.eye(_real(x.array).size)]
     return np.array(rows) if rows else None
 
 
-def _halves(u: Any, y: Tensor) -> list[Any]:
+def _halves(u: Array, y: Tensor) -> list[Any]:
     """Weights of the coordinates of y: u, or for a complex y those of the real and those of the imaginary parts alone."""
     if y.dtype.kind != "c":
         return [u]
@@ -221,7 +225,7 @@ def _halves(u: Any, y: Tensor) -> list[Any]:
     return [np.where(real, u, 0), np.where(real, 0, u)]
 
 
-def _fast_analytical(y: Tensor, x: Tensor, u: Any, v: Any) -> Any:
+def _fast_analytical(y: Tensor, x: Tensor, u: Array, v: Array) -> Array:
     """<v, (dy/dx)^T u> by one backward pass (two for a complex y)."""
     found = []
     for half in _halves(u, y):
@@ -230,15 +234,16 @@ def _fast_analytical(y: Tensor, x: Tensor, u: Any, v: Any) -> Any:
     return np.array(found)
 
 
-def _fast_numerical(func: Any, inputs: Any, x: Tensor, place: int, eps: float, u: Any, v: Any) -> Any:
+def _fast_numerical(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, place: int, eps: float, u: Array,
+                    v: Array) -> Array:
     """The same numbers by one central difference along v."""
     moved = _difference(func, inputs, x, place, eps, v)
     y = _as_tuple(func(*inputs))[place]
     return np.array([np.dot(half, moved) for half in _halves(u, y)])
 
 
-def gradgradcheck(func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6,
-                  atol: float = 1e-5, rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False,
+def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], grad_outputs: Sequence[Tensor] | None = None,
+                  *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False,
                   raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
                   check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
                   check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
@@ -261,7 +266,7 @@ def gradgradcheck(func: Callable[..., Any], inputs: Any, grad_outputs: Any = Non
         seeds = list(_as_tuple(grad_outputs))
     count = len(inputs)
 
-    def backward_pass(*args: Any) -> Any:
+    def backward_pass(*args: Any) -> tuple[Tensor, ...]:
         with enable_grad():
             sources = [x for x, given in zip(args[:count], inputs, strict=True)
                        if isinstance(given, Tensor) and given.requires_grad]

@@ -19,6 +19,7 @@ from ..core.function import Function
 from ..core.modes import enable_grad, is_grad_enabled, no_grad
 from ..core.random import Generator, default_generator, using_generator
 from ..core.tensor import Tensor
+from ..core.types import Gradients
 from .recompute import CheckpointError, Frame, Log, facts_of
 
 MSG_PARAMETER = ("{name}: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended, but "
@@ -67,7 +68,7 @@ def noop_context_fn() -> tuple[Any, Any]:
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
-def _random_from(state: Any) -> Any:
+def _random_from(state: Tensor | None) -> Any:
     """In the block, this thread's random numbers come from where `state` was taken; None changes nothing."""
     return contextlib.nullcontext() if state is None else using_generator(Generator().set_state(state))
 
@@ -158,7 +159,7 @@ class CheckpointFunction(Function):
             return run_function(*args)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
+    def backward(ctx: Any, *grads: Any) -> Gradients:
         """Run it again on leaves, recorded, and backward() from its outputs."""
         if not is_checkpoint_valid():
             raise RuntimeError(MSG_REENTRANT)
@@ -178,7 +179,7 @@ class CheckpointFunction(Function):
 
 
 def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentrant: bool | None = None,
-                          **kwargs: Any) -> Any:
+                          **kwargs: Any) -> Tensor:
     """Run a Sequential (or a list of functions of one argument) in `segments` pieces, all but the last checkpointed."""
     if use_reentrant is None:
         warnings.warn(MSG_PARAMETER.format(name="checkpoint_sequential"), UserWarning, stacklevel=2)
@@ -189,7 +190,7 @@ def checkpoint_sequential(functions: Any, segments: int, input: Any, use_reentra
     steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
 
     def piece(start: int, end: int) -> Callable[[Any], Any]:
-        def run(x: Any) -> Any:
+        def run(x: Tensor) -> Tensor:
             for step in steps[start:end]:
                 x = step(x)
             return x

@@ -174,7 +174,7 @@ class _Argument:
         self._tensor = tensor if self._packed is None else None
         self._version = 0 if tensor.counter is None else tensor.counter.value
 
-    def value(self) -> Any:
+    def value(self) -> Tensor:
         """The tensor, as it was."""
         if self._tensor is None:
             return output_value(Node(), self._packed, True, 0)  # type: ignore[arg-type]

@@ -7,10 +7,10 @@ means 0.2 and 0.25.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import numpy as np
 
+from ...base.types import DTypeLike
 from ..addresses import address
 from ..memory_format import channels_last, empty_last, last_axes
 from ..windows import Array, Sizes, Slide
@@ -111,6 +111,6 @@ def max_windows_back(g: Array, codes: Array, plane: Sizes, slide: Slide) -> Arra
     return _back(MAXIMUM, g, plane, slide, "last" if channels_last(codes) else "rows", codes)
 
 
-def empty(shape: Sizes, dtype: Any, order: str) -> Array:
+def empty(shape: Sizes, dtype: DTypeLike, order: str) -> Array:
     """A new array in this order of memory."""
     return empty_last(shape, dtype) if order == "last" else np.empty(shape, dtype)

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base.types import Array, DeviceLike, DTypeLike
 from ...core.primitive import value_read
 from ...core.tensor import Tensor
-from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from ...ops.shape import cat
 from .. import functional as F
@@ -107,7 +107,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return self.log_prob(input).argmax(dim=1)
 
 
-def _numbers(rows: Any) -> Any:
+def _numbers(rows: Array) -> Tensor:
     out = empty(rows.size, dtype="int64")
     out.array[...] = rows
     return out

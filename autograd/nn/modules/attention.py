@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Parameter, Tensor
-from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from ...ops.nn.attention import multi_head_attention_forward
 from ...ops.pointwise.where import where

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...base.plugins import missing, provided
+from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Parameter, Tensor
-from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty, ones, zeros
 from .. import functional as F
 from .. import init
@@ -30,7 +31,7 @@ class NormBase(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
 
-        def made(wanted: bool, make: Any) -> Any:
+        def made(wanted: bool, make: Callable[..., Any]) -> Tensor | None:
             return make(num_features, device=device, dtype=dtype) if wanted else None
 
         self.register_parameter("weight", Parameter(made(True, empty)) if affine else None)
@@ -155,7 +156,7 @@ class SyncBatchNorm(_BatchNorm):
         return found
 
     @classmethod
-    def convert_sync_batchnorm(cls, module: Any, process_group: Any = None) -> Any:
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Any:
         """Replace every batch normalisation in `module` by a SyncBatchNorm with the same parameters, buffers and
         hooks.
 

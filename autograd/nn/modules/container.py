@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ...core.tensor import Tensor
 from ..module import Module
 
 
@@ -77,7 +78,7 @@ class Sequential(_Numbered):
         for name, module in named:
             self.add_module(str(name), module)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """The output of the last module; each module gets the output of the one before it."""
         for module in self:
             input = module(input)
@@ -110,7 +111,7 @@ class Sequential(_Numbered):
             raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
         return other
 
-    def _times(self, count: Any) -> list[Any]:
+    def _times(self, count: str | float) -> list[Any]:
         if not isinstance(count, int):
             raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(count)}")
         if count <= 0:

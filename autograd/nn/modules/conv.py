@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...base.types import DeviceLike, DTypeLike, SizeLike
 from ...core.tensor import Parameter, Tensor
-from ...nn.common_types import DeviceLike, DTypeLike, Sizes
 from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
@@ -25,7 +25,7 @@ class _ConvNd(Module):
     padding: Any                                     # a tuple, or "same" or "valid"
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...], stride: tuple[int, ...],
-                 padding: Sizes | str, dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...],
+                 padding: SizeLike | str, dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...],
                  groups: int, bias: bool, padding_mode: str, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         _check(in_channels, out_channels, groups, padding, stride, padding_mode)
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
@@ -94,8 +94,8 @@ def _borders(padding: Any, kernel_size: Sequence[int], dilation: Sequence[int]) 
 class Conv1d(_ConvNd):
     """Cross-correlation of sequences with learned kernels of shape (out_channels, in_channels / groups, k)."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
-                 padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
+                 padding: SizeLike | str = 0, dilation: SizeLike = 1, groups: int = 1, bias: bool = True,
                  padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         size = ntuple(1)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride),
@@ -115,8 +115,8 @@ class Conv1d(_ConvNd):
 class Conv2d(_ConvNd):
     """Cross-correlation of images with learned kernels of shape (out_channels, in_channels / groups, kh, kw)."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
-                 padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
+                 padding: SizeLike | str = 0, dilation: SizeLike = 1, groups: int = 1, bias: bool = True,
                  padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         size = ntuple(2)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride),
@@ -136,8 +136,8 @@ class Conv2d(_ConvNd):
 class Conv3d(_ConvNd):
     """Cross-correlation of volumes with learned kernels of shape (out_channels, in_channels / groups, kd, kh, kw)."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1,
-                 padding: Sizes | str = 0, dilation: Sizes = 1, groups: int = 1, bias: bool = True,
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
+                 padding: SizeLike | str = 0, dilation: SizeLike = 1, groups: int = 1, bias: bool = True,
                  padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         size = ntuple(3)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride),
@@ -187,7 +187,7 @@ class _ConvTransposeNd(_ConvNd):
                              f"input of {list(input.shape[extra:])})")
         return [size - low for size, low in zip(sizes, least, strict=True)]
 
-    def _transposed(self, convolve: Callable[..., Any], input: Tensor, output_size: Any) -> Tensor:
+    def _transposed(self, convolve: Callable[..., Any], input: Tensor, output_size: Sequence[int] | None) -> Tensor:
         padding = self._output_padding(input, output_size, self.stride, self.padding, self.kernel_size,
                                        len(self.kernel_size), self.dilation)
         return convolve(input, self.weight, self.bias, self.stride, self.padding, padding, self.groups, self.dilation)
@@ -198,14 +198,15 @@ class ConvTranspose1d(_ConvTransposeNd):
     element adds a scaled kernel to the output.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0,
-                 output_padding: Sizes = 0, groups: int = 1, bias: bool = True, dilation: Sizes = 1,
-                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
+                 padding: SizeLike = 0, output_padding: SizeLike = 0, groups: int = 1, bias: bool = True,
+                 dilation: SizeLike = 1, padding_mode: str = "zeros", device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         size = ntuple(1)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride), size(padding), size(dilation), True,
                          size(output_padding), groups, bias, padding_mode, device, dtype)
 
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """input (n, in_channels, l) -> (n, out_channels, l'), with l' = (l - 1) stride - 2 padding + dilation (kernel
         - 1) + output_padding + 1.
 
@@ -220,14 +221,15 @@ class ConvTranspose2d(_ConvTransposeNd):
     element adds a scaled kernel to the output.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0,
-                 output_padding: Sizes = 0, groups: int = 1, bias: bool = True, dilation: Sizes = 1,
-                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
+                 padding: SizeLike = 0, output_padding: SizeLike = 0, groups: int = 1, bias: bool = True,
+                 dilation: SizeLike = 1, padding_mode: str = "zeros", device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         size = ntuple(2)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride), size(padding), size(dilation), True,
                          size(output_padding), groups, bias, padding_mode, device, dtype)
 
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """input (n, in_channels, h, w) -> (n, out_channels, h', w'); sizes and output_size as in
         ConvTranspose1d.forward.
         """
@@ -239,9 +241,10 @@ class ConvTranspose3d(_ConvTransposeNd):
     input element adds a scaled kernel to the output.
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Sizes, stride: Sizes = 1, padding: Sizes = 0,
-                 output_padding: Sizes = 0, groups: int = 1, bias: bool = True, dilation: Sizes = 1,
-                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1,
+                 padding: SizeLike = 0, output_padding: SizeLike = 0, groups: int = 1, bias: bool = True,
+                 dilation: SizeLike = 1, padding_mode: str = "zeros", device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         size = ntuple(3)
         super().__init__(in_channels, out_channels, size(kernel_size), size(stride), size(padding), size(dilation), True,
                          size(output_padding), groups, bias, padding_mode, device, dtype)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...base.types import SizeLike
 from ...core.tensor import Tensor
-from ...nn.common_types import Sizes
 from .. import functional as F
 from ..module import Module
 from .shown import shown
@@ -14,8 +12,8 @@ from .shown import shown
 class Fold(Module):
     """Columns (n, c * window, places) added up where their windows lie: (n, c, *output_size)."""
 
-    def __init__(self, output_size: Any, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0,
-                 stride: Sizes = 1) -> None:
+    def __init__(self, output_size: SizeLike, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0,
+                 stride: SizeLike = 1) -> None:
         self.output_size, self.kernel_size = output_size, kernel_size
         self.dilation, self.padding, self.stride = dilation, padding, stride
 
@@ -33,7 +31,7 @@ class Fold(Module):
 class Unfold(Module):
     """The windows of (n, c, h, w) as columns: (n, c * window, places)."""
 
-    def __init__(self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1) -> None:
+    def __init__(self, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0, stride: SizeLike = 1) -> None:
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
 
     def forward(self, input: Tensor) -> Tensor:

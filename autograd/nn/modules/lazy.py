@@ -6,9 +6,12 @@ gives them one; the first forward also turns the layer into the ordinary class, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ...base.types import DeviceLike, DTypeLike, SizeLike
 from ...core.modes import no_grad
+from ...core.tensor import Tensor
 from ...ops.creation.fill import zeros
 from ..module import Module
 from ..parameter import UninitializedBuffer, UninitializedParameter, is_lazy
@@ -53,7 +56,7 @@ class LazyModuleMixin(Module):
         """Whether this module itself holds a parameter or buffer without shape."""
         return any(is_lazy(value) for _, value in [*self.own_parameters(), *self.own_buffers()])
 
-    def _infer_parameters(self, module: Any, args: Any, kwargs: Any = None) -> None:
+    def _infer_parameters(self, module: Module, args: Sequence[Tensor], kwargs: dict[str, Any] | None = None) -> None:
         """The forward pre-hook: initialize, and become the ordinary class."""
         module.initialize_parameters(*args, **(kwargs or {}))
         if module.has_uninitialized_params():
@@ -91,7 +94,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 
     cls_to_become = Linear
 
-    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(self, out_features: int, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__(0, 0, False)                # without bias: no memory for what is replaced at once
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features
@@ -103,7 +106,7 @@ class LazyLinear(LazyModuleMixin, Linear):
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input: Any) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
         """Shapes and first values for inputs like this one."""
         if self.has_uninitialized_params():
             with no_grad():
@@ -131,7 +134,7 @@ class _LazyConvNd(LazyModuleMixin):
     transposed: bool
     kernel_size: tuple[int, ...]
 
-    def _defer(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
+    def _defer(self, out_channels: int, bias: bool, device: DeviceLike, dtype: DTypeLike) -> None:
         """Parameters without shape in the place of those that the constructor made of 0 channels."""
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
@@ -143,7 +146,7 @@ class _LazyConvNd(LazyModuleMixin):
         if not self.has_uninitialized_params() and self.in_channels != 0:
             super().reset_parameters()               # type: ignore[misc]
 
-    def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
+    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Shapes and first values for inputs like this one."""
         self.in_channels = self._get_in_channels(input)        # also where a state was loaded before
         if self.has_uninitialized_params():
@@ -156,7 +159,7 @@ class _LazyConvNd(LazyModuleMixin):
                 self.bias.materialize((self.out_channels,))
             self.reset_parameters()
 
-    def _get_in_channels(self, input: Any) -> int:
+    def _get_in_channels(self, input: Tensor) -> int:
         """The channels of an input with or without a batch dimension."""
         unbatched = self._get_num_spatial_dims() + 1
         if input.ndim not in (unbatched, unbatched + 1):
@@ -173,9 +176,9 @@ class LazyConv1d(_LazyConvNd, Conv1d):
 
     cls_to_become = Conv1d
 
-    def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-                 groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
+                 dilation: SizeLike = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
         self._defer(out_channels, bias, device, dtype)
 
@@ -185,9 +188,9 @@ class LazyConv2d(_LazyConvNd, Conv2d):
 
     cls_to_become = Conv2d
 
-    def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-                 groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
+                 dilation: SizeLike = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
         self._defer(out_channels, bias, device, dtype)
 
@@ -197,9 +200,9 @@ class LazyConv3d(_LazyConvNd, Conv3d):
 
     cls_to_become = Conv3d
 
-    def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-                 groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
+                 dilation: SizeLike = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
         self._defer(out_channels, bias, device, dtype)
 
@@ -209,9 +212,9 @@ class LazyConvTranspose1d(_LazyConvNd, ConvTranspose1d):
 
     cls_to_become = ConvTranspose1d
 
-    def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                 groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
+                 output_padding: SizeLike = 0, groups: int = 1, bias: bool = True, dilation: SizeLike = 1,
+                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device,
                          dtype)
         self._defer(out_channels, bias, device, dtype)
@@ -222,9 +225,9 @@ class LazyConvTranspose2d(_LazyConvNd, ConvTranspose2d):
 
     cls_to_become = ConvTranspose2d
 
-    def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                 groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, out_channels: int, kernel_size: Sequence[int], stride: SizeLike = 1, padding: SizeLike = 0,
+                 output_padding: SizeLike = 0, groups: int = 1, bias: bool = True, dilation: SizeLike = 1,
+                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device,
                          dtype)
         self._defer(out_channels, bias, device, dtype)
@@ -235,9 +238,9 @@ class LazyConvTranspose3d(_LazyConvNd, ConvTranspose3d):
 
     cls_to_become = ConvTranspose3d
 
-    def __init__(self, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                 groups: int = 1, bias: bool = True, dilation: Any = 1, padding_mode: str = "zeros", device: Any = None,
-                 dtype: Any = None) -> None:
+    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
+                 output_padding: SizeLike = 0, groups: int = 1, bias: bool = True, dilation: SizeLike = 1,
+                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device,
                          dtype)
         self._defer(out_channels, bias, device, dtype)
@@ -249,7 +252,8 @@ class _LazyNormBase(LazyModuleMixin, NormBase):
     """What lazy normalisations share: num_features are the channels (dimension 1) of the first input."""
 
     def __init__(self, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
-                 track_running_stats: bool = True, device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:
+                 track_running_stats: bool = True, device: DeviceLike = None, dtype: DTypeLike = None, *,
+                 bias: bool = True) -> None:
         super().__init__(0, eps, momentum, False, False, device, dtype)
         self.affine, self.track_running_stats = affine, track_running_stats
         if affine:
@@ -266,7 +270,7 @@ class _LazyNormBase(LazyModuleMixin, NormBase):
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 
-    def initialize_parameters(self, input: Any) -> None:  # type: ignore[override]
+    def initialize_parameters(self, input: Tensor) -> None:  # type: ignore[override]
         """Shapes and first values for inputs like this one."""
         self.num_features = input.shape[1]           # also where a state was loaded before
         if self.has_uninitialized_params():

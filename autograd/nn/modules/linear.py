@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Parameter, Tensor
-from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
@@ -20,7 +20,7 @@ class Identity(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Nothing to keep."""
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         """input of any shape and dtype -> the same Tensor."""
         return input
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Tensor
-from ...nn.common_types import DeviceLike, DTypeLike
 from .. import functional as F
 from .linear import Linear
 from .loss import Loss

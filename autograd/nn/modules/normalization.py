@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base.types import DeviceLike, DTypeLike, SizeLike
 from ...core.tensor import Parameter, Tensor
-from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
@@ -13,7 +13,7 @@ from ..module import Module
 from .shown import shown
 
 
-def _shape(normalized_shape: Any) -> tuple[int, ...]:
+def _shape(normalized_shape: SizeLike) -> tuple[int, ...]:
     return tuple(normalized_shape) if hasattr(normalized_shape, "__iter__") else (int(normalized_shape),)
 
 
@@ -23,7 +23,7 @@ class LayerNorm(Module):
     weight: Any
     bias: Any
 
-    def __init__(self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
+    def __init__(self, normalized_shape: SizeLike, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
         for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
@@ -53,7 +53,7 @@ class RMSNorm(Module):
 
     weight: Any
 
-    def __init__(self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True,
+    def __init__(self, normalized_shape: SizeLike, eps: float | None = None, elementwise_affine: bool = True,
                  device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         self.normalized_shape, self.eps, self.elementwise_affine = _shape(normalized_shape), eps, elementwise_affine
         made = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None

@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...base.types import SizeLike
 from ...core.tensor import Tensor
-from ...nn.common_types import Sizes
 from .. import functional as F
 from ..module import Module
 from .shown import shown
@@ -22,7 +20,7 @@ class _PadNd(Module):
     mode = "constant"
     padding: tuple[int, ...]
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: SizeLike) -> None:
         self.padding = ntuple(2 * self.dims)(padding)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -37,7 +35,7 @@ class _PadNd(Module):
 class _ConstantPadNd(_PadNd):
     """Borders of one value."""
 
-    def __init__(self, padding: Any, value: float) -> None:
+    def __init__(self, padding: SizeLike, value: float) -> None:
         super().__init__(padding)
         self.value = value
 
@@ -71,7 +69,7 @@ class ConstantPad3d(_ConstantPadNd):
 class ZeroPad1d(ConstantPad1d):
     """Pad the last dimension with zeros."""
 
-    def __init__(self, padding: Sizes) -> None:
+    def __init__(self, padding: SizeLike) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:
@@ -82,7 +80,7 @@ class ZeroPad1d(ConstantPad1d):
 class ZeroPad2d(ConstantPad2d):
     """Pad the last two dimensions with zeros."""
 
-    def __init__(self, padding: Sizes) -> None:
+    def __init__(self, padding: SizeLike) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:
@@ -93,7 +91,7 @@ class ZeroPad2d(ConstantPad2d):
 class ZeroPad3d(ConstantPad3d):
     """Pad the last three dimensions with zeros."""
 
-    def __init__(self, padding: Sizes) -> None:
+    def __init__(self, padding: SizeLike) -> None:
         super().__init__(padding, 0.0)
 
     def extra_repr(self) -> str:

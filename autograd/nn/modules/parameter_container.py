@@ -8,16 +8,17 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...core.tensor import Parameter, Tensor
+from ...core.types import TensorOrNumber
 from ..module import Module
 from .container import pairs
 
 
-def _kept(value: Any) -> Any:
+def _kept(value: TensorOrNumber | str | None) -> Any:
     """A tensor becomes a parameter; anything else stays what it is."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
-def _line(name: Any, value: Any) -> str:
+def _line(name: Any, value: TensorOrNumber | str | None) -> str:
     if not isinstance(value, Tensor):
         return f"  ({name}): Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
@@ -41,7 +42,7 @@ class ParameterList(Module):
     def __getitem__(self, index: Any) -> Any:
         return type(self)(list(self)[index]) if isinstance(index, slice) else getattr(self, self._name(index))
 
-    def __setitem__(self, index: Any, value: Any) -> None:
+    def __setitem__(self, index: Any, value: TensorOrNumber) -> None:
         setattr(self, self._name(index), _kept(value))
 
     def __len__(self) -> int:
@@ -53,7 +54,7 @@ class ParameterList(Module):
     def __iadd__(self, values: Iterable[Any]) -> ParameterList:
         return self.extend(values)
 
-    def append(self, value: Any) -> ParameterList:
+    def append(self, value: TensorOrNumber | str) -> ParameterList:
         """Add a parameter at the end; a tensor becomes one. Returns self."""
         setattr(self, str(self._size), _kept(value))
         self._size += 1
@@ -92,7 +93,7 @@ class ParameterDict(Module):
     def __getitem__(self, key: str) -> Any:
         return getattr(self, self._name(key))
 
-    def __setitem__(self, key: str, value: Any) -> None:
+    def __setitem__(self, key: str, value: TensorOrNumber | None) -> None:
         if self._name(key) not in self._keys and hasattr(self, key):
             raise KeyError(f"attribute '{key}' already exists")
         self._keys[key] = None
@@ -134,13 +135,13 @@ class ParameterDict(Module):
         """The parameter named `key`, or default if there is none."""
         return self[key] if key in self._keys else default
 
-    def setdefault(self, key: str, default: Any = None) -> Any:
+    def setdefault(self, key: str, default: TensorOrNumber | None = None) -> Tensor:
         """The parameter named `key`; if there is none, default is inserted under that name first."""
         if key not in self:
             self[key] = default
         return self[key]
 
-    def pop(self, key: str) -> Any:
+    def pop(self, key: str) -> Tensor:
         """Remove the parameter named `key` and return it. KeyError if there is none."""
         value = self[key]
         del self[key]
@@ -158,7 +159,7 @@ class ParameterDict(Module):
         for key in list(self._keys):
             del self[key]
 
-    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+    def fromkeys(self, keys: Iterable[str], default: Tensor | None = None) -> ParameterDict:
         """Another dict, with the same value for every key."""
         return ParameterDict([(key, default) for key in keys])
 
@@ -175,7 +176,7 @@ class ParameterDict(Module):
         both.update(other)
         return both
 
-    def __ror__(self, other: Any) -> Any:
+    def __ror__(self, other: dict[str, Any]) -> Any:
         both = other.copy()
         both.update(self)
         return both

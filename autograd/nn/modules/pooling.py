@@ -6,10 +6,11 @@ ceil_mode=True. stride defaults to the kernel size.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...base.types import SizeLike
 from ...core.tensor import Tensor
-from ...nn.common_types import Sizes
 from .. import functional as F
 from ..module import Module
 from .shown import shown
@@ -19,13 +20,13 @@ from .tuples import pair, single, triple
 class _MaxPoolNd(Module):
     """Base of max pooling: the window's arguments."""
 
-    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Any = 0, dilation: Sizes = 1,
+    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, dilation: SizeLike = 1,
                  return_indices: bool = False, ceil_mode: bool = False) -> None:
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
         self.padding, self.dilation = padding, dilation
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
-    def _pooled(self, pool: Any, input: Tensor) -> Any:
+    def _pooled(self, pool: Callable[..., Any], input: Tensor) -> Any:
         return pool(input, self.kernel_size, self.stride, self.padding, self.dilation, ceil_mode=self.ceil_mode,
                     return_indices=self.return_indices)
 
@@ -77,7 +78,7 @@ class _MaxUnpoolNd(Module):
 class MaxUnpool1d(_MaxUnpoolNd):
     """Partial inverse of MaxPool1d: maxima go back to their indices, all other elements are 0."""
 
-    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
+    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
         self.kernel_size, self.padding = single(kernel_size), single(padding)
         self.stride = single(kernel_size if stride is None else stride)
 
@@ -91,11 +92,11 @@ class MaxUnpool1d(_MaxUnpoolNd):
 class MaxUnpool2d(_MaxUnpoolNd):
     """Partial inverse of MaxPool2d: maxima go back to their indices, all other elements are 0."""
 
-    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
+    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
         self.kernel_size, self.padding = pair(kernel_size), pair(padding)
         self.stride = pair(kernel_size if stride is None else stride)
 
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """input, indices (n, c, h', w') as MaxPool2d returned them -> (n, c, h, w); output_size picks the size where
         several pool to (h', w').
         """
@@ -105,7 +106,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 class MaxUnpool3d(_MaxUnpoolNd):
     """Partial inverse of MaxPool3d: maxima go back to their indices, all other elements are 0."""
 
-    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
+    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0) -> None:
         self.kernel_size, self.padding = triple(kernel_size), triple(padding)
         self.stride = triple(kernel_size if stride is None else stride)
 
@@ -129,7 +130,7 @@ class _AvgPoolNd(Module):
 class AvgPool1d(_AvgPoolNd):
     """The mean of each window of a sequence; padded zeros count unless count_include_pad=False."""
 
-    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
+    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True) -> None:
         self.kernel_size, self.padding = single(kernel_size), single(padding)
         self.stride = single(kernel_size if stride is None else stride)
@@ -143,7 +144,7 @@ class AvgPool1d(_AvgPoolNd):
 class AvgPool2d(_AvgPoolNd):
     """The mean of each window of an image; divisor_override replaces the window's size as the divisor."""
 
-    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
+    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
         self.padding, self.ceil_mode = padding, ceil_mode
@@ -158,7 +159,7 @@ class AvgPool2d(_AvgPoolNd):
 class AvgPool3d(_AvgPoolNd):
     """The mean of each window of a volume; divisor_override replaces the window's size as the divisor."""
 
-    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False,
+    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
                  count_include_pad: bool = True, divisor_override: int | None = None) -> None:
         self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
         self.padding, self.ceil_mode = padding, ceil_mode
@@ -173,7 +174,8 @@ class AvgPool3d(_AvgPoolNd):
 class _LPPoolNd(Module):
     """Base of power-average pooling: (sum of x^p)^(1/p) of each window, p = norm_type."""
 
-    def __init__(self, norm_type: float, kernel_size: Sizes, stride: Sizes | None = None, ceil_mode: bool = False) -> None:
+    def __init__(self, norm_type: float, kernel_size: SizeLike, stride: SizeLike | None = None,
+                 ceil_mode: bool = False) -> None:
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
     def extra_repr(self) -> str:
@@ -291,8 +293,8 @@ class _FractionalMaxPoolNd(Module):
 
     tuples: Any = None
 
-    def __init__(self, kernel_size: Sizes, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
-                 _random_samples: Tensor | None = None) -> None:
+    def __init__(self, kernel_size: SizeLike, output_size: SizeLike | None = None, output_ratio: Any = None,
+                 return_indices: bool = False, _random_samples: Tensor | None = None) -> None:
         form = type(self).tuples
         self.kernel_size, self.return_indices = form(kernel_size), return_indices
         self.register_buffer("_random_samples", _random_samples)
@@ -306,7 +308,7 @@ class _FractionalMaxPoolNd(Module):
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
-    def _pooled(self, pool: Any, input: Tensor) -> Any:
+    def _pooled(self, pool: Callable[..., Any], input: Tensor) -> Any:
         return pool(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
                     _random_samples=self._random_samples)
 

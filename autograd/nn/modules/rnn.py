@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
+from ...base.types import DeviceLike, DTypeLike
 from ...core.casting import eligible
 from ...core.modes import modes
 from ...core.tensor import Parameter, Tensor
-from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from ...ops.index import index_select
 from ...ops.nn.dropout import dropout
@@ -114,13 +115,13 @@ class RNNBase(Module):
         self.check_input(input, batch_sizes)
         self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
 
-    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Tensor:
         """The states with the sequences of the batch (dimension 1) permuted."""
         return hx if permutation is None else index_select(hx, 1, permutation)
 
     # --- forward ------------------------------------------------------------------------------------------------------
 
-    def forward(self, input: Tensor | PackedSequence, hx: Any = None) -> Any:
+    def forward(self, input: Tensor | PackedSequence, hx: Tensor | Sequence[Tensor] | None = None) -> Any:
         """(outputs, final states): input (t, b, input_size), (b, t, input_size) if batch_first, (t, input_size) or packed;
         states (layers * directions, b, hidden_size), without b for an unbatched input, zeros if None.
         """
@@ -144,7 +145,7 @@ class RNNBase(Module):
         y = transpose(y, 0, 1) if self.batch_first else y
         return (y, states) if batched else (squeeze(y, dim), each(lambda h: squeeze(h, 1), states))
 
-    def _check(self, input: Tensor, hx: Any, batch_sizes: Tensor | None) -> None:
+    def _check(self, input: Tensor, hx: Tensor | Sequence[Tensor] | None, batch_sizes: Tensor | None) -> None:
         if hx is None:
             self.check_input(input, batch_sizes)
         else:
@@ -159,7 +160,7 @@ class RNNBase(Module):
                           else ("hx", f"{hx.ndim}-D tensor"))
             raise RuntimeError(f"For {what} input, {names} should also be {expected}-D but got {got}")
 
-    def _layers(self, x: Tensor, hx: Any, sizes: tuple[int, ...] | None) -> Any:
+    def _layers(self, x: Tensor, hx: Tensor | Sequence[Tensor] | None, sizes: tuple[int, ...] | None) -> Any:
         """All layers, one after another, each in one or both directions."""
         directions = 2 if self.bidirectional else 1
         given = [unbind(h, 0) for h in (() if hx is None else hx if self.mode == "LSTM" else (hx,))]
@@ -195,8 +196,8 @@ class RNNBase(Module):
                               if getattr(self, name) != default)
 
 
-def _check_settings(input_size: Any, hidden_size: Any, num_layers: Any, bias: Any, batch_first: Any, dropout: Any,
-                    proj_size: Any) -> None:
+def _check_settings(input_size: int, hidden_size: int, num_layers: int, bias: bool, batch_first: bool, dropout: Any,
+                    proj_size: int) -> None:
     """ValueError or TypeError for what no layer can have."""
     if not isinstance(dropout, numbers.Number) or isinstance(dropout, bool) or not 0 <= dropout <= 1:  # type: ignore[operator]
         raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
+from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Parameter, Tensor
-from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from ...ops.nn.rnn import recurrent
 from ...ops.shape import squeeze, unsqueeze
@@ -14,7 +15,7 @@ from .. import init
 from ..module import Module
 
 
-def each(function: Any, states: Any) -> Any:
+def each(function: Callable[..., Any], states: Any) -> Any:
     """function(h) for one state, a tuple of function(h) for an LSTM's two states, None for None."""
     return None if states is None else function(states) if isinstance(states, Tensor) else tuple(map(function, states))
 

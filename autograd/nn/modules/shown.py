@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...nn.module import Module
 
 
-def shown(module: Any, names: str, inplace: bool = False) -> str:
+def shown(module: Module, names: str, inplace: bool = False) -> str:
     """"name=value" for each attribute in `names`, joined by commas; inplace=True is added only if it is set."""
     parts = [f"{name}={getattr(module, name)}" for name in names.split()]
     return ", ".join([*parts, "inplace=True"] if inplace else parts)

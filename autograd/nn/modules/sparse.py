@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Parameter, Tensor
-from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import empty
 from ...ops.nn.embedding import checked_padding_idx
 from .. import functional as F

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ...base.types import DeviceLike, DTypeLike
 from ...core.modes import is_grad_enabled
 from ...core.primitive import primitive, shortcut
 from ...core.tensor import Tensor, result
-from ...nn.common_types import DeviceLike, DTypeLike
 from ...ops.creation.fill import full
 from ...ops.pointwise.where import where
 from ...ops.shape import triu, unsqueeze
@@ -27,7 +28,7 @@ from .normalization import LayerNorm
 MSG_NESTED = "enable_nested_tensor is True, but self.use_nested_tensor is False because "
 
 
-def activation_of(activation: Any) -> Any:
+def activation_of(activation: Any) -> Callable[..., Any]:
     """The function of a name, or what was given."""
     if not isinstance(activation, str):
         return activation
@@ -58,7 +59,7 @@ def _length(x: Tensor, batch_first: bool) -> int:
     return int(x.shape[1 if x.ndim == 3 and batch_first else 0])
 
 
-def _copies(module: Any, count: int) -> ModuleList:
+def _copies(module: Module, count: int) -> ModuleList:
     return ModuleList([copy.deepcopy(module) for _ in range(count)])
 
 
@@ -66,7 +67,7 @@ class TransformerEncoderLayer(Module):
     """x + attention(x), then x + linear2(activation(linear1(x))), each followed (norm_first: entered) by a LayerNorm."""
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
-                 activation: Any = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
+                 activation: Callable[..., Any] = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
                  norm_first: bool = False, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__()
         place: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -99,12 +100,12 @@ class TransformerEncoderLayer(Module):
         return self.norm2(x + self._ff_block(x))
 
     def _sa_block(self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
-                  is_causal: bool = False) -> Any:
+                  is_causal: bool = False) -> Tensor:
         out, _ = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, need_weights=False,
                                 is_causal=is_causal)
         return self.dropout1(out)
 
-    def _ff_block(self, x: Tensor) -> Any:
+    def _ff_block(self, x: Tensor) -> Tensor:
         return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
@@ -115,7 +116,7 @@ class TransformerEncoder(Module):
     are 0 before norm; so are ours.
     """
 
-    def __init__(self, encoder_layer: Any, num_layers: int, norm: Any = None, enable_nested_tensor: bool = True,
+    def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None, enable_nested_tensor: bool = True,
                  mask_check: bool = True) -> None:
         super().__init__()
         self.layers = _copies(encoder_layer, num_layers)
@@ -179,7 +180,7 @@ class TransformerDecoderLayer(Module):
     """
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
-                 activation: Any = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
+                 activation: Callable[..., Any] = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
                  norm_first: bool = False, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__()
         place: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -211,25 +212,25 @@ class TransformerDecoderLayer(Module):
         return self.norm3(x + self._ff_block(x))
 
     def _sa_block(self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
-                  is_causal: bool = False) -> Any:
+                  is_causal: bool = False) -> Tensor:
         out, _ = self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask, is_causal=is_causal,
                                 need_weights=False)
         return self.dropout1(out)
 
-    def _mha_block(self, x: Tensor, mem: Any, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
-                   is_causal: bool = False) -> Any:
+    def _mha_block(self, x: Tensor, mem: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None,
+                   is_causal: bool = False) -> Tensor:
         out, _ = self.multihead_attn(x, mem, mem, attn_mask=attn_mask, key_padding_mask=key_padding_mask,
                                      is_causal=is_causal, need_weights=False)
         return self.dropout2(out)
 
-    def _ff_block(self, x: Tensor) -> Any:
+    def _ff_block(self, x: Tensor) -> Tensor:
         return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
 class TransformerDecoder(Module):
     """num_layers copies of decoder_layer, one after another, then norm if given."""
 
-    def __init__(self, decoder_layer: Any, num_layers: int, norm: Any = None) -> None:
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
         self.layers = _copies(decoder_layer, num_layers)
         self.num_layers = num_layers
@@ -253,9 +254,10 @@ class Transformer(Module):
     """An encoder and a decoder, each ended by a LayerNorm; matrices start with Xavier's uniform distribution."""
 
     def __init__(self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6,
-                 dim_feedforward: int = 2048, dropout: float = 0.1, activation: Any = F.relu, custom_encoder: Any = None,
-                 custom_decoder: Any = None, layer_norm_eps: float = 1e-5, batch_first: bool = False,
-                 norm_first: bool = False, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
+                 dim_feedforward: int = 2048, dropout: float = 0.1, activation: Callable[..., Any] = F.relu,
+                 custom_encoder: Any = None, custom_decoder: Any = None, layer_norm_eps: float = 1e-5,
+                 batch_first: bool = False, norm_first: bool = False, bias: bool = True, device: DeviceLike = None,
+                 dtype: DTypeLike = None) -> None:
         super().__init__()
         sizes = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
         place: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -286,7 +288,7 @@ class Transformer(Module):
                             tgt_is_causal=tgt_is_causal, memory_is_causal=memory_is_causal)
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: DeviceLike = None, dtype: DTypeLike = None) -> Any:
+    def generate_square_subsequent_mask(sz: int, device: DeviceLike = None, dtype: DTypeLike = None) -> Tensor:
         """(sz, sz): -inf above the diagonal, 0 elsewhere."""
         return causal_mask(sz, device, dtype)
 

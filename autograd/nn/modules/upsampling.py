@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ...base.types import SizeLike
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
@@ -12,7 +14,7 @@ from ..module import Module
 class Upsample(Module):
     """Resize (n, c, *spatial) to `size`, or by scale_factor, with the interpolation that `mode` names."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+    def __init__(self, size: SizeLike | None = None, scale_factor: Any = None, mode: str = "nearest",
                  align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> None:
         self.name = type(self).__name__
         self.size, self.mode, self.align_corners = size, mode, align_corners
@@ -43,7 +45,7 @@ class UpsamplingNearest2d(Upsample):
 class UpsamplingBilinear2d(Upsample):
     """Resize images (n, c, h, w) bilinearly with align_corners=True."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(self, size: Sequence[int] | None = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 

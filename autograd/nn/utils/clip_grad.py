@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import result_type
+from ...base.types import Array
 from ...core.graph import shared_counter
 from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
@@ -29,7 +30,7 @@ def _grads(parameters: Iterable[Tensor]) -> list[Tensor]:
     return [p.grad for p in parameters if p.grad is not None]
 
 
-def _norm(array: Any, order: float) -> Any:
+def _norm(array: Array, order: float) -> Any:
     """The norm of all elements; half precision is added up in single."""
     array = array.astype(np.float32) if array.dtype.itemsize == 2 else array
     if order == np.inf:

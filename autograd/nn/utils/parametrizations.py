@@ -61,7 +61,7 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
 class _SpectralNorm(Module):
     """W / (u W v), u and v improved by power iterations while training. Miyato et al. 2018 (arXiv:1802.05957)."""
 
-    def __init__(self, weight: Any, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
+    def __init__(self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12) -> None:
         super().__init__()
         if not -weight.ndim <= dim < weight.ndim:
             raise IndexError(f"Dimension out of range (expected to be in range of [-{weight.ndim}, {weight.ndim - 1}] but "
@@ -78,12 +78,12 @@ class _SpectralNorm(Module):
             self._power_method(matrix, 15)
 
     @no_grad()
-    def _power_method(self, matrix: Any, n_power_iterations: int) -> None:
+    def _power_method(self, matrix: Tensor, n_power_iterations: int) -> None:
         for _ in range(n_power_iterations):
             self._u.copy_(normalize(mv(matrix, self._v), dim=0, eps=self.eps))
             self._v.copy_(normalize(mv(mH(matrix), self._u), dim=0, eps=self.eps))
 
-    def forward(self, weight: Any) -> Any:
+    def forward(self, weight: Tensor) -> Tensor:
         """The weight divided by its largest singular value."""
         if weight.ndim == 1:
             return normalize(weight, dim=0, eps=self.eps)
@@ -93,7 +93,7 @@ class _SpectralNorm(Module):
         u, v = clone(self._u), clone(self._v)        # a second forward must not change what this one's backward needs
         return weight / vdot(u, mv(matrix, v))
 
-    def right_inverse(self, value: Any) -> Any:
+    def right_inverse(self, value: Tensor) -> Tensor:
         """The value itself: it is taken to be normalised."""
         return value
 
@@ -101,7 +101,7 @@ class _SpectralNorm(Module):
     _v: Any
 
 
-def spectral_norm(module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
+def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
                   dim: int | None = None) -> Any:
     """Divide a weight by its largest singular value, found by power iteration, one step a forward. Returns module."""
     weight = _demand_tensor(module, name)
@@ -109,7 +109,7 @@ def spectral_norm(module: Any, name: str = "weight", n_power_iterations: int = 1
     return register_parametrization(module, name, kind)
 
 
-def _demand_tensor(module: Any, name: str) -> Any:
+def _demand_tensor(module: Module, name: str) -> Tensor:
     weight = getattr(module, name, None)
     if not isinstance(weight, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")

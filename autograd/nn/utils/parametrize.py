@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ...base.types import DTypeLike
 from ...core.modes import no_grad
 from ...core.tensor import Parameter, Tensor
 from ..module import Module
@@ -42,7 +43,7 @@ def cached() -> Iterator[None]:
             _cache.values.clear()
 
 
-def _hold(module: Module, name: str, tensor: Any) -> None:
+def _hold(module: Module, name: str, tensor: Tensor) -> None:
     """A Parameter as a parameter, any other tensor as a buffer."""
     if isinstance(tensor, Parameter):
         module.register_parameter(name, tensor)
@@ -120,7 +121,7 @@ class ParametrizationList(ModuleList):
     def _names(self) -> list[str]:
         return ["original"] if self.is_tensor else [f"original{n}" for n in range(self.ntensors)]
 
-    def forward(self) -> Any:
+    def forward(self) -> Tensor:
         """The parametrized tensor."""
         first, *rest = self
         x = first(*(getattr(self, name) for name in self._names()))
@@ -131,7 +132,7 @@ class ParametrizationList(ModuleList):
     original: Any
 
 
-def _inverted(module: Any, value: Any) -> Any:
+def _inverted(module: Module, value: Tensor) -> Tensor:
     """right_inverse(value); the value itself where there is none."""
     if not hasattr(module, "right_inverse"):
         return value
@@ -147,7 +148,7 @@ def _take(tensor: Tensor, value: Tensor) -> None:
         tensor.data = value.detach()
 
 
-def _demand_alike(x: Any, shape: Any, dtype: Any, what: str) -> None:
+def _demand_alike(x: Tensor, shape: Sequence[int], dtype: DTypeLike, what: str) -> None:
     """ValueError unless x is a tensor of this shape and dtype."""
     if not isinstance(x, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(x).__name__}.")
@@ -182,7 +183,7 @@ def _own_class(module: Module) -> None:
 
 def _property(name: str) -> property:
     """Computes the tensor, or looks it up inside cached(); assigning goes through right_inverse."""
-    def get(module: Any) -> Any:
+    def get(module: Module) -> Tensor:
         parametrization = module.parametrizations[name]
         if not _cache.depth:
             return parametrization()
@@ -199,7 +200,7 @@ def _property(name: str) -> property:
 
 # --- what users call --------------------------------------------------------------------------------------------------
 
-def register_parametrization(module: Any, tensor_name: str, parametrization: Any, *, unsafe: bool = False) -> Any:
+def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Any:
     """module.<tensor_name> becomes parametrization(<what it was>), on top of earlier parametrizations. Returns module.
 
     right_inverse of the parametrization, if it has one, gives the original for a wanted value. unsafe: dtype and shape
@@ -237,7 +238,7 @@ def _check_another(module: Any, name: str, parametrization: Any) -> None:
     _demand_alike(back, y.shape, y.dtype, "The right_inverse of a parametrization")
 
 
-def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """Whether the module has a parametrization, of this tensor if one is named."""
     held = getattr(module, "parametrizations", None)
     if not isinstance(held, ModuleDict):

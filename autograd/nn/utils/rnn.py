@@ -33,7 +33,7 @@ class PackedSequence(_Packed):
 
     __slots__ = ()
 
-    def __new__(cls, data: Any, batch_sizes: Any = None, sorted_indices: Any = None,
+    def __new__(cls, data: Any, batch_sizes: Tensor | None = None, sorted_indices: Any = None,
                 unsorted_indices: Any = None) -> PackedSequence:
         """(data, batch_sizes) may be given as one pair."""
         if batch_sizes is None:
@@ -119,7 +119,8 @@ def _places(lengths: tuple[int, ...]) -> tuple[Any, Any]:
     return np.flatnonzero(steps), steps.sum(1)
 
 
-def pack_padded_sequence(input: Any, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True) -> PackedSequence:
+def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
+                         enforce_sorted: bool = True) -> PackedSequence:
     """Pack (t, b, ...), or (b, t, ...) if batch_first. enforce_sorted: the lengths must come in decreasing order."""
     lengths = lengths.array if isinstance(lengths, Tensor) else np.asarray(lengths)
     lengths = lengths.astype(np.int64)

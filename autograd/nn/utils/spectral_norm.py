@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...core.modes import no_grad
-from ...core.tensor import Parameter
+from ...core.tensor import Parameter, Tensor
 from ...ops.linalg.matmul import dot, mv
 from ...ops.nn.normalization import normalize
 from ...ops.random.draw import randn
@@ -14,8 +15,11 @@ from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..parameter import refuse_lazy
 from .weight_norm import remove_hook
 
+if TYPE_CHECKING:
+    from ...nn.module import Module
 
-def as_matrix(weight: Any, dim: int) -> Any:
+
+def as_matrix(weight: Tensor, dim: int) -> Tensor:
     """The weight as a matrix with a row for each index of dim."""
     if dim != 0:
         weight = permute(weight, (dim, *(d for d in range(weight.ndim) if d != dim)))
@@ -27,7 +31,7 @@ def default_dim(module: Any, dim: int | None) -> int:
     return (1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0) if dim is None else dim
 
 
-def unit(size: int, like: Any, eps: float) -> Any:
+def unit(size: int, like: Tensor, eps: float) -> Tensor:
     """A random vector of length 1."""
     return normalize(randn(size, dtype=like.dtype), dim=0, eps=eps)
 
@@ -40,11 +44,11 @@ class SpectralNorm:
             raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
         self.name, self.n_power_iterations, self.dim, self.eps = name, n_power_iterations, dim, eps
 
-    def reshape_weight_to_matrix(self, weight: Any) -> Any:
+    def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
         """The weight as a matrix with a row for each index of dim."""
         return as_matrix(weight, self.dim)
 
-    def compute_weight(self, module: Any, do_power_iteration: bool) -> Any:
+    def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
         """The weight, u and v improved first if so wanted, in place: replicas share them."""
         weight, u, v = (getattr(module, self.name + end) for end in ("_orig", "_u", "_v"))
         matrix = self.reshape_weight_to_matrix(weight)
@@ -66,11 +70,11 @@ class SpectralNorm:
         del module._parameters[self.name + "_orig"]
         module.register_parameter(self.name, Parameter(weight))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Sequence[Tensor]) -> None:
         setattr(module, self.name, self.compute_weight(module, module.training))
 
     @staticmethod
-    def apply(module: Any, name: str, n_power_iterations: int, dim: int, eps: float) -> SpectralNorm:
+    def apply(module: Module, name: str, n_power_iterations: int, dim: int, eps: float) -> SpectralNorm:
         """Replace the parameter."""
         if any(isinstance(h.call, SpectralNorm) and h.call.name == name for h in module._hooks_of("pre")):
             raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
@@ -91,7 +95,7 @@ class SpectralNorm:
         return hook
 
 
-def spectral_norm(module: Any, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
+def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12,
                   dim: int | None = None) -> Any:
     """Divide a weight by its largest singular value, found by power iteration, one step a forward. Returns module."""
     SpectralNorm.apply(module, name, n_power_iterations, default_dim(module, dim), eps)

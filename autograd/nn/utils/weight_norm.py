@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...core.modes import no_grad
-from ...core.tensor import Parameter
+from ...core.tensor import Parameter, Tensor
 from ...ops.pointwise.powers import sqrt
 from ...ops.reductions.reduce import sum
 from ..parameter import refuse_lazy
 
+if TYPE_CHECKING:
+    from ...nn.module import Module
 
-def norm_except_dim(v: Any, dim: int) -> Any:
+
+def norm_except_dim(v: Tensor, dim: int) -> Tensor:
     """The norms of v's slices along dim, with v's number of dimensions; of the whole, without any, for dim -1."""
     if dim == -1:
         return sqrt(sum(v * v))
@@ -20,7 +24,7 @@ def norm_except_dim(v: Any, dim: int) -> Any:
     return sqrt(sum(v * v, tuple(d for d in range(v.ndim) if d != dim), keepdim=True)) if v.ndim > 1 else sqrt(v * v)
 
 
-def normalized(v: Any, g: Any, dim: int) -> Any:
+def normalized(v: Tensor, g: Tensor, dim: int) -> Tensor:
     """g v / |v|."""
     return v * (g / norm_except_dim(v, dim))
 
@@ -31,12 +35,12 @@ class WeightNorm:
     def __init__(self, name: str, dim: int | None) -> None:
         self.name, self.dim = name, -1 if dim is None else dim
 
-    def compute_weight(self, module: Any) -> Any:
+    def compute_weight(self, module: Module) -> Tensor:
         """g * v / |v| from the module's parameters <name>_g and <name>_v."""
         return normalized(getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim)
 
     @staticmethod
-    def apply(module: Any, name: str, dim: int | None) -> WeightNorm:
+    def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
         """Replace the parameter `name` by its norm <name>_g and direction <name>_v, and register the hook.
         RuntimeError if the parameter has one.
         """
@@ -63,11 +67,11 @@ class WeightNorm:
         del module._parameters[self.name + "_g"], module._parameters[self.name + "_v"]
         setattr(module, self.name, Parameter(weight))
 
-    def __call__(self, module: Any, inputs: Any) -> None:
+    def __call__(self, module: Module, inputs: Sequence[Tensor]) -> None:
         setattr(module, self.name, self.compute_weight(module))
 
 
-def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Any:
     """Train the length (one number along dim, one for all if None) and the direction of a weight apart. Returns module."""
     WeightNorm.apply(module, name, dim)
     return module

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base import dtypes
 from ...base.devices import check
+from ...base.types import Array, DeviceLike, DTypeLike, Layout, Number
 from ...core.out import into
 from ...core.tensor import Tensor, result
+from ...core.types import TensorOrArray
 
 
-def kind(dtype: Any, layout: Any = None, device: Any = None, pin_memory: bool = False, out: Any = None) -> Any:
+def kind(dtype: DTypeLike, layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+         out: Tensor | None = None) -> np.dtype[Any]:
     """The dtype to make: the one asked for, else out's, else the default one. The other arguments are checked."""
     if layout is not None or device is not None or pin_memory:
         check(device, layout, pin_memory)
@@ -33,7 +37,7 @@ def floating(name: str, dtype: Any) -> Any:
     return dtype
 
 
-def made(array: Any, requires_grad: bool = False, out: Any = None) -> Tensor:
+def made(array: Array, requires_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """A leaf around `array`, or its values in `out`."""
     tensor = result(array) if out is None else into(out, result(array))
     if requires_grad:
@@ -52,7 +56,7 @@ def extent(name: str, sizes: tuple[Any, ...], size: Any = None) -> tuple[int, ..
     return shape_of(name, sizes)
 
 
-def shape_of(name: str, size: Any) -> tuple[int, ...]:
+def shape_of(name: str, size: Sequence[int]) -> tuple[int, ...]:
     """A sequence of sizes, checked: TypeError unless integers, RuntimeError if negative."""
     try:
         shape = tuple([operator.index(n) for n in size])
@@ -73,7 +77,7 @@ def whole(name: str, argument: str, value: Any) -> int:
         raise TypeError(f"{name}(): argument '{argument}' must be int, not {type(value).__name__}") from None
 
 
-def number(name: str, argument: str, value: Any) -> Any:
+def number(name: str, argument: str, value: TensorOrArray | Number) -> Any:
     """A Python number from one, NumPy's, or a 0-d Tensor."""
     if isinstance(value, (bool, int, float, complex)):
         return value
@@ -82,7 +86,7 @@ def number(name: str, argument: str, value: Any) -> Any:
     raise TypeError(f"{name}(): argument '{argument}' must be Number, not {type(value).__name__}")
 
 
-def fitting(value: Any, dtype: np.dtype[Any]) -> Any:
+def fitting(value: float, dtype: np.dtype[Any]) -> Any:
     """A number as a tensor of dtype holds it; RuntimeError if it is beyond an integer dtype."""
     if dtype.kind in "iu" and not isinstance(value, complex):
         limits = np.iinfo(dtype)
@@ -95,7 +99,7 @@ def fitting(value: Any, dtype: np.dtype[Any]) -> Any:
     return value
 
 
-def storable(value: Any, dtype: np.dtype[Any]) -> Any:
+def storable(value: Number | None, dtype: np.dtype[Any]) -> Any:
     """What is no Tensor, to be written into a tensor of dtype. RuntimeError for a number beyond dtype, and where an array's
     or list's fractions or imaginary parts would be dropped; PyTorch takes numbers alone, and drops a number's fraction."""
     if value.__class__ in (bool, int, float):

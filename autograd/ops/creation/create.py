@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base import dtypes
 from ...base.devices import check
+from ...base.types import Array, DeviceLike, DTypeLike, Layout
 from ...core.operation import Cast
 from ...core.tensor import Tensor, result
 from .arguments import fitting, kind, made, number
@@ -19,7 +21,7 @@ MSG_READ_ONLY = ("The given {what} is not writable: writing to this tensor would
                  "(tensor(array)) if the tensor shall be written to.")
 
 
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+def tensor(data: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, requires_grad: bool = False,
            pin_memory: bool = False) -> Tensor:
     """A new leaf with a copy of `data` (numbers, nested lists, arrays). Python floats get the default dtype."""
     dtype = None if dtype is None else dtypes.known(dtype)
@@ -30,7 +32,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     return made(copied(data, dtype), requires_grad)
 
 
-def copied(data: Any, dtype: np.dtype[Any] | None) -> Any:
+def copied(data: Any, dtype: np.dtype[Any] | None) -> Array:
     """A new array with the values of data."""
     if isinstance(data, Tensor):
         data = data.array
@@ -53,7 +55,7 @@ def copied(data: Any, dtype: np.dtype[Any] | None) -> Any:
     return array if array.dtype == dtype else array.astype(dtype)
 
 
-def arranged(data: Any) -> Any:
+def arranged(data: Any) -> Array:
     """NumPy's array of nested lists. ValueError if they are not of equal lengths."""
     first = data
     while isinstance(first, (list, tuple)) and first:
@@ -73,7 +75,7 @@ def arranged(data: Any) -> Any:
         raise ValueError(f"cannot make a tensor of a {type(data).__name__} whose sequences have unequal lengths") from None
 
 
-def numeric(array: Any) -> Any:
+def numeric(array: Array) -> Array:
     """An array that a tensor can hold. TypeError for one of other things than numbers."""
     if array.dtype.kind not in "biufc" and array.dtype.name != "bfloat16":
         raise TypeError(f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only supported types are "
@@ -81,7 +83,7 @@ def numeric(array: Any) -> Any:
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def _refuse(data: Any, array: Any) -> None:
+def _refuse(data: Any, array: Array) -> None:
     if isinstance(data, (list, tuple)):
         if array.dtype.kind == "O" and any(isinstance(v, int) for v in array.ravel()):
             raise ValueError("Overflow when unpacking long long: integers beyond int64")
@@ -123,7 +125,7 @@ def _inferred(data: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtypes.to_complex(dtypes.default.dtype) if dtype.kind == "c" else dtypes.default.dtype
 
 
-def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+def as_tensor(data: Any, dtype: DTypeLike = None, device: DeviceLike = None) -> Tensor:
     """`data` as a Tensor: itself, or on the same memory, where it is one, or an array, of the right dtype already."""
     dtype = None if dtype is None else dtypes.known(dtype)
     if device is not None:
@@ -138,7 +140,7 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return made(copied(data, dtype))
 
 
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+def asarray(obj: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, copy: bool | None = None,
             requires_grad: bool = False) -> Tensor:
     """obj (a Tensor, array, buffer, DLPack object, number or nested list) as a Tensor. copy: always (True), never (False:
     ValueError where needed), or where needed."""
@@ -166,7 +168,7 @@ def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | Non
     return source
 
 
-def from_numpy(array: Any) -> Tensor:
+def from_numpy(array: Array | Sequence[int]) -> Tensor:
     """A Tensor that shares the array's memory."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
@@ -177,13 +179,13 @@ def from_numpy(array: Any) -> Tensor:
     return result(array)
 
 
-def _not_shareable(array: Any) -> None:
+def _not_shareable(array: Array) -> None:
     numeric(array)
     raise ValueError("given numpy array has byte order different from the native byte order; convert it with "
                      "array.astype(array.dtype.newbyteorder('=')) first")
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+def frombuffer(buffer: Any, *, dtype: DTypeLike, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A vector on the memory of a bytes-like object: `count` elements (-1: all) from byte `offset` on."""
     dtype = dtypes.known(dtype)
     view = memoryview(buffer)
@@ -204,22 +206,22 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     return made(np.frombuffer(buffer, dtype, count, offset), requires_grad)
 
 
-def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: Tensor, *, device: DeviceLike = None, copy: bool | None = None) -> Tensor:
     """A Tensor on the memory of another library's tensor, handed over by the DLPack protocol."""
     if device is not None:
         check(device)
     return result(np.from_dlpack(ext_tensor, copy=copy))
 
 
-def scalar_tensor(s: Any, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-                  requires_grad: bool = False) -> Tensor:
+def scalar_tensor(s: int, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
+                  pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """A 0-d tensor of one number, of the default dtype."""
     dtype = kind(dtype, layout, device, pin_memory)
     return made(np.array(fitting(number("scalar_tensor", "s", s), dtype), dtype), requires_grad)
 
 
-def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-               layout: Any = None, pin_memory: bool = False) -> Tensor:
+def new_tensor(self: Tensor, data: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, requires_grad: bool = False,
+               layout: Layout | None = None, pin_memory: bool = False) -> Tensor:
     """A new leaf with a copy of data, of this tensor's dtype."""
     check(device, layout, pin_memory)
     if isinstance(data, Tensor):

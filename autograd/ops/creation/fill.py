@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base import dtypes
 from ...base.devices import check, check_format, in_format, preserve_format
+from ...base.types import Array, DeviceLike, DTypeLike, Layout, MemoryFormat, SizeLike
 from ...core.primitive import primitive
 from ...core.tensor import Tensor
+from ...core.types import TensorOrNumber
 from .arguments import extent, fitting, kind, made, number, shape_of
 
 
-def zeros(*sizes: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-          pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def zeros(*sizes: Any, size: Sequence[int] | None = None, out: Tensor | None = None, dtype: DTypeLike = None,
+          layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+          requires_grad: bool = False) -> Tensor:
     """A tensor of zeros."""
     dtype = kind(dtype, layout, device, pin_memory, out)
     return made(np.zeros(extent("zeros", sizes, size), dtype), requires_grad, out)
 
 
-def ones(*sizes: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-         pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def ones(*sizes: Any, size: Any = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None,
+         device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
     dtype = kind(dtype, layout, device, pin_memory, out)
     return made(np.ones(extent("ones", sizes, size), dtype), requires_grad, out)
 
 
-def empty(*sizes: Any, size: Any = None, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-          pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def empty(*sizes: Any, size: Any = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None,
+          device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False,
+          memory_format: MemoryFormat | None = None) -> Tensor:
     """Memory as it is found."""
     dtype = kind(dtype, layout, device, pin_memory, out)
     shape = extent("empty", sizes, size)
@@ -40,13 +44,14 @@ def empty(*sizes: Any, size: Any = None, out: Any = None, dtype: Any = None, lay
 
 
 @primitive
-def _found(make: Callable[..., Any], *args: Any) -> Any:
+def _found(make: Callable[..., Any], *args: Any) -> Array:
     """make(*args), an array whose memory is as it is found: no constant, whatever it holds."""
     return make(*args)
 
 
-def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-         pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def full(size: SizeLike, fill_value: TensorOrNumber, *, out: Tensor | None = None, dtype: DTypeLike = None,
+         layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+         requires_grad: bool = False) -> Tensor:
     """fill_value everywhere; the dtype is that of tensor(fill_value)."""
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}")
@@ -57,8 +62,8 @@ def full(size: Any, fill_value: Any, *, out: Any = None, dtype: Any = None, layo
     return made(np.full(shape_of("full", size), fitting(value, dtype), dtype), requires_grad, out)
 
 
-def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-                  pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLike = None, layout: Layout | None = None,
+                  device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Memory as it is found, where one step along dimension i is stride[i] elements."""
     dtype = kind(dtype, layout, device, pin_memory)
     shape, strides = shape_of("empty_strided", size), tuple(stride)
@@ -71,8 +76,9 @@ def empty_strided(size: Any, stride: Any, *, dtype: Any = None, layout: Any = No
     return made(np.ndarray(shape, dtype, np.empty(length, dtype), 0, step), requires_grad)
 
 
-def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-                   pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], *, dtype: DTypeLike = None,
+                   layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+                   requires_grad: bool = False) -> Tensor:
     """Memory as it is found, with the dimensions in the order physical_layout, the outermost first."""
     dtype = kind(dtype, layout, device, pin_memory)
     shape, order = shape_of("empty_permuted", size), list(physical_layout)
@@ -89,7 +95,8 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: Any = None, layout
 
 # --- like another ----------------------------------------------------------------------------------------------------
 
-def like(input: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: bool, memory_format: Any) -> Any:
+def like(input: Tensor, dtype: DTypeLike, layout: Layout | None, device: DeviceLike, pin_memory: bool,
+         memory_format: MemoryFormat | None) -> Array:
     """An empty array of input's shape, and of its dtype and strides unless others are asked for."""
     if not isinstance(input, Tensor):
         raise TypeError(f"argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
@@ -102,30 +109,31 @@ def like(input: Tensor, dtype: Any, layout: Any, device: Any, pin_memory: bool, 
     return in_format(input.array.shape, dtype, memory_format)
 
 
-def zeros_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-               requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def zeros_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
+               pin_memory: bool = False, requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Zeros of input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(0)
     return made(array, requires_grad)
 
 
-def ones_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-              requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def ones_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
+              pin_memory: bool = False, requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Ones of input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(1)
     return made(array, requires_grad)
 
 
-def empty_like(input: Tensor, *, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-               requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def empty_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
+               pin_memory: bool = False, requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Memory as it is found, of input's shape and dtype."""
     return made(_found(like, input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
-def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-              pin_memory: bool = False, requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+def full_like(input: Tensor, fill_value: Any, *, dtype: DTypeLike = None, layout: Layout | None = None,
+              device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False,
+              memory_format: MemoryFormat | None = None) -> Tensor:
     """fill_value in input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(fitting(number("full_like", "fill_value", fill_value), array.dtype))
@@ -134,36 +142,37 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None, layout: Any 
 
 # --- methods of a tensor: new ones of its dtype ----------------------------------------------------------------------
 
-def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-              pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = None, layout: Layout | None = None,
+              device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Zeros of this tensor's dtype."""
     return zeros(extent("new_zeros", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout,
                  device=device, pin_memory=pin_memory, requires_grad=requires_grad)
 
 
-def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-             pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = None, layout: Layout | None = None,
+             device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Ones of this tensor's dtype."""
     return ones(extent("new_ones", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
                 pin_memory=pin_memory, requires_grad=requires_grad)
 
 
-def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-              pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = None, layout: Layout | None = None,
+              device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Memory as it is found, of this tensor's dtype."""
     return empty(extent("new_empty", sizes, size), dtype=self.dtype if dtype is None else dtype, layout=layout,
                  device=device, pin_memory=pin_memory, requires_grad=requires_grad)
 
 
-def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-             pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def new_full(self: Tensor, size: Sequence[int], fill_value: float, *, dtype: DTypeLike = None, layout: Layout | None = None,
+             device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """fill_value in this tensor's dtype."""
     return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
                 pin_memory=pin_memory, requires_grad=requires_grad)
 
 
-def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: Any = None, layout: Any = None, device: Any = None,
-                      pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def new_empty_strided(self: Tensor, size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLike = None,
+                      layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+                      requires_grad: bool = False) -> Tensor:
     """Memory as it is found, of this tensor's dtype, in these strides."""
     return empty_strided(size, stride, dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,
                          pin_memory=pin_memory, requires_grad=requires_grad)

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes
+from ...base.types import Array, DeviceLike, DTypeLike, Layout
 from ...core.tensor import Tensor
+from ...core.types import TensorOrNumber
 from .arguments import fitting, kind, made, number, whole
 
 
-def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Any = None, dtype: Any = None, layout: Any = None,
-           device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | None = None, dtype: DTypeLike = None,
+           layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+           requires_grad: bool = False) -> Tensor:
     """start, start + step, ... below end; arange(end) starts at 0. Integers give int64."""
     if end is None:
         start, end = 0, start
@@ -47,7 +50,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Any = None
     return made((start + np.arange(count, dtype=dtypes.float64) * step).astype(dtype, copy=False), requires_grad, out)
 
 
-def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
+def _ends(name: str, start: TensorOrNumber, end: TensorOrNumber, steps: float) -> tuple[Any, Any, int]:
     for side, value in (("start", start), ("end", end)):
         if isinstance(value, Tensor) and value.ndim:
             raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {side} with {value.ndim} "
@@ -58,8 +61,9 @@ def _ends(name: str, start: Any, end: Any, steps: Any) -> tuple[Any, Any, int]:
     return number(name, "start", start), number(name, "end", end), steps
 
 
-def linspace(start: Any, end: Any, steps: Any, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-             pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def linspace(start: TensorOrNumber, end: TensorOrNumber, steps: Any, *, out: Tensor | None = None, dtype: DTypeLike = None,
+             layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+             requires_grad: bool = False) -> Tensor:
     """`steps` numbers from start to end, both included."""
     a, b, n = _ends("linspace", start, end, steps)
     if dtype is None and out is None and (isinstance(a, complex) or isinstance(b, complex)):
@@ -70,7 +74,7 @@ def linspace(start: Any, end: Any, steps: Any, *, out: Any = None, dtype: Any = 
     return made(even(a, b, n).astype(dtype, copy=False), requires_grad, out)
 
 
-def even(start: Any, end: Any, steps: int) -> Any:
+def even(start: float, end: float, steps: int) -> Array:
     """Even steps, counted from the nearer end, so that the sequence is as exact at its end as at its start."""
     if steps < 2:
         return np.full(steps, start, np.result_type(type(start), dtypes.float64))
@@ -81,8 +85,9 @@ def even(start: Any, end: Any, steps: int) -> Any:
     return out
 
 
-def logspace(start: Any, end: Any, steps: Any, base: float = 10.0, *, out: Any = None, dtype: Any = None, layout: Any = None,
-             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def logspace(start: TensorOrNumber, end: TensorOrNumber, steps: int, base: float = 10.0, *, out: Tensor | None = None,
+             dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+             requires_grad: bool = False) -> Tensor:
     """base to the power of `steps` numbers from start to end, both included."""
     a, b, n = _ends("logspace", start, end, steps)
     dtype = kind(dtype, layout, device, pin_memory, out)
@@ -91,8 +96,8 @@ def logspace(start: Any, end: Any, steps: Any, base: float = 10.0, *, out: Any =
     return made(np.power(float(base), even(a, b, n)).astype(dtype), requires_grad, out)
 
 
-def eye(n: Any, m: Any = None, *, out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None,
-        pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def eye(n: int, m: int | None = None, *, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None,
+        device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Ones on the diagonal of an (n, m) matrix, zeros elsewhere."""
     n = whole("eye", "n", n)
     m = n if m is None else whole("eye", "m", m)

@@ -10,9 +10,10 @@ from ...base import dtypes
 from ...core.inference import is_inference
 from ...core.primitive import value_read
 from ...core.tensor import Tensor
+from ...core.types import TensorOrNumber
 
 
-def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
+def result_type(tensor1: TensorOrNumber, tensor2: TensorOrNumber) -> np.dtype[Any]:
     """The dtype of an arithmetic operation on two tensors or numbers.
 
     >>> result_type(tensor([1, 2]), 1.0)             # float32: a number of a higher kind has the default dtype
@@ -30,7 +31,7 @@ def result_type(tensor1: Any, tensor2: Any) -> np.dtype[Any]:
     return dtypes.promote(dtypes.for_number(dtypes.bool_, one), dtypes.for_number(dtypes.bool_, two))
 
 
-def is_tensor(obj: Any, /) -> bool:
+def is_tensor(obj: TensorOrNumber, /) -> bool:
     """Whether obj is a Tensor."""
     return isinstance(obj, Tensor)
 

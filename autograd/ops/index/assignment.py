@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import category
+from ...base.types import Array, Number
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.scatter import add_at
 from ..creation.arguments import fitting
 from ..shape import reshape
@@ -23,7 +26,7 @@ class IndexPut(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, value: Any, *, index: Any, accumulate: bool = False) -> Any:
+    def forward(ctx: Context, x: Array, value: Array | Number, *, index: Any, accumulate: bool = False) -> Array:
         """A copy, assigned to."""
         ctx.index, ctx.accumulate, ctx.value_shape = kept(index), accumulate, np.shape(value)
         out = np.array(x, order="C")
@@ -31,7 +34,7 @@ class IndexPut(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """x gets all but what was replaced, value the rest (fitted to its shape afterwards)."""
         gx = gv = None
         if ctx.needs(0):
@@ -51,7 +54,7 @@ def kept(index: Any) -> Any:
     return index.copy() if isinstance(index, np.ndarray) else index
 
 
-def assign(array: Any, index: Any, value: Any, accumulate: bool = False) -> None:
+def assign(array: Array, index: Any, value: Array | Number, accumulate: bool = False) -> None:
     """array[index] = value, or += with elements indexed twice getting both; index as PyTorch reads it."""
     try:
         basic, dims, places = located(index, array.shape)
@@ -77,7 +80,7 @@ def assign(array: Any, index: Any, value: Any, accumulate: bool = False) -> None
                            f"indexing result: {error}") from None
 
 
-def demand_one_dtype(x: Any, index: Any, value: Any, accumulate: bool = False) -> None:
+def demand_one_dtype(x: Array, index: Any, value: Array, accumulate: bool = False) -> None:
     """RuntimeError unless the value has x's dtype, or is one number for one mask's places: masked_fill converts that."""
     if value.dtype == x.dtype:
         return
@@ -96,7 +99,7 @@ def demand_one_dtype(x: Any, index: Any, value: Any, accumulate: bool = False) -
 
 
 @takes_out
-def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+def index_put(input: Tensor, indices: Sequence[Tensor], values: TensorOrNumber | None, accumulate: bool = False) -> Tensor:
     """input with input[indices] replaced by values, or with values added there if `accumulate`."""
     if not isinstance(values, Tensor):
         raise TypeError(f"index_put(): argument 'values' (position 3) must be Tensor, not {type(values).__name__}")

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.primitive import value_read
 from ...core.tensor import Tensor
+from ...core.types import TensorOrArray
 
 EVERYTHING = slice(None)
 SEQUENCES = (list, tuple, range)
@@ -60,7 +61,7 @@ def part(p: Any) -> Any:
         raise IndexError(MSG_TYPE.format(type(p).__name__)) from None
 
 
-def _array(p: Any) -> Any:
+def _array(p: TensorOrArray) -> Any:
     dtype, ndim = p.dtype, p.ndim
     if dtype.kind in "fV" and isinstance(p, np.ndarray):
         return p.astype(np.int64)                    # PyTorch reads NumPy's floats so
@@ -129,7 +130,7 @@ def is_basic(index: Any, shape: tuple[int, ...]) -> bool:
     return not located(index, shape)[2]
 
 
-def nonzero_of(mask: Any, shape: tuple[int, ...], dim: int) -> list[Any]:
+def nonzero_of(mask: TensorOrArray, shape: tuple[int, ...], dim: int) -> list[Any]:
     """The places where a mask that begins at dimension `dim` is true, one array for each of its dimensions."""
     array = mask.array if isinstance(mask, Tensor) else mask
     if isinstance(mask, Tensor):

@@ -5,13 +5,16 @@ The operations take tensors of one dimension or more and an index as large as sr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...base.types import Array, Number
 from ...core.operation import Operation
 from ...core.out import check_apart, into, takes_out
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.scatter import added, flat_places, gathered, put, reduce_at
 from .._kinds import demand_real
 from ..pointwise.cast import cast
@@ -24,14 +27,14 @@ class Gather(Operation):
     """out[i, j] = x[index[i, j], j] for dim 0, and so on."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, index: Any, *, dim: int) -> Any:
+    def forward(ctx: Context, x: Array, index: Array, *, dim: int) -> Array:
         """kernels.scatter.gathered() takes the elements."""
         ctx.save(index)
         ctx.dim, ctx.shape = dim, x.shape
         return gathered(x, index, dim)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Added where they were taken."""
         (index,) = ctx.values
         return ScatterAdd.apply(None, index, g, dim=ctx.dim, shape=ctx.shape), None
@@ -41,14 +44,15 @@ class ScatterAdd(Operation):
     """x (without one, zeros) with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int, shape: Any = None) -> Any:
+    def forward(ctx: Context, x: Array | None, index: Array, src: Array, *, dim: int,
+                shape: Sequence[int] | None = None) -> Array:
         """See kernels.scatter; without x it is zeros of `shape`."""
         ctx.save(index)
         ctx.dim = dim
         return added(x, index, src, dim, shape)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """x gets all of it, src what it gave."""
         (index,) = ctx.values
         return g, None, Gather.apply(g, index, dim=ctx.dim) if ctx.needs(2) else None
@@ -58,14 +62,14 @@ class Scatter(Operation):
     """x with src[i, j] put at [index[i, j], j] for dim 0, and so on; src may be a number."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any:
+    def forward(ctx: Context, x: Array, index: Array, src: Array | Number, *, dim: int) -> Array:
         """kernels.scatter.put() writes src into a copy of x."""
         ctx.save(index)
         ctx.dim = dim
         return put(x, index, src, dim)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """x gets all but what was replaced."""
         (index,) = ctx.values
         gx = Scatter.apply(g, index, 0, dim=ctx.dim) if ctx.needs(0) else None
@@ -76,7 +80,7 @@ class ScatterReduce(Operation):
     """x with each element reduced with those of src that index sends to it."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, index: Any, src: Any, *, dim: int, reduce: str, include_self: bool) -> Any:
+    def forward(ctx: Context, x: Array, index: Array, src: Array, *, dim: int, reduce: str, include_self: bool) -> Array:
         """kernels.scatter.reduce_at() combines src with x."""
         out = reduce_at(x, dim, index, src, reduce, include_self)
         ctx.save(*(index,) if reduce in ("sum", "mean") else (index, x, src, out))
@@ -86,7 +90,7 @@ class ScatterReduce(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Each reduction's own rule; what was replaced gets nothing."""
         index, *rest = ctx.values
         gx, gs = RULES[ctx.reduce](ctx, g, index, *rest)
@@ -95,16 +99,17 @@ class ScatterReduce(Operation):
         return gx, None, gs
 
 
-def _sum(ctx: Any, g: Any, index: Any) -> tuple[Any, Any]:
+def _sum(ctx: Context, g: Tensor, index: Tensor) -> tuple[Any, Any]:
     return g, Gather.apply(g, index, dim=ctx.dim)
 
 
-def _mean(ctx: Any, g: Any, index: Any) -> tuple[Any, Any]:
+def _mean(ctx: Context, g: TensorOrArray, index: TensorOrArray) -> tuple[Any, Any]:
     share = g / np.maximum(coming(index, ctx.dim, ctx.shape) + ctx.include, 1).astype(g.dtype)
     return share, Gather.apply(share, index, dim=ctx.dim)
 
 
-def _prod(ctx: Any, g: Any, index: Any, x: Any, src: Any, z: Any) -> tuple[Any, Any]:
+def _prod(ctx: Context, g: TensorOrArray, index: TensorOrArray, x: TensorOrArray, src: TensorOrArray,
+          z: TensorOrArray) -> tuple[Any, Any]:
     """For x the product of what comes; for src the product over itself, or, where it is the one zero, of the others."""
     dim, plain = ctx.dim, {"dim": ctx.dim, "reduce": "prod"}
     gx = gs = None
@@ -124,7 +129,8 @@ def _prod(ctx: Any, g: Any, index: Any, x: Any, src: Any, z: Any) -> tuple[Any, 
     return gx, gs
 
 
-def _extreme(ctx: Any, g: Any, index: Any, x: Any, src: Any, z: Any) -> tuple[Any, Any]:
+def _extreme(ctx: Context, g: TensorOrArray, index: TensorOrArray, x: TensorOrArray, src: TensorOrArray,
+             z: TensorOrArray) -> tuple[Any, Any]:
     """Equal shares for all that are equal to the result."""
     dim, dtype = ctx.dim, g.dtype
     own = cast(array_of(x) == array_of(z), dtype)
@@ -136,12 +142,12 @@ def _extreme(ctx: Any, g: Any, index: Any, x: Any, src: Any, z: Any) -> tuple[An
 RULES: dict[str, Any] = {"sum": _sum, "mean": _mean, "prod": _prod, "amax": _extreme, "amin": _extreme}
 
 
-def array_of(x: Any) -> Any:
+def array_of(x: Any) -> Array:
     """The array of a Tensor, or the array itself."""
     return x.array if isinstance(x, Tensor) else x
 
 
-def coming(index: Any, dim: int, shape: tuple[int, ...], mask: Any = None) -> Any:
+def coming(index: TensorOrArray, dim: int, shape: tuple[int, ...], mask: Array | None = None) -> Array:
     """How many elements (of those in the mask) index sends to each place of `shape`."""
     at = flat_places(array_of(index), dim, shape)
     return np.bincount(at if mask is None else at[mask.reshape(-1)], minlength=int(np.prod(shape))).reshape(shape)
@@ -170,7 +176,7 @@ def checked(name: str, x: Any, dim: int, index: Any, src: Any = None) -> Any:
     return dim, index
 
 
-def check_sizes(name: str, x: Any, dim: int, index: Any, src: Any) -> None:
+def check_sizes(name: str, x: Tensor, dim: int, index: Any, src: TensorOrArray | Number | None) -> None:
     """RuntimeError unless the index fits into x, and src covers the index."""
     sizes = x.shape
     for d, (n, m) in enumerate(zip(index.shape, sizes, strict=False)):
@@ -182,12 +188,12 @@ def check_sizes(name: str, x: Any, dim: int, index: Any, src: Any) -> None:
                            f"from dimension {dim} and to be no larger size than src {list(src.shape)}")
 
 
-def row(x: Any) -> Any:
+def row(x: TensorOrArray | Number) -> Any:
     """x with one dimension at least."""
     return x if not isinstance(x, (Tensor, np.ndarray)) or x.ndim else reshape(x, 1)
 
 
-def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: Any = None) -> Any:
+def gather(input: Tensor, dim: int, index: Any, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """out[i, j] = input[index[i, j], j] for dim 0, and so on; index has the shape of the result."""
     if sparse_grad:
         raise NotImplementedError("gather(sparse_grad=True): gradients are dense here; leave it out")
@@ -204,7 +210,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False, out: 
     return reshape(Gather.apply(row(input), row(index), dim=0), index.shape)
 
 
-def _put(name: str, operation: Any, x: Any, dim: int, index: Any, src: Any, **settings: Any) -> Any:
+def _put(name: str, operation: Any, x: Any, dim: int, index: Any, src: Any, **settings: Any) -> Tensor:
     dim, index = checked(name, x, dim, index, src)
     if 0 in index.shape:
         return clone(x)
@@ -216,7 +222,8 @@ def _put(name: str, operation: Any, x: Any, dim: int, index: Any, src: Any, **se
 
 
 @takes_out
-def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: str | None = None) -> Any:
+def scatter(input: Tensor, dim: int, index: Tensor, src: TensorOrNumber | None = None, *, value: Any = None,
+            reduce: str | None = None) -> Tensor:
     """input with src[i, j] (or one number) put at [index[i, j], j] for dim 0, and so on.
 
     reduce "add" or "multiply": combined with what is there instead.
@@ -234,13 +241,13 @@ def scatter(input: Any, dim: int, index: Any, src: Any = None, *, value: Any = N
 
 
 @takes_out
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """input with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
     return _put("scatter_add", ScatterAdd, input, dim, index, src)
 
 
 @takes_out
-def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True) -> Tensor:
     """Each element of input reduced ("sum", "prod", "mean", "amax", "amin") with those of src that index sends to it.
 
     Without include_self, input's own elements count only where nothing comes.
@@ -255,7 +262,7 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, *, i
 
 
 @takes_out
-def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+def take_along_dim(input: Tensor, indices: TensorOrArray, dim: int | None = None) -> Tensor:
     """gather() whose index broadcasts against input; without dim on all elements as one row. Indices may be negative."""
     if not isinstance(indices, (Tensor, np.ndarray)) or indices.dtype not in (np.int64, np.int32):
         raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got "

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casting, widest
 from ...core.operation import Operation
 from ...core.out import takes_out, takes_out_apart
 from ...core.primitive import value_read
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.scatter import add_along, inside, limits
 from .._kinds import demand_real
 from ..creation.arguments import storable
@@ -26,7 +28,7 @@ class IndexAdd(Operation):
     """x with alpha * source added to its slices `index` along dim."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, index: Any, source: Any, *, dim: int, alpha: Any) -> Any:
+    def forward(ctx: Context, x: Array, index: Array, source: Array, *, dim: int, alpha: Any) -> Array:
         """kernels.scatter adds the rows, in the order of the index."""
         ctx.save(index)
         ctx.dim, ctx.alpha = dim, alpha
@@ -35,7 +37,7 @@ class IndexAdd(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """x gets all of it, source its slices."""
         (index,) = ctx.values
         if not ctx.needs(2):
@@ -44,7 +46,7 @@ class IndexAdd(Operation):
         return g, None, gs if ctx.alpha == 1 else gs * ctx.alpha
 
 
-def vector(name: str, index: Any, error: type[Exception] = IndexError) -> Any:
+def vector(name: str, index: TensorOrArray, error: type[Exception] = IndexError) -> Any:
     """An index as a vector of integers."""
     if not isinstance(index, (Tensor, np.ndarray)):
         raise TypeError(f"{name}(): argument 'index' must be Tensor, not {type(index).__name__}")
@@ -55,7 +57,7 @@ def vector(name: str, index: Any, error: type[Exception] = IndexError) -> Any:
     return index if index.ndim else reshape(index, 1)
 
 
-def check_range(index: Any, size: int, error: type[Exception], negative: bool = False) -> None:
+def check_range(index: Tensor, size: int, error: type[Exception], negative: bool = False) -> None:
     """Raise `error` for an index that is out of bounds."""
     array = index.array if isinstance(index, Tensor) else index
     if not array.size or inside(array, size):
@@ -67,7 +69,7 @@ def check_range(index: Any, size: int, error: type[Exception], negative: bool = 
 
 
 @takes_out_apart
-def index_select(input: Any, dim: int, index: Any) -> Any:
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices of input along `dim` that the vector `index` names, in its order."""
     dim = wrap_dim(dim, input.ndim)
     rows = vector("index_select", index)
@@ -80,7 +82,8 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
     return Index.apply(input, rows, dims=(dim,))
 
 
-def _sources(name: str, x: Any, dim: int, index: Any, source: Any, error: type[Exception]) -> tuple[Any, Any, Any, int]:
+def _sources(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor,
+             error: type[Exception]) -> tuple[Any, Any, Any, int]:
     """x, index and source with one dimension at least, and dim, after checks."""
     dim, rows = wrap_dim(dim, x.ndim), vector(name, index)
     if source.dtype != x.dtype:
@@ -101,14 +104,14 @@ def _sources(name: str, x: Any, dim: int, index: Any, source: Any, error: type[E
 
 
 @takes_out
-def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
     """input with alpha * source[i] added to its slice index[i] along `dim`."""
     full, rows, given, dim = _sources("index_add", input, dim, index, source, RuntimeError)
     return reshape(IndexAdd.apply(full, rows, given, dim=dim, alpha=alpha), input.shape)
 
 
 @takes_out
-def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """input with its slice index[i] along `dim` replaced by source[i]."""
     if casting.used:
         input, source = widest((input, source))
@@ -117,7 +120,7 @@ def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
 
 
 @takes_out
-def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+def index_fill(input: Any, dim: int, index: Tensor, value: Any) -> Tensor:
     """input with its slices `index` along `dim` filled with one number."""
     dim, rows = wrap_dim(dim, input.ndim), vector("index_fill", index, RuntimeError)
     if rows.dtype != np.int64:
@@ -135,7 +138,8 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
 
 
 @takes_out
-def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
+                 include_self: bool = True) -> Tensor:
     """input with its slice index[i] along `dim` reduced ("prod", "mean", "amax", "amin") with source[i]."""
     demand_real("index_reduce", input)
     if reduce not in ("prod", "mean", "amax", "amin"):
@@ -146,7 +150,8 @@ def index_reduce(input: Any, dim: int, index: Any, source: Any, reduce: str, *, 
     return reshape(out, input.shape)
 
 
-def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None) -> Any:
+def repeat_interleave(input: Tensor, repeats: TensorOrNumber | None = None, dim: int | None = None, *,
+                      output_size: int | None = None) -> Tensor:
     """Each slice of input along `dim` (each element without it) repeated: a number of times for all, or one for each.
 
     With repeats alone: the number i repeats[i] times, for each i.
@@ -170,7 +175,7 @@ def repeat_interleave(input: Any, repeats: Any = None, dim: int | None = None, *
     return Index.apply(x, _numbers(repeats, output_size).array, dims=(dim,))
 
 
-def _equal_copies(x: Any, times: int, dim: int, output_size: int | None) -> Any:
+def _equal_copies(x: Tensor, times: int, dim: int, output_size: int | None) -> Tensor:
     if times < 0:
         raise RuntimeError(f"repeats can not be negative, not {times}")
     if output_size is not None and output_size != x.shape[dim] * times:
@@ -179,7 +184,7 @@ def _equal_copies(x: Any, times: int, dim: int, output_size: int | None) -> Any:
     return flatten(expand(unsqueeze(x, dim + 1), wide), dim, dim + 1)
 
 
-def _numbers(repeats: Any, output_size: int | None) -> Any:
+def _numbers(repeats: Tensor, output_size: int | None) -> Tensor:
     if repeats.ndim != 1:
         raise RuntimeError(f"repeat_interleave only accept 1D vector as repeat, not of shape {list(repeats.shape)}")
     if repeats.dtype not in (np.int64, np.int32):

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.operation import Operation
 from ...core.primitive import value_read
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels.scatter import INT64, add_at
 from ..shape.slicing import Slice
 from .forms import EVERYTHING, located, mismatch, worded
@@ -21,7 +23,7 @@ class Index(Operation):
     """x with its dimensions `dims` indexed by as many arrays of integers."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *arrays: Any, dims: tuple[int, ...]) -> Any:
+    def forward(ctx: Context, x: Array, *arrays: Any, dims: tuple[int, ...]) -> Array:
         """NumPy's take for one array, its indexing for more."""
         ctx.save(*arrays)
         ctx.dims, ctx.shape = dims, x.shape
@@ -33,7 +35,7 @@ class Index(Operation):
         return x[tuple(full)]
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Zeros, with g added at the places."""
         return (IndexBackward.apply(g, *ctx.values, dims=ctx.dims, shape=ctx.shape), *[None] * len(ctx.values))
 
@@ -42,14 +44,14 @@ class IndexBackward(Operation):
     """Zeros of `shape` with g added at the places, the adjoint of Index; elements indexed twice get both."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, *arrays: Any, dims: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    def forward(ctx: Context, g: Array, *arrays: Any, dims: tuple[int, ...], shape: tuple[int, ...]) -> Array:
         """kernels.scatter.add_at() adds into zeros."""
         ctx.save(*arrays)
         ctx.dims = dims
         return add_at(shape, dims, arrays, g)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The gradient indexed by the same arrays."""
         return (Index.apply(g, *ctx.values, dims=ctx.dims), *[None] * len(ctx.values))
 
@@ -58,14 +60,14 @@ class MaskedSelect(Operation):
     """The elements of x where the mask holds, in order."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, mask: Any) -> Any:
+    def forward(ctx: Context, x: Array, mask: Array) -> Array:
         """NumPy's boolean indexing."""
         ctx.save(mask)
         ctx.shape = x.shape
         return x[mask]
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Back to their places."""
         (mask,) = ctx.values
         return MaskedSelectBackward.apply(g, mask, shape=ctx.shape), None
@@ -75,7 +77,7 @@ class MaskedSelectBackward(Operation):
     """Zeros, with g in order where the mask holds; the adjoint of MaskedSelect."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, mask: Any, *, shape: tuple[int, ...]) -> Any:
+    def forward(ctx: Context, g: Array, mask: Array, *, shape: tuple[int, ...]) -> Array:
         """NumPy assigns by the boolean mask."""
         ctx.save(mask)
         out = np.zeros(shape, g.dtype)
@@ -83,13 +85,13 @@ class MaskedSelectBackward(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Pick them again."""
         (mask,) = ctx.values
         return MaskedSelect.apply(g, mask), None
 
 
-def getitem(x: Any, index: Any) -> Any:
+def getitem(x: Operand, index: Any) -> Operand:
     """x[index]: integers, slices, None and ... give views; integer and bool Tensors, arrays and lists give copies."""
     kind = index.__class__
     try:
@@ -127,7 +129,7 @@ def vectors(index: tuple[Any, ...]) -> bool:
     return bool(index and index[0].ndim)
 
 
-def _general(x: Any, index: Any) -> Any:
+def _general(x: Operand, index: Any) -> Operand:
     basic, dims, arrays = located(index, x.shape)
     if basic is not None or not arrays:
         x = Slice.apply(x, index=(*(basic or ()), ...))

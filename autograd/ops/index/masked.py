@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array, Number
 from ...core.operation import Operation
 from ...core.out import takes_out, takes_out_apart
 from ...core.primitive import data_dependent
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.where import alternates, where
 from ..shape import broadcast_shapes, expand, pad_constant, reshape
 from .indexing import MaskedSelect
@@ -21,7 +23,7 @@ class MaskedFill(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, mask: Any, value: Any) -> Any:
+    def forward(ctx: Context, x: Array, mask: Array, value: Array | Number) -> Array:
         """NumPy's copyto, into a copy; where many are chosen, the kernel for that."""
         ctx.save(mask)
         if x.dtype.kind == "f" and type(x) is type(mask) is np.ndarray and x.flags.c_contiguous and alternates(mask):
@@ -31,7 +33,7 @@ class MaskedFill(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """x gets what was left, value the sum of the rest (fitted to its shape afterwards)."""
         (mask,) = ctx.values
         gx = MaskedFill.apply(g, mask, 0) if ctx.needs(0) else None
@@ -42,7 +44,7 @@ class MaskedScatter(Operation):
     """x, but the elements of source, one after the other, where the mask holds."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, mask: Any, source: Any) -> Any:
+    def forward(ctx: Context, x: Array, mask: Array, source: Array) -> Array:
         """NumPy assigns by the boolean mask."""
         ctx.save(mask)
         ctx.shape = source.shape
@@ -51,7 +53,7 @@ class MaskedScatter(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """x gets what was left; source what it gave, zeros behind."""
         (mask,) = ctx.values
         gx = MaskedFill.apply(g, mask, 0) if ctx.needs(0) else None
@@ -62,7 +64,7 @@ class MaskedScatter(Operation):
         return gx, None, gs
 
 
-def _together(name: str, x: Any, mask: Any) -> tuple[Any, Any]:
+def _together(name: str, x: Tensor, mask: TensorOrArray) -> tuple[Any, Any]:
     """x and the mask in the shape that they broadcast to."""
     if not isinstance(mask, (Tensor, np.ndarray)):
         raise TypeError(f"{name}(): argument 'mask' must be Tensor, not {type(mask).__name__}")
@@ -75,7 +77,7 @@ def _together(name: str, x: Any, mask: Any) -> tuple[Any, Any]:
 
 
 @takes_out
-def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+def masked_fill(input: Tensor, mask: Tensor, value: TensorOrNumber) -> Tensor:
     """input, but `value` (a number or a 0-d Tensor) where the mask holds."""
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
@@ -88,7 +90,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     return MaskedFill.apply(x, mask, value)
 
 
-def fill(input: Any, value: Any) -> Any:
+def fill(input: Tensor, value: TensorOrNumber) -> Tensor:
     """`value`, a number or a 0-d Tensor, in input's shape and dtype: fill_() as a new tensor."""
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"fill only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
@@ -97,7 +99,7 @@ def fill(input: Any, value: Any) -> Any:
 
 @data_dependent
 @takes_out
-def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """input, but the elements of source, one after the other, where the mask holds."""
     if source.dtype != input.dtype:
         raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and "
@@ -111,7 +113,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 
 @data_dependent
 @takes_out_apart
-def masked_select(input: Any, mask: Any) -> Any:
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements of input where the mask holds, in one dimension; the two broadcast."""
     x, mask = _together("masked_select", input, mask)
     return MaskedSelect.apply(x, mask)

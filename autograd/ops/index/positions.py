@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ...kernels.scatter import limits
 
 
 @data_dependent
-def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
     """Where input is not 0: a row of indices for each place, or, `as_tuple`, a vector for each dimension."""
     array = input.array if isinstance(input, Tensor) else input
     if as_tuple:
@@ -22,14 +23,14 @@ def nonzero(input: Any, *, out: Any = None, as_tuple: bool = False) -> Any:
     return found if out is None else into(out, found)
 
 
-def argwhere(input: Any) -> Any:
+def argwhere(input: Tensor) -> Tensor:
     """Where input is not 0: a row of indices for each place."""
     return nonzero(input)
 
 
 @data_dependent
 @takes_out
-def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """nonzero() with `size` rows: cut off, or filled up with fill_value."""
     if size < 0:
         raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, not {size}")
@@ -40,7 +41,7 @@ def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
 
 
 @data_dependent
-def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Any, ...]:
     """Places in a flattened tensor of `shape` as one index for each dimension."""
     if indices.dtype.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
@@ -59,7 +60,7 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     return tuple(reversed(out))
 
 
-def one_hot(tensor: Any, num_classes: int = -1) -> Any:
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """A row of num_classes (-1: as many as there are) zeros for each class number, with a one at its place."""
     if num_classes == -1:
         value_read("one_hot() with as many classes as there happen to be")
@@ -67,7 +68,7 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
 
 
 @primitive
-def _one_hot(tensor: Any, num_classes: int) -> Any:
+def _one_hot(tensor: Tensor, num_classes: int) -> Tensor:
     array = tensor.array
     if array.dtype != np.int64:
         raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, not {array.dtype}.")

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients
 from ..shape import clone, reshape, sizes
 from .assignment import IndexPut
 from .indexing import Index, IndexBackward
@@ -27,7 +29,7 @@ def memory_of(a: Any) -> tuple[Any, int]:
     return flat, (a.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // a.itemsize
 
 
-def reach(size: Sequence[int], stride: Sequence[int], offset: int) -> Any:
+def reach(size: Sequence[int], stride: Sequence[int], offset: int) -> Array:
     """The number in memory of each element of a tensor with this size, stride and offset."""
     out: Any = offset
     for n, step in zip(size, stride, strict=True):
@@ -41,7 +43,7 @@ class AsStrided(Operation):
     view = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Any:
+    def forward(ctx: Context, x: Array, *, size: tuple[int, ...], stride: tuple[int, ...], offset: int) -> Array:
         """NumPy's as_strided() of the memory that x is part of."""
         flat, start = memory_of(x)
         ctx.length, ctx.shape = flat.size, x.shape
@@ -50,7 +52,7 @@ class AsStrided(Operation):
                                                writeable=flat.flags.writeable)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """Added up in memory, read from there."""
         memory = IndexBackward.apply(reshape(g, -1), ctx.seen.reshape(-1), dims=(0,), shape=(ctx.length,))
         gx = Index.apply(memory, ctx.own, dims=(0,))
@@ -58,7 +60,7 @@ class AsStrided(Operation):
         return gx / shares[ctx.own].astype(g.dtype) if shares.max() > 1 else gx
 
 
-def _geometry(x: Tensor, size: Any, stride: Any, storage_offset: int | None) -> tuple[Any, Any, int]:
+def _geometry(x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None) -> tuple[Any, Any, int]:
     shape, steps = sizes((size,)), sizes((stride,))
     if len(shape) != len(steps):
         raise RuntimeError(f"mismatch in length of strides and shape: {list(steps)} and {list(shape)}")
@@ -78,19 +80,20 @@ def _geometry(x: Tensor, size: Any, stride: Any, storage_offset: int | None) -> 
     return shape, steps, offset
 
 
-def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """input's memory seen with this size, stride and offset, all in elements. A view."""
     shape, steps, offset = _geometry(input, size, stride, storage_offset)
     return AsStrided.apply(input, size=shape, stride=steps, offset=offset)
 
 
 @takes_out
-def as_strided_copy(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided_copy(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
     """as_strided() as a copy."""
     return clone(as_strided(input, size, stride, storage_offset))
 
 
-def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+def as_strided_scatter(input: Tensor, src: Tensor, size: Sequence[int], stride: Sequence[int],
+                       storage_offset: int | None = None) -> Tensor:
     """input with what as_strided() shows of it replaced by src."""
     shape, steps, offset = _geometry(input, size, stride, storage_offset)
     if src.shape != shape:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...core.out import takes_out, takes_out_apart
 from ...core.tensor import Tensor
+from ...core.types import TensorOrArray
 from ..shape import reshape
 from .assignment import IndexPut
 from .indexing import Index
 
 
-def _checked(name: str, index: Any, size: int) -> None:
+def _checked(name: str, index: TensorOrArray, size: int) -> None:
     if not isinstance(index, (Tensor, np.ndarray)) or index.dtype != np.int64:
         raise RuntimeError(f"{name}(): Expected a long tensor for index, but got "
                            f"{getattr(index, 'dtype', type(index).__name__)}")
@@ -26,7 +25,7 @@ def _checked(name: str, index: Any, size: int) -> None:
 
 
 @takes_out_apart
-def take(input: Any, index: Any) -> Any:
+def take(input: Tensor, index: Tensor) -> Tensor:
     """The elements of input that index numbers, as if it were one row; the result has index's shape."""
     row = reshape(input, -1)
     _checked("take", index, row.shape[0])
@@ -34,7 +33,7 @@ def take(input: Any, index: Any) -> Any:
 
 
 @takes_out
-def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """input with the elements that index numbers, as if it were one row, replaced by source; or added to."""
     if source.dtype != input.dtype:
         raise RuntimeError(f"put(): self and source expected to have the same dtype, but got self.dtype = {input.dtype} and "

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array, Number
 from ...core.operation import Operation
 from ...core.out import takes_out
+from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ..shape import clone, diagonal, select, wrap_dim
 from .indexing import getitem
 
@@ -17,7 +20,7 @@ class ViewScatter(Operation):
     """x with what `see` shows of it replaced by src. `see` takes arrays and Tensors alike, and gives views."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, src: Any, *, see: Callable[[Any], Any]) -> Any:
+    def forward(ctx: Context, x: Array, src: Array | Number, *, see: Callable[[Any], Any]) -> Array:
         """A copy, written to through the view."""
         ctx.see = see
         out = np.array(x)
@@ -25,13 +28,13 @@ class ViewScatter(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """x gets all but that part, src that part."""
         gx = ViewScatter.apply(g, 0, see=ctx.see) if ctx.needs(0) else None
         return gx, ctx.see(g) if ctx.needs(1) else None
 
 
-def _replace(x: Any, src: Any, see: Callable[[Any], Any]) -> Any:
+def _replace(x: Tensor, src: Tensor, see: Callable[[Any], Any]) -> Tensor:
     shape = see(x.detach()).shape
     if src.shape != shape:
         raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
@@ -41,14 +44,14 @@ def _replace(x: Any, src: Any, see: Callable[[Any], Any]) -> Any:
     return ViewScatter.apply(x, src, see=see)
 
 
-def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """input with its slice number `index` along `dim` replaced by src."""
     return _replace(input, src, lambda x: select(x, dim, index))
 
 
 @takes_out
-def slice_scatter(input: Any, src: Any, dim: int = 0, start: int | None = None, end: int | None = None,
-                  step: int = 1) -> Any:
+def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
+                  step: int = 1) -> Tensor:
     """input with its slices start to end along `dim`, each step-th, replaced by src."""
     if step <= 0:
         raise RuntimeError(f"slice step must be positive, not {step}")
@@ -59,12 +62,12 @@ def slice_scatter(input: Any, src: Any, dim: int = 0, start: int | None = None, 
 
 
 @takes_out
-def slice_copy(input: Any, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
+def slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Tensor:
     """A copy of input's slices start to end along `dim`, each step-th."""
     return clone(getitem(input, (*[slice(None)] * wrap_dim(dim, input.ndim), slice(start, end, step))))
 
 
-def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """input with a diagonal replaced by src."""
     return _replace(input, src, lambda x: diagonal(x, offset, dim1, dim2))
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import promote
+from ...base.types import Array, Number
 from ...core.casting import casts_lower
 from ...core.operation import Operation, fit
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.products import product
 from ..pointwise.cast import cast
 from ..pointwise.logic import logical_and, logical_or
@@ -27,7 +30,7 @@ class AddmmOfProduct(Operation, name="Addmm"):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, input: Any, product: Any, *, beta: Any, alpha: Any) -> Any:
+    def forward(ctx: Context, input: Array, product: Array, *, beta: Number, alpha: Number) -> Array:
         """In the dtype of the operands."""
         ctx.factors = beta, alpha
         out = product if alpha == 1 else alpha * product
@@ -36,7 +39,7 @@ class AddmmOfProduct(Operation, name="Addmm"):
         return out + (input if beta == 1 else beta * input)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """Each side's factor."""
         beta, alpha = ctx.factors
         return (scaled(g, beta) if ctx.needs(0) else None), (scaled(g, alpha) if ctx.needs(1) else None)
@@ -46,7 +49,7 @@ class Addmm(Operation):
     """beta * input + alpha * (x @ y) in one node, for matrices or stacks of them in one floating dtype."""
 
     @staticmethod
-    def forward(ctx: Any, input: Any, x: Any, y: Any, *, beta: Any, alpha: Any) -> Any:
+    def forward(ctx: Context, input: Array, x: Array, y: Array, *, beta: float, alpha: float) -> Array:
         """As AddmmOfProduct, into the product's memory."""
         ctx.save(x, y)
         ctx.factors, ctx.shape = (beta, alpha), input.shape
@@ -58,7 +61,7 @@ class Addmm(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """AddmmOfProduct's, and MatMul's."""
         beta, alpha = ctx.factors
         x, y = ctx.values
@@ -66,12 +69,12 @@ class Addmm(Operation):
                 *product_gradients(scaled(g, alpha), x, y, ctx.needs(1), ctx.needs(2)))
 
 
-def scaled(g: Any, factor: Any) -> Any:
+def scaled(g: TensorOrArray, factor: float) -> Any:
     """g * conj(factor)."""
     return g if factor == 1 else g * (factor.conjugate() if isinstance(factor, complex) else factor)
 
 
-def plain(input: Any, x: Any, y: Any, ndim: int, beta: Any, alpha: Any) -> bool:
+def plain(input: Tensor, x: Tensor, y: Tensor, ndim: int, beta: Number, alpha: Number) -> bool:
     """Whether Addmm takes these operands and factors, and they fit; AddmmOfProduct's way has the errors."""
     if not (isinstance(input, Tensor) and isinstance(x, Tensor) and isinstance(y, Tensor)):
         return False
@@ -87,7 +90,7 @@ def plain(input: Any, x: Any, y: Any, ndim: int, beta: Any, alpha: Any) -> bool:
     return fits or (len(c) <= ndim and all(n in (1, m) for n, m in zip(c[::-1], goal[::-1], strict=False)))
 
 
-def blended(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
+def blended(name: str, input: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
     """beta * input + alpha * product, where input broadcasts to the product's shape."""
     if input.dtype != product.dtype:
         raise RuntimeError(f"{name}: self and the product must have the same dtype, but got {input.dtype} "
@@ -100,7 +103,7 @@ def blended(name: str, input: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 @casts_lower
 @takes_out
-def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
     if plain(input, mat1, mat2, 2, beta, alpha):
         return Addmm.apply(input, mat1, mat2, beta=beta, alpha=alpha)
@@ -108,13 +111,13 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 
 
 @takes_out
-def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta * input + alpha * (mat @ vec)."""
     return blended("addmv", input, mv(mat, vec), beta, alpha)
 
 
 @takes_out
-def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta * input + alpha * outer(vec1, vec2)."""
     demand_ndim("addr", "vec1", vec1, 1)
     demand_ndim("addr", "vec2", vec2, 1)
@@ -131,7 +134,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     return blended("addr", cast(input, dtype), cast(product, dtype), beta, alpha)
 
 
-def _stacks(batch1: Any, batch2: Any) -> None:
+def _stacks(batch1: Tensor, batch2: Tensor) -> None:
     demand_ndim("addbmm", "batch1", batch1, 3)
     demand_ndim("addbmm", "batch2", batch2, 3)
     if batch1.shape[0] != batch2.shape[0]:
@@ -143,7 +146,7 @@ def _stacks(batch1: Any, batch2: Any) -> None:
 
 @casts_lower
 @takes_out
-def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * the sum of all batch1[i] @ batch2[i]."""
     _stacks(batch1, batch2)
     total = sum(bmm(batch1, batch2), 0, dtype=batch1.dtype)
@@ -152,7 +155,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
 
 @casts_lower
 @takes_out
-def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta * input[i] + alpha * (batch1[i] @ batch2[i])."""
     if plain(input, batch1, batch2, 3, beta, alpha):
         return Addmm.apply(input, batch1, batch2, beta=beta, alpha=alpha)
@@ -161,7 +164,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
 
 
 @takes_out
-def multi_dot(tensors: Any) -> Any:
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """The product of a chain of matrices, in the order that takes the fewest multiplications; the first and the last may
     be vectors."""
     xs = list(tensors)
@@ -182,7 +185,7 @@ def multi_dot(tensors: Any) -> Any:
                                "cannot be multiplied")
     best = chain_order(sizes)
 
-    def product(i: int, j: int) -> Any:
+    def product(i: int, j: int) -> Tensor:
         if i == j:
             return xs[i]
         k = best[i, j]
@@ -207,7 +210,7 @@ def chain_order(sizes: list[int]) -> dict[tuple[int, int], int]:
 
 
 @takes_out
-def chain_matmul(*matrices: Any) -> Any:
+def chain_matmul(*matrices: Any) -> Tensor:
     """multi_dot(matrices), under its older name."""
     if len(matrices) == 1:
         return matrices[0]

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
-from ...core.tensor import result
+from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray
 from .._names import also
 from ..pointwise.where import where
 from ..shape import mH
@@ -39,7 +41,7 @@ class Cholesky(Operation, name="LinalgCholeskyEx"):
     """The lower triangular L with L @ L^H = A, of which the lower (or upper) triangle is read."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, upper: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, upper: bool) -> Array:
         """np.linalg.cholesky; a matrix that is not positive-definite is an error."""
         x = mH(x) if upper else x
         try:
@@ -53,7 +55,7 @@ class Cholesky(Operation, name="LinalgCholeskyEx"):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """L^-H P L^-1 / 2, where P is the lower triangle of L^H g, mirrored (I. Murray, arXiv:1602.07527, (8))."""
         (z,) = ctx.values
         upper = mH(z)
@@ -62,7 +64,7 @@ class Cholesky(Operation, name="LinalgCholeskyEx"):
         return 0.5 * mH(triangular(upper, mH(p), True))
 
 
-def failed_minors(x: Any) -> Any:
+def failed_minors(x: Array) -> Array:
     """For each matrix the order of the first leading minor that is not positive definite, or 0."""
     info = np.zeros(x.shape[:-2], np.int32)
     for place in np.ndindex(*info.shape):
@@ -81,7 +83,7 @@ class CholeskySolve(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, b: Any, factor: Any, *, upper: bool) -> Any:
+    def forward(ctx: Context, b: Array, factor: Array, *, upper: bool) -> Array:
         """Two triangular systems."""
         lower = mH(factor) if upper else factor
         out = triangular(mH(lower), triangular(lower, b, False), True)
@@ -90,7 +92,7 @@ class CholeskySolve(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """gB solves with g; gL = -(gB X^H + X gB^H) L. As PyTorch's, it fills both triangles."""
         factor, x = ctx.values
         gb = CholeskySolve.apply(g, factor, upper=ctx.upper)
@@ -103,7 +105,7 @@ class CholeskySolve(Operation):
 
 @casts_float32
 @takes_out
-def linalg_cholesky(A: Any, *, upper: bool = False) -> Any:
+def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The triangular L with L @ L^H = A (or U^H @ U = A) for positive definite A, of which one triangle is read."""
     demand_square("linalg.cholesky", A)
     factor = Cholesky.apply(A, upper=upper)
@@ -112,14 +114,14 @@ def linalg_cholesky(A: Any, *, upper: bool = False) -> Any:
 
 @casts_float32
 @takes_out
-def cholesky(input: Any, upper: bool = False) -> Any:
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """linalg.cholesky, under its older name."""
     return linalg_cholesky(input, upper=upper)
 
 
 @casts_float32
 @takes_out
-def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> Any:
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """(L, info): info is 0, or the order of the first leading minor that is not positive definite; its L is nan."""
     demand_square("linalg.cholesky_ex", A)
     try:
@@ -136,7 +138,7 @@ def cholesky_ex(A: Any, *, upper: bool = False, check_errors: bool = False) -> A
 @casts_float32
 @also(input2="L")
 @takes_out
-def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
+def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """X with A @ X = input, from the Cholesky factor of A."""
     demand_matrices("cholesky_solve", input, "b")
     demand_square("cholesky_solve", L)
@@ -150,7 +152,7 @@ def cholesky_solve(input: Any, L: Any, upper: bool = False) -> Any:
 
 @casts_float32
 @takes_out
-def cholesky_inverse(input: Any, upper: bool = False) -> Any:
+def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     """The inverse of A, from its Cholesky factor."""
     demand_square("cholesky_inverse", input)
     return CholeskySolve.apply(np.eye(input.shape[-1], dtype=input.dtype), input, upper=upper)

@@ -6,9 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from .._names import also
 from ..pointwise.complex import as_complex, complex, conj, imag
 from ..pointwise.exponential import log
@@ -31,14 +33,14 @@ class Det(Operation, name="LinalgDet"):
     """The determinant of each matrix."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Context, x: Array) -> Array:
         """NumPy's det, by LU factors."""
         out = np.asarray(np.linalg.det(x))
         ctx.save(x, out)
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """g times the conjugate cofactors: det * A^-H, or where a determinant is 0 by singular vectors."""
         x, z = ctx.values
         n = x.shape[-1]
@@ -50,7 +52,7 @@ class Det(Operation, name="LinalgDet"):
         return reshape(g, (*g.shape, 1, 1)) * Inverse.apply(mH(x))
 
 
-def cofactors(x: Any) -> Any:
+def cofactors(x: Operand) -> Operand:
     """The conjugate cofactors of each matrix: for x = U S V^H, conj(det(U V^H)) U diag(products of the other s) V^H."""
     u, s, vh = thin_svd(x)
     n = s.shape[-1]
@@ -67,7 +69,7 @@ class SignLogDet(Operation, name="LinalgSlogdet"):
     """The sign (of modulus 1, or 0) of the determinant, and the logarithm of its modulus."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Context, x: Array) -> tuple[Array, ...]:
         """NumPy's slogdet, by LU factors."""
         sign, size = np.linalg.slogdet(x)
         sign, size = np.asarray(sign, x.dtype), np.asarray(size)
@@ -75,7 +77,7 @@ class SignLogDet(Operation, name="LinalgSlogdet"):
         return sign, size
 
     @staticmethod
-    def backward(ctx: Any, g_sign: Any, g: Any) -> Any:
+    def backward(ctx: Context, g_sign: Tensor | None, g: Tensor | None) -> Gradients:
         """d log det = tr(A^-1 dA): its real part moves the logarithm, its imaginary part turns the sign."""
         x, sign = ctx.values
         if x.dtype.kind == "c" and g_sign is not None:
@@ -88,7 +90,7 @@ class SignLogDet(Operation, name="LinalgSlogdet"):
 
 @also(input="A")
 @takes_out
-def det(A: Any) -> Any:
+def det(A: Tensor) -> Tensor:
     """The determinant of each square matrix."""
     demand_square("linalg.det", A)
     return Det.apply(A)
@@ -96,13 +98,13 @@ def det(A: Any) -> Any:
 
 @also(input="A")
 @takes_out
-def slogdet(A: Any) -> Any:
+def slogdet(A: Tensor) -> Any:
     """(sign, logabsdet) of each square matrix: the determinant is sign * exp(logabsdet)."""
     demand_square("linalg.slogdet", A)
     return SlogDet(*SignLogDet.apply(A))
 
 
-def logdet(input: Any) -> Any:
+def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant of each square matrix: nan where it is negative."""
     demand_square("logdet", input)
     sign, size = SignLogDet.apply(input)

@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import promote
+from ...base.types import Dims
 from ...core.casting import casts_float32
 from ...core.operation import Operation
+from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.memory_format import in_rows
 from .._pointwise import lifted
 from ..creation.arguments import number
@@ -22,18 +25,18 @@ from .matmul import matrices
 from .norms import VectorNorm, vector_norm
 
 
-def p_norm(x: Any, p: float, dim: Any, keepdim: bool = False) -> Any:
+def p_norm(x: Tensor, p: float, dim: Dims, keepdim: bool = False) -> Tensor:
     """The p-norm along dim."""
     return VectorNorm.apply(x, ord=float(p), dims=dims_of(dim, x.ndim), keepdim=keepdim)
 
 
-def pairwise_distance(x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Any:
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of x1 - x2 + eps along the last dimension."""
     difference = x1 - x2 + eps
     return p_norm(difference, p, -1, keepdim) if difference.ndim else p_norm(reshape(difference, (1,)), p, -1, keepdim)
 
 
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 . x2 / (max(|x1|, eps) max(|x2|, eps)) along dim; the gradient is that of the quotient without max."""
     dtype, eps = promote(x1.dtype, x2.dtype), number("cosine_similarity", "eps", eps)
     if dtype.kind not in "fcV":
@@ -48,7 +51,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     return sum(_unit(x1, dim, eps) * _unit(x2, dim, eps), dim)
 
 
-def _unit(x: Any, dim: int, eps: float) -> Any:
+def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
     length = p_norm(x, 2, dim, True)
     return x / lifted(length, eps)
 
@@ -63,7 +66,7 @@ class EuclideanDist(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, y: Any) -> Any:
+    def forward(ctx: Context, x: Any, y: Any) -> Any:
         """Rounding may go below 0."""
         square = (x * x).sum(-1)[..., :, None] + (y * y).sum(-1)[..., None, :] - 2 * (x @ np.swapaxes(y, -1, -2))
         out = in_rows(np.sqrt(np.maximum(square, 0)))
@@ -71,7 +74,7 @@ class EuclideanDist(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Along the line between the two; 0 at distance 0."""
         x, y, z = ctx.values
         ratio = where(z == 0, 0.0, g / z)
@@ -81,7 +84,7 @@ class EuclideanDist(Operation):
 
 
 @casts_float32
-def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = MODES[0]) -> Any:
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = MODES[0]) -> Tensor:
     """The p-norm distance of each row of x1 (..., n, d) from each row of x2 (..., m, d): (..., n, m)."""
     if compute_mode not in MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode; it is one of {', '.join(MODES)}")
@@ -103,14 +106,14 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str = MODES[0]) -> Any
     return _norm_of_last(unsqueeze(x1, -2) - unsqueeze(x2, -3), p)
 
 
-def _norm_of_last(difference: Any, p: float) -> Any:
+def _norm_of_last(difference: Tensor, p: float) -> Tensor:
     """The p-norm over the last dimension; 0 where that has no elements."""
     if difference.shape[-1] == 0:
         return sum(difference, -1)
     return vector_norm(difference, p, -1)
 
 
-def pdist(input: Any, p: float = 2.0) -> Any:
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm distances of all pairs of rows of a matrix, (0, 1), (0, 2), ..., (1, 2), ...: a vector."""
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray
 from ..pointwise.cast import cast
 from ..pointwise.complex import as_complex, conj, real
 from ..shape import diag_embed, diagonal, mH, unsqueeze
@@ -36,14 +38,14 @@ class LinalgEigh(Operation):
     """L, V with A V = V diag(L) for Hermitian A, L in increasing order."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, triangle: str) -> Any:
+    def forward(ctx: Context, x: Array, *, triangle: str) -> tuple[Array, ...]:
         """np.linalg.eigh of the triangle that is asked for."""
         values, vectors = attempt("linalg.eigh", np.linalg.eigh, x, UPLO=triangle)
         ctx.save(values, vectors)
         return values, vectors
 
     @staticmethod
-    def backward(ctx: Any, gl: Any, gv: Any) -> Any:
+    def backward(ctx: Context, gl: Any, gv: TensorOrArray | None) -> Gradients:
         """V (diag(gL) + V^H gV / (l_j - l_i)) V^H (M. Giles, Collected matrix derivative results, 2008, 3.1)."""
         values, v = ctx.values
         if gv is None:
@@ -61,7 +63,7 @@ class LinalgEig(Operation):
     """L, V with A V = V diag(L), both complex; the vectors have length 1."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Context, x: Array) -> tuple[Array, ...]:
         """np.linalg.eig, in complex numbers."""
         values, vectors = attempt("linalg.eig", np.linalg.eig, x)
         values, vectors = (as_complex(np.asarray(v)) for v in (values, vectors))
@@ -70,7 +72,7 @@ class LinalgEig(Operation):
         return values, vectors
 
     @staticmethod
-    def backward(ctx: Any, gl: Any, gv: Any) -> Any:
+    def backward(ctx: Context, gl: Any, gv: TensorOrArray | None) -> Gradients:
         """V^-H (diag(gL) + (V^H gV - V^H V diag(Re V^H gV)) / conj(l_j - l_i)) V^H."""
         values, v = ctx.values
         vh = mH(v)
@@ -96,7 +98,7 @@ def _triangle(UPLO: str) -> str:
 
 @casts_float32
 @takes_out
-def eigh(A: Any, UPLO: str = "L") -> Any:
+def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """(eigenvalues, eigenvectors) of each Hermitian matrix, of which one triangle is read; values in increasing order."""
     demand_square("linalg.eigh", A)
     return Eigh(*LinalgEigh.apply(A, triangle=_triangle(UPLO)))
@@ -104,7 +106,7 @@ def eigh(A: Any, UPLO: str = "L") -> Any:
 
 @casts_float32
 @takes_out
-def eigvalsh(A: Any, UPLO: str = "L") -> Any:
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """The eigenvalues of each Hermitian matrix, in increasing order."""
     demand_square("linalg.eigvalsh", A)
     if isinstance(A, Tensor) and not A.tracked:
@@ -114,7 +116,7 @@ def eigvalsh(A: Any, UPLO: str = "L") -> Any:
 
 @casts_float32
 @takes_out
-def eig(A: Any) -> Any:
+def eig(A: Tensor) -> Any:
     """(eigenvalues, eigenvectors) of each square matrix, complex."""
     demand_square("linalg.eig", A)
     return Eig(*LinalgEig.apply(A))
@@ -122,7 +124,7 @@ def eig(A: Any) -> Any:
 
 @casts_float32
 @takes_out
-def eigvals(A: Any) -> Any:
+def eigvals(A: Tensor) -> Tensor:
     """The eigenvalues of each square matrix, complex."""
     demand_square("linalg.eigvals", A)
     return LinalgEig.apply(A)[0]

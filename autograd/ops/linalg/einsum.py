@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casting, lower
 from ...core.operation import Operation
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.products import product
 from ..pointwise.cast import alike
 from ..pointwise.complex import conj
@@ -25,7 +27,7 @@ from .matmul import one_dtype
 Labels = tuple[int, ...]
 
 
-def contracted(x: Any, y: Any, left: Labels, right: Labels, kept: Labels) -> Any:
+def contracted(x: Array, y: Array, left: Labels, right: Labels, kept: Labels) -> Array:
     """The sum of x * y over the labels that are not in `kept`, as matrix products: on arrays.
 
     Labels in both and in `kept` number the matrices; labels in both but not in `kept` are summed. A label stands once
@@ -65,14 +67,14 @@ class Contract(Operation, name="Bmm"):
     """contracted(x, y): its derivatives are contractions of the gradient with the other side."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, y: Any, *, left: Labels, right: Labels, kept: Labels) -> Any:
+    def forward(ctx: Context, x: Array, y: Array, *, left: Labels, right: Labels, kept: Labels) -> Array:
         """As matrix products."""
         ctx.save(x, y)
         ctx.labels = left, right, kept
         return contracted(x, y, left, right, kept)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The gradient's labels are the output's; what is kept are the input's."""
         x, y = ctx.values
         left, right, kept = ctx.labels
@@ -85,7 +87,7 @@ DOTS = -1                                            # stands for ... until the 
 Term = tuple[int, ...]
 
 
-def einsum(*args: Any) -> Any:
+def einsum(*args: Any) -> Tensor:
     """The sum of the product of the operands over all labels that the output does not have.
 
     einsum("ij,jk->ik", x, y); without "->" the output has the labels that stand once, in alphabetical order. "..."
@@ -177,7 +179,7 @@ def _spelled(term: Term, dots: Labels) -> Labels:
     return (*term[:place], *dots, *term[place + 1:])
 
 
-def _diagonal(x: Any, labels: Labels, operand: int) -> tuple[Any, Labels]:
+def _diagonal(x: Tensor, labels: Labels, operand: int) -> tuple[Any, Labels]:
     """x with one dimension for each label."""
     while len(set(labels)) < len(labels):
         n = next(n for n in labels if labels.count(n) > 1)
@@ -213,7 +215,7 @@ def _fitted(pairs: list[tuple[Any, Labels]], operands: Sequence[Any]) -> list[tu
     return out
 
 
-def _without(x: Any, labels: Labels, wanted: Any) -> tuple[Any, Labels]:
+def _without(x: Tensor, labels: Labels, wanted: Any) -> tuple[Any, Labels]:
     """x summed over the labels that nobody wants."""
     places = tuple(i for i, n in enumerate(labels) if n not in wanted)
     if not places:
@@ -221,7 +223,7 @@ def _without(x: Any, labels: Labels, wanted: Any) -> tuple[Any, Labels]:
     return sum(x, places, dtype=x.dtype), tuple(n for n in labels if n in wanted)
 
 
-def _single(x: Any, labels: Labels, out: Labels) -> Any:
+def _single(x: Tensor, labels: Labels, out: Labels) -> Tensor:
     """One operand that is left, summed and in the output's order."""
     x, labels = _without(x, labels, out)
     return permute(x, tuple(labels.index(n) for n in out)) if labels != out else x

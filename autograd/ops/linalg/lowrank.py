@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor
 from ..random.draw import randn
 from ..reductions.reduce import mean
 from ..shape import mH
@@ -16,7 +17,7 @@ from .qr import Qr
 from .svd import thin_svd
 
 
-def _range_of(a: Any, q: int, niter: int) -> Any:
+def _range_of(a: Tensor, q: int, niter: int) -> Tensor:
     """Orthonormal columns that span nearly what a's first q left singular vectors span."""
     start = randn(a.shape[-1], q, dtype=np.abs(np.zeros(0, a.dtype)).dtype).to(a.dtype)
     basis = _orthonormal(matrices(a, start))
@@ -25,11 +26,11 @@ def _range_of(a: Any, q: int, niter: int) -> Any:
     return basis
 
 
-def _orthonormal(a: Any) -> Any:
+def _orthonormal(a: Tensor) -> Tensor:
     return Qr.apply(a, mode="reduced")[0]
 
 
-def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> tuple[Any, Any, Any]:
+def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Any = None) -> tuple[Any, Any, Any]:
     """(U, S, V) with A - M nearly U @ diag(S) @ V^H, of rank q; `niter` rounds make it more exact."""
     demand_matrices("svd_lowrank", A)
     a = A if M is None else A - M
@@ -46,7 +47,7 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
     return (v, s, u) if wide else (u, s, v)
 
 
-def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Any, Any, Any]:
+def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> tuple[Any, Any, Any]:
     """svd_lowrank of A with the mean of its rows taken off: the first q principal components are the columns of V."""
     demand_matrices("pca_lowrank", A)
     q = min(6, *A.shape[-2:]) if q is None else q

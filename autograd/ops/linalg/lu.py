@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
-from ...core.tensor import result
+from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels.lu import lu_factor as lu_kernel
 from ...kernels.lu import permutation
 from ..index.indexing import getitem
@@ -47,7 +49,7 @@ class Lu(Operation, name="LinalgLuFactorEx"):
     """L (its diagonal of ones left out) and U in one matrix, the pivots, and info."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Context, x: Array) -> tuple[Array, ...]:
         """kernels.lu factorises with partial pivoting."""
         factors, pivots, info = lu_kernel(x)
         ctx.save(factors)
@@ -55,7 +57,7 @@ class Lu(Operation, name="LinalgLuFactorEx"):
         return factors, pivots, info
 
     @staticmethod
-    def backward(ctx: Any, g: Any, *rest: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray, *rest: Any) -> Gradients:
         """P L^-H (strictly lower part of L^H gL + upper part of gU U^H) U^-H, for the leading square; the rows below it, or
         the columns beside it, follow from it (S. Axen, arXiv:2003.11218, and the same for rectangles)."""
         (z,) = ctx.values
@@ -82,12 +84,12 @@ class Lu(Operation, name="LinalgLuFactorEx"):
         return rows_of(out, np.argsort(ctx.rows, -1))
 
 
-def unit_lower(x: Any) -> Any:
+def unit_lower(x: Operand) -> Operand:
     """The lower triangle of x (..., m, k) with ones on its diagonal."""
     return lower_part(x, -1) + np.eye(x.shape[-2], x.shape[-1], dtype=x.dtype)
 
 
-def rows_of(x: Any, order: Any) -> Any:
+def rows_of(x: TensorOrArray, order: Array) -> Any:
     """The rows of each matrix of x (..., m, n) in the order of an array (..., m); stacks broadcast."""
     if order.ndim == 1 and x.ndim == 2:
         return getitem(x, order)
@@ -96,12 +98,12 @@ def rows_of(x: Any, order: Any) -> Any:
     return getitem(x, (*np.ogrid[tuple([slice(n) for n in order.shape])][:-1], order))
 
 
-def permutation_matrix(rows: Any, dtype: Any) -> Any:
+def permutation_matrix(rows: Array, dtype: np.dtype[Any]) -> Array:
     """P with A = P L U, where L U has the rows of A in the order `rows`; an array."""
     return np.swapaxes(np.eye(rows.shape[-1], dtype=dtype)[rows], -1, -2)
 
 
-def _factored(name: str, A: Any, pivot: bool) -> Any:
+def _factored(name: str, A: Tensor, pivot: bool) -> tuple[Tensor, ...]:
     demand_matrices(name, A)
     if not pivot:
         raise NotImplementedError(f"{name}: LU without pivoting (pivot=False) is not implemented on the CPU")
@@ -109,7 +111,7 @@ def _factored(name: str, A: Any, pivot: bool) -> Any:
 
 
 @takes_out
-def lu_factor(A: Any, *, pivot: bool = True) -> Any:
+def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """(LU, pivots): L and U in one matrix; row i was exchanged with row pivots[i] - 1. LinAlgError if U is singular."""
     factors, pivots, info = _factored("linalg.lu_factor", A, pivot)
     bad = array_of(info)
@@ -123,14 +125,14 @@ def lu_factor(A: Any, *, pivot: bool = True) -> Any:
 
 
 @takes_out
-def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:
+def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """(LU, pivots, info): lu_factor without the error; info is 0, or the number of the first zero of U's diagonal."""
     if check_errors:
         lu_factor(A, pivot=pivot)
     return LuFactorEx(*_factored("linalg.lu_factor_ex", A, pivot))
 
 
-def _unpacked(factors: Any, pivots: Any) -> Plu:
+def _unpacked(factors: Tensor, pivots: Array) -> Plu:
     m, n = factors.shape[-2:]
     k = min(m, n)
     p = permutation_matrix(permutation(pivots, m), factors.dtype)
@@ -139,7 +141,7 @@ def _unpacked(factors: Any, pivots: Any) -> Plu:
 
 
 @takes_out
-def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
+def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
     """(P, L, U) with A = P @ L @ U."""
     factors, pivots, _ = _factored("linalg.lu", A, pivot)
     return _unpacked(factors, array_of(pivots))
@@ -147,14 +149,14 @@ def linalg_lu(A: Any, *, pivot: bool = True) -> Any:
 
 @takes_out
 @casts_float32
-def lu(input: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """(LU, pivots), and info if get_infos: linalg.lu_factor_ex, under its older name."""
     factors, pivots, info = _factored("lu", input, pivot)
     return (factors, pivots, info) if get_infos else (factors, pivots)
 
 
 @takes_out
-def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True) -> Any:
     """(P, L, U) from what lu_factor returns; empty tensors for what is not asked for."""
     pivots = array_of(LU_pivots)
     if unpack_pivots and pivots.dtype != np.int32:
@@ -177,7 +179,7 @@ def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_piv
 
 
 @takes_out
-def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint: bool = False) -> Any:
+def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:
     """X with A @ X = B, from lu_factor(A); X @ A = B if left is False; A^H in place of A if `adjoint`."""
     name = "linalg.lu_solve"
     demand_square(name, LU, "LU")
@@ -199,7 +201,7 @@ def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: bool = True, adjoint:
     return _solve_factored(LU, rows, B, adjoint)
 
 
-def _solve_factored(factors: Any, pivots: Any, b: Any, adjoint: bool) -> Any:
+def _solve_factored(factors: Tensor, pivots: Array, b: Tensor, adjoint: bool) -> Tensor:
     order = permutation(pivots, factors.shape[-2])
     if adjoint:
         return rows_of(triangular(mH(factors), triangular(mH(factors), b, False), True, True), np.argsort(order, -1))
@@ -208,7 +210,7 @@ def _solve_factored(factors: Any, pivots: Any, b: Any, adjoint: bool) -> Any:
 
 @casts_float32
 @takes_out
-def lu_solve(input: Any, LU_data: Any, LU_pivots: Any) -> Any:
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """linalg.lu_solve, under its older name and order."""
     return linalg_lu_solve(LU_data, LU_pivots, input)
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from ...base.dtypes import promote
 from ...base.errors import check_broadcast, unsupported
+from ...base.types import Array
 from ...core.casting import casting, lower
 from ...core.grad_buffers import buffer_for
 from ...core.operation import Operation, fit
 from ...core.out import detached, into, takes_out
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.choose import PRODUCT
 from ...kernels.products import affine, column_sums, product
 from ...kernels.threads import alone
@@ -28,13 +30,13 @@ class MatMul(Operation, name="Mm"):
     """x @ y with at least two dimensions each, leading ones broadcast: (..., n, k) @ (..., k, m) -> (..., n, m)."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, y: Any) -> Any:
+    def forward(ctx: Context, x: Array, y: Array) -> Array:
         """kernels.products multiplies the matrices."""
         ctx.save(x, y)
         return rows_product(x, y)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """g @ y^H and x^H @ g, summed over broadcast dimensions."""
         x, y = ctx.values
         return product_gradients(g, x, y, ctx.needs(0), ctx.needs(1))
@@ -43,14 +45,14 @@ class MatMul(Operation, name="Mm"):
 matrices = MatMul.apply
 
 
-def rows_product(x: Any, y: Any) -> Any:
+def rows_product(x: Array, y: Array) -> Array:
     """x @ y of arrays; many matrices times one are one matrix, stacked."""
     if x.ndim > 2 and y.ndim == 2:
         return product(x.reshape(_rows(x), x.shape[-1]), y).reshape(*x.shape[:-1], y.shape[1])
     return product(x, y)
 
 
-def product_gradients(g: Any, x: Any, y: Any, first: bool, second: bool) -> tuple[Any, Any]:
+def product_gradients(g: TensorOrArray, x: TensorOrArray, y: TensorOrArray, first: bool, second: bool) -> tuple[Any, Any]:
     """The gradients of x @ y, as far as they are needed."""
     was_x, was_y = x.shape, y.shape
     if (type(g) is np.ndarray and len(was_x) == len(was_y) and was_x[:-2] == was_y[:-2]
@@ -64,7 +66,7 @@ def product_gradients(g: Any, x: Any, y: Any, first: bool, second: bool) -> tupl
     return gx, fit(matrices(mH(x), g), was_y, y.dtype)
 
 
-def _rows(x: Any) -> int:
+def _rows(x: TensorOrArray) -> int:
     n = 1
     for size in x.shape[:-1]:
         n *= size
@@ -75,14 +77,14 @@ class MatVec(Operation, name="Mv"):
     """x @ v for x (n, k), v (k,)."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, v: Any) -> Any:
+    def forward(ctx: Context, x: Array, v: Array) -> Array:
         """np.matmul of matrix and vector."""
         ctx.save(x, v)
         with alone():
             return np.matmul(x, v)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The outer product of g and v, and x^H @ g."""
         x, v = ctx.values
         return (mul(unsqueeze(g, 1), conj(v)) if ctx.needs(0) else None,
@@ -93,20 +95,20 @@ class Dot(Operation):
     """The sum of x * y, for vectors."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, y: Any) -> Any:
+    def forward(ctx: Context, x: Array, y: Array) -> Any:
         """np.matmul of two vectors."""
         ctx.save(x, y)
         with alone():
             return np.matmul(x, y)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """g * y and g * x."""
         x, y = ctx.values
         return mul(conj(y), g) if ctx.needs(0) else None, mul(conj(x), g) if ctx.needs(1) else None
 
 
-def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
+def matmul(input: TensorOrArray, other: TensorOrArray, *, out: Tensor | None = None) -> Any:
     """The matrix product as Python's @: vectors are rows on the left, columns on the right; leading sizes broadcast."""
     x, y = input, other
     if casting.used and out is None:
@@ -122,7 +124,7 @@ def matmul(input: Any, other: Any, *, out: Any = None) -> Any:
     return multiplied(x, y)
 
 
-def multiplied(x: Any, y: Any) -> Any:
+def multiplied(x: TensorOrArray, y: TensorOrArray) -> Any:
     """matmul() without autocast."""
     a, b = x.array.shape if isinstance(x, Tensor) else x.shape, y.array.shape if isinstance(y, Tensor) else y.shape
     nx, ny = len(a), len(b)
@@ -166,7 +168,7 @@ def size_text(x: Any) -> str:
     return "x".join(map(str, x.shape))
 
 
-def demand_ndim(name: str, argument: str, x: Any, ndim: int) -> None:
+def demand_ndim(name: str, argument: str, x: Tensor, ndim: int) -> None:
     """RuntimeError unless x has `ndim` dimensions."""
     if x.ndim != ndim:
         kind = {1: "a vector", 2: "a matrix", 3: "a 3D tensor"}[ndim]
@@ -174,7 +176,7 @@ def demand_ndim(name: str, argument: str, x: Any, ndim: int) -> None:
 
 
 @takes_out
-def mm(input: Any, mat2: Any) -> Any:
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices: no broadcasting."""
     demand_ndim("mm", "self", input, 2)
     demand_ndim("mm", "mat2", mat2, 2)
@@ -182,7 +184,7 @@ def mm(input: Any, mat2: Any) -> Any:
 
 
 @takes_out
-def bmm(input: Any, mat2: Any) -> Any:
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """The products of two stacks of matrices, (b, n, k) and (b, k, m)."""
     demand_ndim("bmm", "batch1", input, 3)
     demand_ndim("bmm", "batch2", mat2, 3)
@@ -194,7 +196,7 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 
 @takes_out
-def mv(input: Any, vec: Any) -> Any:
+def mv(input: Tensor, vec: Tensor) -> Tensor:
     """The product of a matrix and a vector."""
     demand_ndim("mv", "self", input, 2)
     demand_ndim("mv", "vec", vec, 1)
@@ -203,7 +205,7 @@ def mv(input: Any, vec: Any) -> Any:
     return multiplied(input, vec)                    # which autocast leaves as it is
 
 
-def _vectors(name: str, x: Any, y: Any) -> None:
+def _vectors(name: str, x: Tensor, y: Tensor) -> None:
     if x.ndim != 1 or y.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {x.ndim}D and {y.ndim}D tensors")
     if x.dtype != y.dtype:
@@ -214,21 +216,21 @@ def _vectors(name: str, x: Any, y: Any) -> None:
 
 
 @takes_out
-def dot(input: Any, tensor: Any) -> Any:
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The sum of input * tensor, for two vectors."""
     _vectors("dot", input, tensor)
     return Dot.apply(input, tensor)
 
 
 @takes_out
-def vdot(input: Any, other: Any) -> Any:
+def vdot(input: Tensor, other: Tensor) -> Tensor:
     """The sum of conj(input) * other, for two vectors."""
     _vectors("vdot", input, other)
     return Dot.apply(conj(input), other)
 
 
 @takes_out
-def inner(input: Any, other: Any) -> Any:
+def inner(input: Tensor, other: Tensor) -> Tensor:
     """Products of all vectors along the last dimensions: shape input.shape[:-1] + other.shape[:-1]."""
     if input.ndim == 0 or other.ndim == 0:
         return mul(input, other)
@@ -244,7 +246,7 @@ def inner(input: Any, other: Any) -> Any:
 
 
 @takes_out
-def outer(input: Any, vec2: Any) -> Any:
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """All products of elements of two vectors, as a matrix."""
     for argument, x in (("self", input), ("vec2", vec2)):
         if x.ndim != 1:
@@ -255,7 +257,7 @@ def outer(input: Any, vec2: Any) -> Any:
 ger = outer
 
 
-def product_in_buffer(ctx: Any, place: int, x: Any, y: Any) -> Any:
+def product_in_buffer(ctx: Context, place: int, x: Array, y: Any) -> Array:
     """x @ y, arrays of one dtype, as the gradient of input `place`: computed in that leaf's gradient buffer, if any."""
     buffer = buffer_for(ctx, place)
     fits = (buffer is not None and x.dtype == y.dtype == buffer.dtype and buffer.dtype.char in "fd"
@@ -267,7 +269,7 @@ class Linear(Operation, name="Addmm"):
     """x @ weight^T + bias for x (..., k), weight (m, k), bias (m,) or None: one node for the three."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, weight: Any, bias: Any) -> Any:
+    def forward(ctx: Context, x: Array, weight: Array, bias: Array | None) -> Array:
         """The product of the rows, into memory that is filled with the bias where that pays."""
         ctx.save(x, weight)
         if bias is None:
@@ -279,7 +281,7 @@ class Linear(Operation, name="Addmm"):
         return affine(x.reshape(_rows(x), x.shape[-1]), weight, bias).reshape(*x.shape[:-1], weight.shape[0])
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Any) -> Gradients:
         """g @ conj(weight), g^T @ conj(x), and g summed over the rows."""
         x, weight = ctx.values
         gx = gw = None
@@ -305,7 +307,7 @@ class LinearWithoutBias(Linear, name="Mm"):
     """Linear whose bias is None."""
 
 
-def linear(input: Any, weight: Any, bias: Any = None, *, out: Any = None) -> Any:
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """input @ weight^T + bias: input (..., k), weight (m, k), bias (m,) -> (..., m)."""
     if out is not None:
         return into(out, linear(detached(input), detached(weight), detached(bias)), input, weight, bias)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.tensor import Tensor
 from ...kernels.lu import lu_factor
 
@@ -20,7 +21,7 @@ def array_of(x: Any) -> Any:
     return x.array if isinstance(x, Tensor) else x
 
 
-def demand_matrices(name: str, x: Any, argument: str = "A") -> None:
+def demand_matrices(name: str, x: Tensor, argument: str = "A") -> None:
     """RuntimeError unless x holds matrices of single or double precision."""
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions, its shape is "
@@ -28,7 +29,7 @@ def demand_matrices(name: str, x: Any, argument: str = "A") -> None:
     demand_precision(name, x)
 
 
-def demand_precision(name: str, x: Any) -> None:
+def demand_precision(name: str, x: Tensor) -> None:
     """RuntimeError unless x has single or double precision."""
     if x.dtype.kind not in "fcV":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype}")
@@ -36,7 +37,7 @@ def demand_precision(name: str, x: Any) -> None:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {x.dtype}; convert to float32 first")
 
 
-def demand_square(name: str, x: Any, argument: str = "A") -> None:
+def demand_square(name: str, x: Tensor, argument: str = "A") -> None:
     """RuntimeError unless x holds square matrices of single or double precision."""
     demand_matrices(name, x, argument)
     if x.shape[-1] != x.shape[-2]:
@@ -44,14 +45,14 @@ def demand_square(name: str, x: Any, argument: str = "A") -> None:
                            f"{x.shape[-1]} matrices")
 
 
-def demand_alike(name: str, x: Any, y: Any) -> None:
+def demand_alike(name: str, x: Tensor, y: Tensor) -> None:
     """RuntimeError unless both have the same dtype."""
     if x.dtype != y.dtype:
         raise RuntimeError(f"{name}: Expected A and B to have the same dtype, but found A of type {x.dtype} and B of type "
                            f"{y.dtype} instead")
 
 
-def demand_broadcast(name: str, x: Any, y: Any) -> None:
+def demand_broadcast(name: str, x: Tensor, y: Tensor) -> None:
     """RuntimeError unless the batch dimensions of two stacks of matrices broadcast."""
     try:
         np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
@@ -60,7 +61,7 @@ def demand_broadcast(name: str, x: Any, y: Any) -> None:
                            "broadcast") from None
 
 
-def attempt(name: str, function: Callable[..., Any], x: Any, *args: Any, **settings: Any) -> Any:
+def attempt(name: str, function: Callable[..., Any], x: Array, *args: Any, **settings: Any) -> Any:
     """function(x, ...) of NumPy, with LinAlgError where it fails."""
     try:
         return function(x, *args, **settings)
@@ -69,12 +70,12 @@ def attempt(name: str, function: Callable[..., Any], x: Any, *args: Any, **setti
                           + ("" if np.isfinite(x).all() else " and non-finite values")) from None
 
 
-def zero_pivots(x: Any) -> Any:
+def zero_pivots(x: Array) -> Array:
     """For each matrix the number (from 1) of the first zero on the diagonal of U in LU, or 0: which are singular."""
     return lu_factor(x)[2]
 
 
-def first_bad(info: Any) -> tuple[str, int]:
+def first_bad(info: Array) -> tuple[str, int]:
     """Words that say which matrix of a stack is the first with info > 0, and its info."""
     if info.ndim == 0:
         return "", int(info)
@@ -82,6 +83,6 @@ def first_bad(info: Any) -> tuple[str, int]:
     return f"(Batch element {place}): ", int(info.reshape(-1)[place])
 
 
-def no_info(x: Any) -> Any:
+def no_info(x: Tensor) -> Array:
     """Zeros for each matrix of x."""
     return np.zeros(x.shape[:-2], np.int32)

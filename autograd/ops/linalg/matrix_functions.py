@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.operation import Operation
 from ...core.out import takes_out
+from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.matrix_exp import matrix_exp as exponential
 from ..pointwise.where import where
 from ..shape import cat, clone, mH, narrow
@@ -19,13 +22,13 @@ class MatrixExp(Operation, name="LinalgMatrixExp"):
     """exp(A) = 1 + A + A^2 / 2 + ..."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Context, x: Array) -> Array:
         """kernels.matrix_exp scales, approximates and squares."""
         ctx.save(x)
         return exponential(x)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The upper right block of exp([[A^H, g], [0, A^H]]) (N. Higham, Functions of Matrices, 2008, (3.16))."""
         (x,) = ctx.values
         n = x.shape[-1]
@@ -36,7 +39,7 @@ class MatrixExp(Operation, name="LinalgMatrixExp"):
         return narrow(narrow(block, block.ndim - 2, 0, n), block.ndim - 1, n, n)
 
 
-def matrix_exp(input: Any) -> Any:
+def matrix_exp(input: Tensor) -> Tensor:
     """The exponential of each square matrix."""
     _square("linalg.matrix_exp", input)
     if input.dtype.kind not in "fcV":
@@ -44,7 +47,7 @@ def matrix_exp(input: Any) -> Any:
     return MatrixExp.apply(input)
 
 
-def _square(name: str, x: Any) -> None:
+def _square(name: str, x: Tensor) -> None:
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions, its shape is {list(x.shape)}.")
     if x.shape[-1] != x.shape[-2]:
@@ -53,7 +56,7 @@ def _square(name: str, x: Any) -> None:
 
 
 @takes_out
-def matrix_power(input: Any, n: int) -> Any:
+def matrix_power(input: Tensor, n: int) -> Any:
     """Each square matrix multiplied n times with itself; the inverse's power for negative n."""
     _square("linalg.matrix_power", input)
     if n < 0:

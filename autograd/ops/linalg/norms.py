@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...base.types import Array, DTypeLike
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, Operand, TensorOrArray, TensorOrNumber
 from ...kernels.memory_format import in_rows
 from .._names import also
 from ..creation.arguments import number
@@ -34,7 +37,7 @@ class VectorNorm(Operation, name="LinalgVectorNorm"):
     """The p-norm over dims."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, ord: float, dims: tuple[int, ...], keepdim: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, ord: float, dims: tuple[int, ...], keepdim: bool) -> Array:
         """By NumPy's reductions."""
         size = x if ord == 2 and x.dtype.kind == "f" else np.abs(x)
         out = in_rows(np.asarray(_norm_of(size, ord, dims, keepdim)).astype(size.dtype, copy=False))
@@ -43,14 +46,14 @@ class VectorNorm(Operation, name="LinalgVectorNorm"):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """g x |x|^(p-2) / norm^(p-1), 0 where the norm is 0; equal extremes share the gradient of the infinite norms."""
         x, z = ctx.values
         shape = kept(x.shape, ctx.dims)
         return norm_gradient(x, reshape(z, shape), reshape(g, shape), ctx.ord, ctx.dims)
 
 
-def _norm_of(size: Any, ord: float, dims: tuple[int, ...], keepdim: bool) -> Any:
+def _norm_of(size: Array, ord: float, dims: tuple[int, ...], keepdim: bool) -> Array:
     settings: dict[str, Any] = {"axis": dims, "keepdims": keepdim}
     if ord == math.inf:
         return np.max(size, initial=0, **settings)
@@ -67,7 +70,7 @@ def _norm_of(size: Any, ord: float, dims: tuple[int, ...], keepdim: bool) -> Any
         return np.sum(np.power(size, ord, dtype=wide), **settings) ** wide(1 / ord)
 
 
-def norm_gradient(x: Any, z: Any, g: Any, ord: float, dims: tuple[int, ...]) -> Any:
+def norm_gradient(x: TensorOrArray, z: TensorOrArray, g: TensorOrArray, ord: float, dims: tuple[int, ...]) -> Any:
     """The gradient of the p-norm z of x; z and g broadcast against x."""
     if ord == 0:
         return 0 * x
@@ -87,12 +90,12 @@ def norm_gradient(x: Any, z: Any, g: Any, ord: float, dims: tuple[int, ...]) -> 
     return x * pow(size, ord - 2) * share
 
 
-def safe_ratio(x: Any, z: Any) -> Any:
+def safe_ratio(x: TensorOrArray, z: TensorOrArray) -> Any:
     """x / z, 0 where z is 0; its own derivative is nan there, as PyTorch's."""
     return x / z if type(z) is np.ndarray and z.all() else where(z == 0, 0.0, x / z)
 
 
-def direction(x: Any) -> Any:
+def direction(x: Operand) -> Operand:
     """x / |x|, 0 at 0; the sign of real numbers."""
     if x.dtype.kind != "c":
         return sign(x)
@@ -100,7 +103,7 @@ def direction(x: Any) -> Any:
     return where(size == 0, 0.0, x / where(size == 0, 1.0, size))
 
 
-def _norm_dtype(name: str, x: Any, dtype: Any) -> Any:
+def _norm_dtype(name: str, x: Tensor, dtype: DTypeLike) -> Tensor:
     """x in `dtype`, checked."""
     if x.dtype.kind not in "fcV":
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {x.dtype}")
@@ -118,7 +121,8 @@ def _norm_dtype(name: str, x: Any, dtype: Any) -> Any:
 
 
 @takes_out
-def vector_norm(x: Any, ord: Any = 2, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def vector_norm(x: Tensor, ord: TensorOrNumber = 2, dim: Dims = None, keepdim: bool = False, *,
+                dtype: DTypeLike = None) -> Tensor:
     """(sum of |x|^ord)^(1/ord) over `dim`, or over all; for ord 0 the number of elements that are not 0, for inf and -inf
     the largest and smallest |x|."""
     x = _norm_dtype("linalg.vector_norm", x, dtype)
@@ -133,7 +137,7 @@ def vector_norm(x: Any, ord: Any = 2, dim: Dims = None, keepdim: bool = False, *
     return VectorNorm.apply(x, ord=float(ord), dims=dims, keepdim=keepdim)
 
 
-def _matrix_dims(x: Any, dim: Any) -> tuple[int, int]:
+def _matrix_dims(x: Tensor, dim: Sequence[int]) -> tuple[int, int]:
     if x.ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions, its shape is "
                            f"{list(x.shape)}.")
@@ -146,7 +150,8 @@ def _matrix_dims(x: Any, dim: Any) -> tuple[int, int]:
 
 
 @takes_out
-def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:
+def matrix_norm(A: Tensor, ord: str | float = "fro", dim: Any = (-2, -1), keepdim: bool = False, *,
+                dtype: DTypeLike = None) -> Tensor:
     """The norm of each matrix: "fro" (of all elements as one vector), "nuc" (the sum of the singular values), 2 and -2 (the
     largest and smallest), 1 and -1 (the largest and smallest sum of a column), inf and -inf (of a row)."""
     first, second = _matrix_dims(A, dim)
@@ -174,14 +179,14 @@ def matrix_norm(A: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = F
     return out if keepdim else reshape(out, tuple(n for d, n in enumerate(A.shape) if d not in (first, second)))
 
 
-def _extreme_of(values: Any, dim: int, ord: Any, keepdim: bool = False) -> Any:
+def _extreme_of(values: Tensor, dim: int, ord: Any, keepdim: bool = False) -> Tensor:
     if values.shape[dim] == 0:
         raise RuntimeError(f"linalg.matrix_norm: the norm of order {ord} of matrices without elements is not defined")
     return (amax if ord > 0 else amin)(values, dim, keepdim)
 
 
 @takes_out
-def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def linalg_norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: DTypeLike = None) -> Tensor:
     """vector_norm, or matrix_norm where `dim` names two dimensions, or A is a matrix and ord is given."""
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
@@ -202,7 +207,7 @@ def linalg_norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
 
 @casts_float32
 @takes_out
-def cond(A: Any, p: Any = None) -> Any:
+def cond(A: Tensor, p: Any = None) -> Tensor:
     """The norm of each matrix times that of its inverse; for p None, 2 and -2 the ratio of its extreme singular values.
     inf for singular ones."""
     if A.ndim < 2:
@@ -226,7 +231,7 @@ def cond(A: Any, p: Any = None) -> Any:
     return mul(matrix_norm(A, p), matrix_norm(inverse, p))
 
 
-def _cond_of_some(A: Any, p: Any) -> Any:
+def _cond_of_some(A: Tensor, p: Any) -> Tensor:
     """inf for the singular matrices of a stack, the condition of the others."""
     singular = np.linalg.matrix_rank(array_of(A)) < A.shape[-1]
     safe = where(singular[..., None, None], np.eye(A.shape[-1], dtype=A.dtype), A)
@@ -234,7 +239,8 @@ def _cond_of_some(A: Any, p: Any) -> Any:
 
 
 @takes_out
-def norm(input: Any, p: float | str | None = "fro", dim: Dims = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def norm(input: Tensor, p: float | str | None = "fro", dim: Dims = None, keepdim: bool = False,
+         dtype: DTypeLike = None) -> Tensor:
     """The vector norm of order p over `dim`; "fro" is 2; "nuc" is the sum of singular values of matrices."""
     if p is None or p == "fro":
         if p and isinstance(dim, (tuple, list)) and len(dim) > 2:
@@ -249,7 +255,7 @@ def norm(input: Any, p: float | str | None = "fro", dim: Dims = None, keepdim: b
 
 
 @takes_out
-def dist(input: Any, other: Any, p: float = 2) -> Any:
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of input - other, which broadcast."""
     if input.dtype.kind == "b" and other.dtype.kind == "b":
         raise RuntimeError("dist: subtraction of two bool tensors is not supported; convert with .float()")
@@ -258,7 +264,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
 
 @also(axis="dim")
 @takes_out
-def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Each slice of input at one place of `dim` scaled down to p-norm `maxnorm`, if its norm is larger."""
     p, maxnorm = number("renorm", "p", p), number("renorm", "maxnorm", maxnorm)
     if p <= 0:
@@ -273,13 +279,13 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
 
 
 @takes_out
-def frobenius_norm(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+def frobenius_norm(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """The square root of the sum of squares over `dim`."""
     return vector_norm(input, 2, dim, keepdim)
 
 
 @takes_out
-def nuclear_norm(input: Any, dim: Any = (-2, -1), keepdim: bool = False) -> Any:
+def nuclear_norm(input: Tensor, dim: Sequence[int] = (-2, -1), keepdim: bool = False) -> Tensor:
     """The sum of the singular values of each matrix."""
     return matrix_norm(input, "nuc", dim, keepdim)
 

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.dtypes import finfo
+from ...base.types import Array
 from ...core.casting import casting, casts_float32, lower
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ..pointwise.complex import conj, real
 from ..reductions.reduce import sum
 from ..shape import mH, narrow, reshape, squeeze, unsqueeze
@@ -27,7 +29,7 @@ class Lstsq(NamedTuple):
     singular_values: Any
 
 
-def tolerance(name: str, x: Any, largest: Any, atol: Any, rtol: Any) -> Any:
+def tolerance(name: str, x: Array, largest: Array, atol: Any, rtol: Any) -> Array:
     """The singular values up to which count as zero: max(atol, rtol * largest); rtol is eps * max(m, n) unless atol is
     given."""
     for value in (atol, rtol):
@@ -41,7 +43,7 @@ def tolerance(name: str, x: Any, largest: Any, atol: Any, rtol: Any) -> Any:
     return np.maximum(atol, np.asarray(array_of(rtol)) * largest)
 
 
-def sizes_of(name: str, x: Any, hermitian: bool) -> Any:
+def sizes_of(name: str, x: Array, hermitian: bool) -> Array:
     """The singular values of arrays, or the moduli of a Hermitian matrix's eigenvalues."""
     if hermitian:
         return np.abs(attempt(name, np.linalg.eigvalsh, x))
@@ -52,7 +54,7 @@ class Pinv(Operation, name="LinalgPinv"):
     """The pseudoinverse, of constant rank near A."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, atol: Any, rtol: Any, hermitian: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, atol: Any, rtol: TensorOrNumber | None, hermitian: bool) -> Array:
         """V diag(1/s where s is large enough) U^H."""
         if 0 in x.shape:
             out = np.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
@@ -70,7 +72,7 @@ class Pinv(Operation, name="LinalgPinv"):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The adjoint of dP = -P dA P + P P^H dA^H (1 - A P) + (1 - P A) dA^H P^H P (G. Golub and V. Pereyra, SIAM J. Numer.
         Anal. 10 (1973), eq. 4.12)."""
         x, p = ctx.values
@@ -80,13 +82,14 @@ class Pinv(Operation, name="LinalgPinv"):
         return a - matrices(x, matrices(p, a)) + b - matrices(matrices(b, p), x) - matrices(matrices(ph, g), ph)
 
 
-def pinv_of(x: Any, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+def pinv_of(x: Tensor, atol: Any = None, rtol: TensorOrNumber | None = None, hermitian: bool = False) -> Tensor:
     """The pseudoinverse, for rules: no checks."""
     return Pinv.apply(x, atol=atol, rtol=rtol, hermitian=hermitian)
 
 
 @takes_out
-def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
+def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None,
+         rtol: TensorOrNumber | None = None) -> Tensor:
     """The pseudoinverse of each matrix; singular values up to max(atol, rtol * the largest) count as zero."""
     (demand_square if hermitian else demand_matrices)("linalg.pinv", A)
     out = pinv_of(A, atol, rcond if rtol is None else rtol, hermitian)
@@ -95,7 +98,7 @@ def pinv(A: Any, rcond: Any = None, hermitian: bool = False, *, atol: Any = None
 
 @casts_float32
 @takes_out
-def pinverse(input: Any, rcond: float = 1e-15) -> Any:
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """linalg.pinv with rtol=rcond."""
     demand_matrices("linalg.pinv", input)
     return pinv_of(input, None, rcond)
@@ -103,7 +106,7 @@ def pinverse(input: Any, rcond: float = 1e-15) -> Any:
 
 @casts_float32
 @takes_out
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Any:
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """How many singular values of each matrix are larger than max(atol, rtol * the largest)."""
     (demand_square if hermitian else demand_matrices)("linalg.matrix_rank", A, "input")
     x = array_of(A)
@@ -121,7 +124,7 @@ DRIVERS = (None, "gels", "gelsy", "gelsd", "gelss")
 
 @casts_float32
 @takes_out
-def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None) -> Any:
+def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None) -> Any:
     """(solution, residuals, rank, singular_values): the X of least norm with the least |A X - B|.
 
     residuals are the squared sums, where A has full rank and more rows than columns, unless the driver is "gelsy", the
@@ -158,7 +161,7 @@ def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: str | None = None) -> An
                  result(sizes if driver in ("gelsd", "gelss") else none))
 
 
-def _rank(x: Any, rcond: Any, batch: tuple[int, ...]) -> tuple[Any, Any]:
+def _rank(x: Array, rcond: Any, batch: tuple[int, ...]) -> tuple[Any, Any]:
     """The rank of each matrix, and its singular values."""
     k = min(x.shape[-2:])
     if k == 0:

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
-from ...core.tensor import result
+from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ..pointwise.cast import cast
 from ..pointwise.complex import real
 from ..shape import cat, diag_embed, diagonal, mH, narrow, unsqueeze
@@ -37,7 +39,7 @@ class Qr(Operation, name="LinalgQr"):
     """Q with orthonormal columns and upper triangular R, A = Q R."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, mode: str) -> Any:
+    def forward(ctx: Context, x: Array, *, mode: str) -> tuple[Array, ...]:
         """np.linalg.qr in the mode asked for."""
         if mode == "r":
             ctx.mode = mode
@@ -48,7 +50,7 @@ class Qr(Operation, name="LinalgQr"):
         return q, r
 
     @staticmethod
-    def backward(ctx: Any, gq: Any, gr: Any) -> Any:
+    def backward(ctx: Context, gq: TensorOrArray | None, gr: TensorOrArray | None) -> Gradients:
         """(gQ + Q S) R^-H where S is made of R gR^H - gQ^H Q; a wide matrix is [A1 | Q V] for R = [U | V]."""
         if ctx.mode == "r":
             raise RuntimeError("The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
@@ -69,7 +71,7 @@ class Qr(Operation, name="LinalgQr"):
         return cat([qr_gradient(q, u, more if gq is None else gq + more, gu), matrices(q, gv)], -1)
 
 
-def qr_gradient(q: Any, r: Any, gq: Any, gr: Any) -> Any:
+def qr_gradient(q: Operand, r: Operand, gq: TensorOrArray | None, gr: TensorOrArray | None) -> Operand:
     """The gradient of A = Q R for a square R (S. Walter and L. Lehmann, Algorithmic differentiation of linear algebra
     functions, 2010)."""
     core: Any = 0
@@ -84,7 +86,7 @@ def qr_gradient(q: Any, r: Any, gq: Any, gr: Any) -> Any:
     return mH(triangular(r, mH(inner), True))
 
 
-def _factors(A: Any, mode: str) -> Any:
+def _factors(A: Tensor, mode: str) -> Any:
     demand_matrices("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or "
@@ -94,28 +96,28 @@ def _factors(A: Any, mode: str) -> Any:
 
 @casts_float32
 @takes_out
-def linalg_qr(A: Any, mode: str = "reduced") -> Any:
+def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     """(Q, R) with A = Q @ R, Q^H @ Q = 1, R upper triangular; mode "complete": Q square; "r": R alone, Q empty."""
     return _factors(A, mode)
 
 
 @casts_float32
 @takes_out
-def qr(input: Any, some: bool = True) -> Any:
+def qr(input: Tensor, some: bool = True) -> Any:
     """linalg.qr, under its older name: reduced, or complete."""
     return _factors(input, "reduced" if some else "complete")
 
 
 @casts_float32
 @takes_out
-def geqrf(input: Any) -> Any:
+def geqrf(input: Tensor) -> Any:
     """(a, tau): R in the upper triangle of a, the Householder vectors below it, and their factors. Without gradient."""
     demand_matrices("geqrf", input, "input")
     h, tau = np.linalg.qr(array_of(input), mode="raw")
     return Geqrf(result(np.swapaxes(h, -1, -2)), result(tau))
 
 
-def reflected(v: Any, tau: Any, x: Any = None, adjoint: bool = False) -> Any:
+def reflected(v: Tensor, tau: Tensor, x: Tensor | None = None, adjoint: bool = False) -> Tensor:
     """Q x, or Q^H x, or without x the first columns of Q, as many as v has. Q = (1 - tau_0 v_0 v_0^H)
     (1 - tau_1 v_1 v_1^H) ... for the columns of v (..., m, n) below its diagonal, 1 on it, and tau (..., k).
 
@@ -135,7 +137,7 @@ def reflected(v: Any, tau: Any, x: Any = None, adjoint: bool = False) -> Any:
     return (np.eye(m, n, dtype=v.dtype) if x is None else x) - matrices(vectors, inner)
 
 
-def _demand_reflections(name: str, v: Any, tau: Any) -> None:
+def _demand_reflections(name: str, v: Tensor, tau: Tensor) -> None:
     demand_matrices(name, v, "input")
     demand_alike(name, v, tau)
     m, n = v.shape[-2:]
@@ -151,7 +153,7 @@ def _demand_reflections(name: str, v: Any, tau: Any) -> None:
 
 @casts_float32
 @takes_out
-def householder_product(A: Any, tau: Any) -> Any:
+def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first columns of the product of the reflections 1 - tau_i v_i v_i^H, with v_i below the diagonal of A's column i
     and 1 on it."""
     _demand_reflections("linalg.householder_product", A, tau)
@@ -162,14 +164,14 @@ def householder_product(A: Any, tau: Any) -> Any:
 
 @casts_float32
 @takes_out
-def orgqr(input: Any, input2: Any) -> Any:
+def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     """linalg.householder_product, under its older name."""
     return householder_product(input, input2)
 
 
 @casts_float32
 @takes_out
-def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """Q @ other (or other @ Q, or with Q^H) for the square Q of the reflections in input and tau."""
     demand_matrices("ormqr", input, "input")
     demand_matrices("ormqr", other, "other")

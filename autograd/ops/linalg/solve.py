@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
-from ...core.tensor import result
+from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels.lu import solve_triangular as triangular_kernel
 from ..pointwise.where import where
 from ..shape import expand, mH, mT, permute, reshape, squeeze, unsqueeze, wrap_dim
@@ -53,7 +56,7 @@ class Inverse(Operation, name="LinalgInvEx"):
     """The inverse A^-1 of each matrix."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Context, x: Array) -> Array:
         """np.linalg.inv; a singular matrix is an error that names its first zero pivot."""
         try:
             out = np.linalg.inv(x)
@@ -66,7 +69,7 @@ class Inverse(Operation, name="LinalgInvEx"):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """-A^-H g A^-H, for d(A^-1) = -A^-1 dA A^-1."""
         (z,) = ctx.values
         z = mH(z)
@@ -79,7 +82,7 @@ class Solve(Operation, name="LinalgSolveEx"):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, a: Any, b: Any) -> Any:
+    def forward(ctx: Context, a: Array, b: Array) -> Array:
         """NumPy's solve; stacks broadcast."""
         try:
             out = np.linalg.solve(a, b)
@@ -91,7 +94,7 @@ class Solve(Operation, name="LinalgSolveEx"):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """gB = A^-H g; gA = -gB X^H."""
         a, x = ctx.values
         gb = Solve.apply(mH(a), g)
@@ -104,7 +107,7 @@ class SolveTriangular(Operation, name="LinalgSolveTriangular"):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, a: Any, b: Any, *, upper: bool, unit: bool) -> Any:
+    def forward(ctx: Context, a: Array, b: Array, *, upper: bool, unit: bool) -> Array:
         """The kernel solves by substitution."""
         out = triangular_kernel(a, b, upper, unit)
         ctx.save(a, out)
@@ -112,7 +115,7 @@ class SolveTriangular(Operation, name="LinalgSolveTriangular"):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """As Solve's, in the triangle that was read."""
         a, x = ctx.values
         upper, unit = ctx.kind
@@ -126,14 +129,14 @@ class SolveTriangular(Operation, name="LinalgSolveTriangular"):
 solve_matrices = Solve.apply
 
 
-def triangular(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:
+def triangular(a: Operand, b: Operand, upper: bool, unit: bool = False) -> Operand:
     """X with A @ X = B, for rules: no checks."""
     return SolveTriangular.apply(a, b, upper=upper, unit=unit)
 
 
 @casts_float32
 @takes_out
-def inv(A: Any) -> Any:
+def inv(A: Tensor) -> Tensor:
     """The inverse of each square matrix. LinAlgError if one is singular."""
     demand_square("linalg.inv", A)
     return Inverse.apply(A)
@@ -141,12 +144,12 @@ def inv(A: Any) -> Any:
 
 @casts_float32
 @takes_out
-def inverse(input: Any) -> Any:
+def inverse(input: Tensor) -> Tensor:
     """linalg.inv() under its older name."""
     return inv(input)
 
 
-def _regular(name: str, A: Any, check_errors: bool) -> tuple[Any, Any]:
+def _regular(name: str, A: Tensor, check_errors: bool) -> tuple[Any, Any]:
     """A with unit matrices for its singular ones, and info: for each matrix 0, or its first zero pivot."""
     info = zero_pivots(array_of(A))
     if not info.any():
@@ -161,7 +164,7 @@ def _regular(name: str, A: Any, check_errors: bool) -> tuple[Any, Any]:
 
 @casts_float32
 @takes_out
-def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """(inverse, info): info is 0, or the number of the first zero pivot of a singular matrix, whose inverse is nan."""
     demand_square("linalg.inv", A)
     try:
@@ -172,12 +175,12 @@ def inv_ex(A: Any, *, check_errors: bool = False) -> Any:
         return InvEx(where((info > 0)[..., None, None], nan, Inverse.apply(safe)), result(info))
 
 
-def _is_vectors(A: Any, B: Any) -> bool:
+def _is_vectors(A: Tensor, B: Tensor) -> bool:
     """Whether B holds right-hand sides that are vectors, one for each matrix."""
     return B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape)
 
 
-def _solved(name: str, A: Any, B: Any, left: bool) -> Any:
+def _solved(name: str, A: Tensor, B: Tensor, left: bool) -> Tensor:
     demand_square(name, A)
     demand_alike(name, A, B)
     vectors = _is_vectors(A, B)
@@ -194,7 +197,7 @@ def _solved(name: str, A: Any, B: Any, left: bool) -> Any:
     return squeeze(x, -1) if vectors else x
 
 
-def _demand_sides(name: str, A: Any, B: Any, left: bool) -> None:
+def _demand_sides(name: str, A: Tensor, B: Tensor, left: bool) -> None:
     """RuntimeError unless B has as many rows (left) or columns as A."""
     demand_matrices(name, B, "B")
     if A.shape[-2] != B.shape[-2 if left else -1]:
@@ -205,13 +208,13 @@ def _demand_sides(name: str, A: Any, B: Any, left: bool) -> None:
 
 @casts_float32
 @takes_out
-def solve(A: Any, B: Any, *, left: bool = True) -> Any:
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """X with A @ X = B, or X @ A = B where left is False. LinAlgError if A is singular."""
     return _solved("linalg.solve", A, B, left)
 
 
 @takes_out
-def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -> Any:
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """(result, info): info is 0, or the number of the first zero pivot of a singular matrix."""
     try:
         return SolveEx(_solved("linalg.solve", A, B, left), result(no_info(A)))
@@ -223,7 +226,7 @@ def solve_ex(A: Any, B: Any, *, left: bool = True, check_errors: bool = False) -
 
 
 @takes_out
-def solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Any:
+def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
     """X with A @ X = B (or X @ A = B) where only the upper or lower triangle of A is read; unitriangular: and its diagonal
     taken for ones."""
     name = "linalg.solve_triangular"
@@ -237,7 +240,8 @@ def solve_triangular(A: Any, B: Any, *, upper: bool, left: bool = True, unitrian
 
 @casts_float32
 @takes_out
-def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Any:
+def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
+                     unitriangular: bool = False) -> Any:
     """(X, A) with A @ X = input, or A^T @ X = input; the older form of linalg.solve_triangular."""
     demand_matrices("triangular_solve", input, "b")
     demand_square("triangular_solve", A)
@@ -250,7 +254,7 @@ def triangular_solve(input: Any, A: Any, upper: bool = True, transpose: bool = F
 
 @casts_float32
 @takes_out
-def tensorinv(A: Any, ind: int = 2) -> Any:
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse of A for tensordot: tensordot(tensorinv(A, ind), A, ind) is the identity."""
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', got {ind}")
@@ -264,7 +268,7 @@ def tensorinv(A: Any, ind: int = 2) -> Any:
 
 @casts_float32
 @takes_out
-def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
+def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
     """X with tensordot(A, X, X.ndim) = B; `dims` of A are moved to its end first."""
     if dims is not None:
         last = [wrap_dim(d, A.ndim) for d in dims]

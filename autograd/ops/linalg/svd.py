@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray
 from ..pointwise.cast import cast
 from ..pointwise.complex import imag
 from ..shape import diag_embed, diagonal, mH, narrow, unsqueeze
@@ -37,14 +39,14 @@ class Svd(Operation, name="LinalgSvd"):
     """U, S, V^H with A = U S V^H and S in decreasing order."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, full: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, full: bool) -> tuple[Array, ...]:
         """np.linalg.svd, reduced or with full matrices."""
         u, s, vh = attempt("linalg.svd", np.linalg.svd, x, full_matrices=full)
         ctx.save(u, s, vh)
         return u, s, vh
 
     @staticmethod
-    def backward(ctx: Any, gu: Any, gs: Any, gvh: Any) -> Any:
+    def backward(ctx: Context, gu: TensorOrArray | None, gs: Any, gvh: TensorOrArray | None) -> Gradients:
         """svd_gradient, for the first min(m, n) vectors: the others are arbitrary."""
         u, s, vh = ctx.values
         k = s.shape[-1]
@@ -53,7 +55,8 @@ class Svd(Operation, name="LinalgSvd"):
         return svd_gradient(u, s, vh, gu, gs, gvh)
 
 
-def svd_gradient(u: Any, s: Any, vh: Any, gu: Any, gs: Any, gvh: Any) -> Any:
+def svd_gradient(u: Any, s: TensorOrArray, vh: Any, gu: TensorOrArray | None, gs: Any,
+                 gvh: TensorOrArray | None) -> Any:
     """The gradient of A = U S V^H for thin factors (J. Townsend, Differentiating the Singular Value Decomposition, 2016;
     for complex ones Z.-Q. Wan and S.-X. Zhang, arXiv:1909.02659)."""
     if gu is None and gvh is None:
@@ -80,19 +83,19 @@ def svd_gradient(u: Any, s: Any, vh: Any, gu: Any, gs: Any, gvh: Any) -> Any:
     return out
 
 
-def skew(x: Any) -> Any:
+def skew(x: TensorOrArray) -> Any:
     """x - x^H."""
     return x - mH(x)
 
 
-def thin_svd(x: Any) -> Any:
+def thin_svd(x: TensorOrArray) -> Any:
     """(U, S, V^H) with min(m, n) singular vectors, for rules."""
     return Svd.apply(x, full=False)
 
 
 @casts_float32
 @takes_out
-def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None) -> Any:
+def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """(U, S, Vh) with A = U @ diag(S) @ Vh, S in decreasing order; with full_matrices=False only min(m, n) vectors."""
     demand_matrices("linalg.svd", A)
     if driver is not None:
@@ -103,7 +106,7 @@ def linalg_svd(A: Any, full_matrices: bool = True, *, driver: str | None = None)
 
 @casts_float32
 @takes_out
-def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """(U, S, V) with input = U @ diag(S) @ V^H; without compute_uv, U and V are zeros."""
     demand_matrices("linalg.svd", input, "input")
     if not compute_uv:
@@ -114,7 +117,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     return SvdResult(u, s, mH(vh))
 
 
-def singular_values(x: Any) -> Any:
+def singular_values(x: Tensor) -> Tensor:
     """The singular values of each matrix, for rules; vectors are computed only if a gradient may need them."""
     if isinstance(x, Tensor) and x.tracked:
         return thin_svd(x)[1]
@@ -124,7 +127,7 @@ def singular_values(x: Any) -> Any:
 
 @casts_float32
 @takes_out
-def svdvals(A: Any, *, driver: str | None = None) -> Any:
+def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """The singular values of each matrix, in decreasing order."""
     demand_matrices("linalg.svdvals", A)
     if driver is not None:

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import int64
+from ...base.types import Array
 from ...core.casting import casting, casts_lower, lower
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ..pointwise.arithmetic import mul
 from ..pointwise.cast import cast
 from ..pointwise.complex import conj
@@ -21,7 +23,7 @@ from .matmul import one_dtype
 
 
 @takes_out
-def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """The sum of products over the last `dims` dimensions of a and the first of b, or over the two lists in `dims`."""
     if isinstance(dims, Tensor):
         dims = dims.tolist()
@@ -56,7 +58,7 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
 
 
 @takes_out
-def kron(input: Any, other: Any) -> Any:
+def kron(input: Tensor, other: Tensor) -> Tensor:
     """The Kronecker product: each element of input times all of other."""
     ndim = max(input.ndim, other.ndim)
     big, small = ((1,) * (ndim - x.ndim) + tuple(x.shape) for x in (input, other))
@@ -71,14 +73,14 @@ class Cross(Operation, name="LinalgCross"):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, y: Any, *, dim: int) -> Any:
+    def forward(ctx: Context, x: Array, y: Array, *, dim: int) -> Array:
         """np.cross along one dimension."""
         ctx.save(x, y)
         ctx.dim = dim
         return np.cross(x, y, axis=dim)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """y x g and g x x, by the triple product."""
         x, y = ctx.values
         return (Cross.apply(conj(y), g, dim=ctx.dim) if ctx.needs(0) else None,
@@ -86,7 +88,7 @@ class Cross(Operation, name="LinalgCross"):
 
 
 @takes_out
-def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
+def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The cross product of vectors of 3 elements along `dim`; other dimensions broadcast."""
     if input.ndim != other.ndim:
         raise RuntimeError(f"linalg.cross: inputs must have the same number of dimensions, got {input.ndim} "
@@ -101,7 +103,7 @@ def linalg_cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     return Cross.apply(input, other, dim=place)
 
 
-def _broadcast(name: str, x: Any, y: Any) -> None:
+def _broadcast(name: str, x: Tensor, y: Tensor) -> None:
     try:
         np.broadcast_shapes(x.shape, y.shape)
     except ValueError:
@@ -109,7 +111,7 @@ def _broadcast(name: str, x: Any, y: Any) -> None:
 
 
 @takes_out
-def cross(input: Any, other: Any, dim: int | None = None) -> Any:
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """The cross product of vectors of 3 elements along `dim`, by default the first dimension of that size."""
     if dim is None:
         _broadcast("cross", input, other)
@@ -122,7 +124,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Any:
 
 @casts_lower
 @takes_out
-def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """The sum of conj(x) * y along `dim`."""
     for v in (x, y):
         if v.dtype.kind not in "fcV":
@@ -133,7 +135,7 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
 
 
 @takes_out
-def linalg_vander(x: Any, *, N: int | None = None) -> Any:
+def linalg_vander(x: TensorOrArray, *, N: int | None = None) -> Tensor:
     """The powers 0 to N - 1 of x along a new last dimension; N is by default the size of x's last one."""
     if x.ndim == 0 and N is None:
         raise RuntimeError("linalg.vander: The input tensor must have at least one dimension, or N must be given.")
@@ -150,7 +152,7 @@ def linalg_vander(x: Any, *, N: int | None = None) -> Any:
     return cat(powers, -1) if n > 1 or isinstance(x, np.ndarray) else 0 * unsqueeze(x, -1) + 1
 
 
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """The matrix of the powers of a vector's elements, N of them (by default as many as elements), from the highest on."""
     if x.ndim != 1:
         raise RuntimeError(f"x must be a one-dimensional tensor, not one of shape {list(x.shape)}")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casts_lower
 from ...core.declare import elementwise
 from ...core.operation import Operation
@@ -17,6 +18,7 @@ from ...core.out import takes_out
 from ...core.primitive import primitive
 from ...core.random import default_generator
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels import gelu as kernel
 from ...kernels import logarithms
 from ...kernels.error_functions import normal_cdf
@@ -39,14 +41,14 @@ class Gelu(Operation):
     """x times the probability that a standard normal number is below x."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Context, x: Array) -> Array:
         """kernels.gelu.forward() of the exact formula."""
         out, kept = kernel.forward(x)
         ctx.save(x, (kept,))                         # in a tuple: a number to the graph, freed with the rest
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """cdf(x) + x density(x)."""
         x, (kept,) = ctx.values
         if isinstance(g, Tensor):
@@ -58,14 +60,14 @@ class GeluTanh(Operation, name="Gelu"):
     """x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Context, x: Array) -> Array:
         """kernels.gelu.tanh_forward() of the approximation."""
         out, kept = kernel.tanh_forward(x)
         ctx.save(x, (kept,))
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The product rule."""
         x, (kept,) = ctx.values
         if not isinstance(g, Tensor):
@@ -74,7 +76,7 @@ class GeluTanh(Operation, name="Gelu"):
 
 
 @takes_out
-def gelu(input: Any, approximate: str = "none") -> Any:
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """input * P(standard normal < input); approximate "tanh" takes a formula with tanh for it."""
     if approximate not in ("none", "tanh"):
         raise RuntimeError(f"approximate argument must be either none or tanh, not {approximate!r}")
@@ -85,12 +87,12 @@ def gelu(input: Any, approximate: str = "none") -> Any:
 
 # --- silu, mish, softplus --------------------------------------------------------------------------------------------
 
-def _silu_rule(g: Any, x: Any) -> Any:
+def _silu_rule(g: Operand, x: Operand) -> Operand:
     s = sigmoid(x)
     return g * (s * (1 + x * (1 - s)))
 
 
-def _mish_forward(x: Any) -> Any:
+def _mish_forward(x: Array) -> Array:
     """x tanh(log(1 + e^x)): with w = e^x that is x w (w + 2) / (w (w + 2) + 2), which is 1 from 25 on, where
     half precision has no w^2."""
     x = converted(x, np.float32) if x.dtype == np.float16 else x
@@ -101,17 +103,17 @@ def _mish_forward(x: Any) -> Any:
     return w
 
 
-def _mish_rule(g: Any, x: Any) -> Any:
+def _mish_rule(g: Operand, x: Operand) -> Operand:
     t = tanh(_softplus(x, 1.0, math.inf))
     return g * (t + x * sigmoid(x) * (1 - t * t))
 
 
-def _softplus_forward(x: Any, beta: float, threshold: float) -> Any:
+def _softplus_forward(x: Array, beta: float, threshold: float) -> Array:
     scaled = x * beta
     return np.where(scaled > threshold, x, logarithms.softplus(scaled) / beta)
 
 
-def _softplus_rule(g: Any, x: Any, beta: float, threshold: float) -> Any:
+def _softplus_rule(g: TensorOrArray, x: Operand, beta: float, threshold: float) -> Operand:
     return where(x * beta > threshold, g, g * sigmoid(x * beta))
 
 
@@ -122,47 +124,47 @@ _logsigmoid = pointwise("LogSigmoid", lambda x: np.minimum(x, 0) - np.log1p(np.e
                         lambda g, x: g * sigmoid(-x))
 
 
-def silu(input: Any, inplace: bool = False) -> Any:
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """input * sigmoid(input)."""
     if input.dtype.kind == "c" and not inplace:
         return input * sigmoid(input)
     return overwrite(input, _silu(clone(input))) if inplace else _silu(input)
 
 
-def mish(input: Any, inplace: bool = False) -> Any:
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * tanh(softplus(input))."""
     return overwrite(input, _mish(clone(input))) if inplace else _mish(input)
 
 
 @takes_out
-def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(beta * input)) / beta; input itself where beta * input is above threshold."""
     return _softplus(input, beta, threshold)
 
 
 @takes_out
-def logsigmoid(input: Any) -> Any:
+def logsigmoid(input: Tensor) -> Tensor:
     """log(sigmoid(input)), without overflow."""
     return _logsigmoid(input)
 
 
-def softsign(input: Any) -> Any:
+def softsign(input: Tensor) -> Tensor:
     """input / (1 + |input|)."""
     return input / (absolute(input) + 1)
 
 
-def tanhshrink(input: Any) -> Any:
+def tanhshrink(input: Tensor) -> Tensor:
     """input - tanh(input)."""
     return input - tanh(input)
 
 
 # --- elu and its relatives -------------------------------------------------------------------------------------------
 
-def _elu_forward(x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+def _elu_forward(x: Array, alpha: float, scale: float, input_scale: float) -> Array:
     return scale * np.maximum(x, 0) + scale * alpha * np.expm1(np.minimum(x, 0) * input_scale)
 
 
-def _elu_rule(g: Any, x: Any, alpha: float, scale: float, input_scale: float) -> Any:
+def _elu_rule(g: Operand, x: Operand, alpha: float, scale: float, input_scale: float) -> Operand:
     slope = exp(clamp(x, max=0.0) * input_scale)                  # no overflow above 0
     return g * where(x > 0, scale, (scale * alpha * input_scale) * slope)        # nan stays
 
@@ -171,22 +173,22 @@ _elu = pointwise("Elu", _elu_forward, _elu_rule, kernel="elu")
 _elu_of_growing = pointwise("Elu", _elu_forward, _elu_rule)          # exp(input_scale * x), x < 0, is above 1
 
 
-def _elu_of(input: Any, inplace: bool, *settings: float) -> Any:
+def _elu_of(input: Tensor, inplace: bool, *settings: float) -> Tensor:
     function = _elu if settings[2] > 0 else _elu_of_growing
     return overwrite(input, function(clone(input), *settings)) if inplace else function(input, *settings)
 
 
-def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """input where positive, alpha (exp(input) - 1) elsewhere."""
     return _elu_of(input, inplace, alpha, 1.0, 1.0)
 
 
-def selu(input: Any, inplace: bool = False) -> Any:
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """1.0507 elu(input, 1.6733): keeps mean 0 and variance 1."""
     return _elu_of(input, inplace, SELU_ALPHA, SELU_SCALE, 1.0)
 
 
-def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """input where positive, alpha (exp(input / alpha) - 1) elsewhere."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
@@ -208,7 +210,7 @@ def celu_(input: Any, alpha: float = 1.0) -> Any:
     return celu(input, alpha, True)
 
 
-def glu(input: Any, dim: int = -1) -> Any:
+def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half of input along dim, times the sigmoid of the second half."""
     if input.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
@@ -242,7 +244,7 @@ _leaky_relu = pointwise("LeakyRelu", lambda x, slope: (np.maximum(x, x * slope) 
                         straight=True)
 
 
-def relu(input: Any, inplace: bool = False) -> Any:
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """max(input, 0) of each element; nan stays."""
     return input.relu_() if inplace else plain_relu(input)
 
@@ -252,7 +254,7 @@ def relu_(input: Any) -> Any:
     return input.relu_()
 
 
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """input limited to [min_val, max_val]."""
     if min_val > max_val:
         raise ValueError(f"min_val cannot be greater than max_val: {min_val} > {max_val}")
@@ -264,46 +266,46 @@ def hardtanh_(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return hardtanh(input, min_val, max_val, True)
 
 
-def relu6(input: Any, inplace: bool = False) -> Any:
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """input limited to [0, 6]."""
     return hardtanh(input, 0, 6, inplace)
 
 
-def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """input / 6 + 1 / 2, limited to [0, 1]."""
     return overwrite(input, _hardsigmoid(clone(input))) if inplace else _hardsigmoid(input)
 
 
-def hardswish(input: Any, inplace: bool = False) -> Any:
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """input * hardsigmoid(input)."""
     return overwrite(input, _hardswish(clone(input))) if inplace else _hardswish(input)
 
 
 @takes_out
-def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """input where beyond [-lambd, lambd], 0 within."""
     return _hardshrink(input, lambd)
 
 
 @takes_out
-def softshrink(input: Any, lambd: float = 0.5) -> Any:
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """input moved by lambd towards 0, and 0 within [-lambd, lambd]."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     return _softshrink(input, lambd)
 
 
-def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """input where above threshold, value elsewhere."""
     return overwrite(input, _threshold(clone(input), threshold, value)) if inplace else _threshold(input, threshold, value)
 
 
-def threshold_(input: Any, threshold: float, value: float) -> Any:
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
     """threshold, in place."""
     return overwrite(input, _threshold(clone(input), threshold, value))
 
 
-def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """input where positive, negative_slope * input elsewhere."""
     return overwrite(input, _leaky_relu(clone(input), negative_slope)) if inplace else _leaky_relu(input, negative_slope)
 
@@ -314,13 +316,14 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
 
 
 @primitive
-def _slopes(a: Any, lower: float, upper: float) -> Any:
+def _slopes(a: Any, lower: float, upper: float) -> Array:
     """1 for what is above 0, else a random number."""
     slopes = default_generator().numpy.uniform(lower, upper, a.shape).astype(a.dtype)
     return np.where(a > 0, np.ones((), a.dtype), slopes)
 
 
-def rrelu(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False) -> Any:
+def rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False,
+          inplace: bool = False) -> Tensor:
     """leaky_relu; while training each element below 0 has a random slope from [lower, upper], else the middle one."""
     if not 0 <= lower <= upper <= 1:
         _check_slopes(lower, upper)
@@ -349,13 +352,13 @@ class RreluWithNoise(Operation):
     joins = ((0,), ())
 
     @staticmethod
-    def forward(ctx: Any, x: Any, slopes: Any) -> Any:
+    def forward(ctx: Context, x: Array, slopes: Array) -> Array:
         """Each element by its own."""
         ctx.save(slopes)
         return x * slopes
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The same slopes."""
         return g * ctx.values[0], None
 
@@ -367,20 +370,20 @@ class PreluKernel(Operation):
     joins = ((0, 1), (0, 1))
 
     @staticmethod
-    def forward(ctx: Any, x: Any, weight: Any) -> Any:
+    def forward(ctx: Context, x: Array, weight: Array) -> Array:
         """Both of one dtype."""
         ctx.save(x, weight)
         return np.where(x > 0, x, x * weight)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The slope, and x where it counts."""
         x, weight = ctx.values
         return where(x > 0, g, g * weight), where(x > 0, 0.0, g * x)
 
 
 @casts_lower
-def prelu(input: Any, weight: Any) -> Any:
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """leaky_relu with a learned slope: one for all, or one for each channel (dimension 1)."""
     if not isinstance(weight, Tensor):
         raise TypeError(f"prelu(): argument 'weight' must be a Tensor, not {type(weight).__name__}")

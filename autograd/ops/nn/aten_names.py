@@ -6,20 +6,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core.tensor import Tensor
 from . import dropout as drop
 from . import embedding as tables
 from . import normalization
 from . import pooling as pools
 
 
-def embedding(weight: Any, indices: Any, padding_idx: int = -1, scale_grad_by_freq: bool = False,
-              sparse: bool = False) -> Any:
+def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False,
+              sparse: bool = False) -> Tensor:
     """The rows of weight that indices name; see nn.functional.embedding. No padding for a negative padding_idx."""
     return tables.embedding(indices, weight, None if padding_idx < 0 else padding_idx, None, 2.0, scale_grad_by_freq, sparse)
 
 
-def batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, momentum: float,
-               eps: float, cudnn_enabled: bool = False) -> Any:
+def batch_norm(input: Tensor, weight: Any, bias: Any, running_mean: Tensor, running_var: Tensor, training: bool,
+               momentum: float, eps: float, cudnn_enabled: bool = False) -> Tensor:
     """Each channel standardized; see nn.functional.batch_norm."""
     return normalization.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import check_broadcast
+from ...base.types import Array
 from ...core.casting import casts_lower
 from ...core.operation import Operation
 from ...core.random import keep_mask
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import attention as kernel
 from ...kernels.products import product
 from ..linalg.matmul import linear, matmul, matrices
@@ -30,8 +32,8 @@ class ScaledDotProductAttention(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, q: Any, k: Any, v: Any, bias: Any, allowed: Any, keep: Any, *, scale: float, kept: float,
-                causal: bool = False) -> Any:
+    def forward(ctx: Context, q: Array, k: Array, v: Array, bias: Array | None, allowed: Array | None, keep: Array | None, *,
+                scale: float, kept: float, causal: bool = False) -> Array:
         """The kernel where it applies. The probabilities, or what it keeps instead, are for an ordinary backward pass."""
         ctx.scales = scale, kept, causal
         if bias is None and allowed is None and keep is None:
@@ -54,7 +56,7 @@ class ScaledDotProductAttention(Operation):
         return product(p if keep is None else p * (keep * np.asarray(kept, p.dtype)), v)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Any, g: Any) -> Gradients:
         """Through the sum to the probabilities, through the softmax to the scores, through the product to q and k."""
         q, k, v, bias, allowed, keep, known = ctx.values
         scale, kept, causal = ctx.scales
@@ -76,19 +78,19 @@ class ScaledDotProductAttention(Operation):
         return gq, gk, gv, gs if ctx.needs(3) else None, None, None
 
 
-def causal_mask(q: Any, k: Any) -> Any:
+def causal_mask(q: TensorOrArray, k: TensorOrArray) -> Array:
     """True where a key is not after its query."""
     return np.tri(q.shape[-2], k.shape[-2], dtype=bool)
 
 
-def _finite_maximum(scores: Any) -> Any:
+def _finite_maximum(scores: Array) -> Array:
     """The largest score of each row; 0 where all are -inf."""
     top = np.maximum.reduce(scores, axis=-1, keepdims=True, initial=-np.inf)
     top[top == -np.inf] = 0
     return top
 
 
-def _probabilities(q: Any, k: Any, bias: Any, allowed: Any, scale: float) -> Any:
+def _probabilities(q: Tensor, k: Tensor, bias: Tensor | None, allowed: Array | None, scale: float) -> Tensor:
     """The forward's probabilities once more, recorded."""
     scores = matrices(q * scale, mT(k))
     if bias is not None:
@@ -100,7 +102,7 @@ def _probabilities(q: Any, k: Any, bias: Any, allowed: Any, scale: float) -> Any
     return p / where(total == 0, 1.0, total)
 
 
-def repeat_heads(x: Any, times: int) -> Any:
+def repeat_heads(x: Tensor, times: int) -> Tensor:
     """Each head, dimension -3, `times` times in a row."""
     if times == 1:
         return x
@@ -109,8 +111,9 @@ def repeat_heads(x: Any, times: int) -> Any:
 
 
 @casts_lower
-def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0,
-                                 is_causal: bool = False, scale: float | None = None, enable_gqa: bool = False) -> Any:
+def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
+                                 dropout_p: float = 0.0, is_causal: bool = False, scale: float | None = None,
+                                 enable_gqa: bool = False) -> Tensor:
     """softmax(query key^T scale + mask) value: query (..., l, e), key (..., s, e), value (..., s, d) -> (..., l, d).
 
     attn_mask: True where a key counts, or numbers that are added to the scores. is_causal: query i sees keys 0 to i.
@@ -141,7 +144,7 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     return cast(out, query.dtype) if half else out
 
 
-def _check(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool) -> None:
+def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float, is_causal: bool) -> None:
     q, k, v = query.array.shape, key.array.shape, value.array.shape
     shapes = "query {}, key {}, value {}".format
     if not query.dtype == key.dtype == value.dtype:
@@ -165,7 +168,7 @@ def _check(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, i
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p}")
 
 
-def _shared_heads(query: Any, x: Any) -> Any:
+def _shared_heads(query: Tensor, x: Tensor) -> Tensor:
     """x with as many heads as query has."""
     if x.ndim < 3 or query.ndim < 3 or x.shape[-3] == 0 or query.shape[-3] % x.shape[-3]:
         raise RuntimeError("Number of heads in key and value must divide the number of heads in query, but got query "
@@ -173,13 +176,15 @@ def _shared_heads(query: Any, x: Any) -> Any:
     return repeat_heads(x, query.shape[-3] // x.shape[-3])
 
 
-def multi_head_attention_forward(
-        query: Any, key: Any, value: Any, embed_dim_to_check: int, num_heads: int, in_proj_weight: Any, in_proj_bias: Any,
-        bias_k: Any, bias_v: Any, add_zero_attn: bool, dropout_p: float, out_proj_weight: Any, out_proj_bias: Any,
-        training: bool = True, key_padding_mask: Any = None, need_weights: bool = True, attn_mask: Any = None,
-        use_separate_proj_weight: bool = False, q_proj_weight: Any = None, k_proj_weight: Any = None,
-        v_proj_weight: Any = None, static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True,
-        is_causal: bool = False) -> tuple[Any, Any]:
+def multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
+                                 in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None,
+                                 bias_v: Tensor | None, add_zero_attn: bool, dropout_p: float, out_proj_weight: Tensor,
+                                 out_proj_bias: Tensor | None, training: bool = True, key_padding_mask: Tensor | None = None,
+                                 need_weights: bool = True, attn_mask: Tensor | None = None,
+                                 use_separate_proj_weight: bool = False, q_proj_weight: Tensor | None = None,
+                                 k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None,
+                                 static_k: Any = None, static_v: Any = None, average_attn_weights: bool = True,
+                                 is_causal: bool = False) -> tuple[Any, Any]:
     """(output, attention weights or None): query (l, n, e), key and value (s, n, e), or without n.
 
     The weights are (n, l, s), the mean over heads, or (n, heads, l, s) if not average_attn_weights. Masks: True (or
@@ -229,7 +234,8 @@ def multi_head_attention_forward(
     return out, attention
 
 
-def _attend(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, need_weights: bool, is_causal: bool, n: int) -> Any:
+def _attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, need_weights: bool, is_causal: bool,
+            n: int) -> Any:
     """The attention of each head, (n * heads, l, d), and its weights if they are wanted."""
     if need_weights:
         scores = matmul(q * math.sqrt(1 / q.shape[-1]), mT(k))
@@ -239,7 +245,8 @@ def _attend(q: Any, k: Any, v: Any, mask: Any, dropout_p: float, need_weights: b
     return scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal), None
 
 
-def _batched(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, num_heads: int) -> bool:
+def _batched(query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None, attn_mask: Tensor | None,
+             num_heads: int) -> bool:
     """Whether the inputs have a batch dimension. AssertionError where they do not fit one another."""
     if query.ndim not in (2, 3):
         raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
@@ -258,7 +265,7 @@ def _batched(query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask:
     return query.ndim == 3
 
 
-def _check_sizes(query: Any, key: Any, value: Any, embed_dim: int, num_heads: int, separate: bool) -> None:
+def _check_sizes(query: Tensor, key: Tensor, value: Tensor, embed_dim: int, num_heads: int, separate: bool) -> None:
     size = query.shape[-1]
     if size != embed_dim:
         raise AssertionError(f"was expecting embedding dimension of {embed_dim}, but got {size}")
@@ -270,7 +277,7 @@ def _check_sizes(query: Any, key: Any, value: Any, embed_dim: int, num_heads: in
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
 
 
-def _added(mask: Any, name: str, dtype: Any) -> Any:
+def _added(mask: Tensor | None, name: str, dtype: np.dtype[Any]) -> Tensor | None:
     """A mask as numbers to add to the scores."""
     if mask is None:
         return None
@@ -281,7 +288,7 @@ def _added(mask: Any, name: str, dtype: Any) -> Any:
     return where(mask, np.asarray(-np.inf, dtype), np.asarray(0, dtype))
 
 
-def _checked_mask(mask: Any, matrix: tuple[int, int], heads: int) -> Any:
+def _checked_mask(mask: Tensor | None, matrix: tuple[int, int], heads: int) -> Tensor | None:
     """attn_mask with three dimensions."""
     if mask is None:
         return None
@@ -291,7 +298,7 @@ def _checked_mask(mask: Any, matrix: tuple[int, int], heads: int) -> Any:
     return unsqueeze(mask, 0) if mask.ndim == 2 else mask
 
 
-def _projected(query: Any, key: Any, value: Any, weights: Any, bias: Any) -> list[Any]:
+def _projected(query: Tensor, key: Tensor, value: Tensor, weights: Any, bias: Tensor | None) -> list[Any]:
     """query, key and value times their parts of the weights; bias (3 e,)."""
     size = query.shape[-1]
     if isinstance(weights, Tensor):
@@ -305,7 +312,7 @@ def _projected(query: Any, key: Any, value: Any, weights: Any, bias: Any) -> lis
     return [linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True)]
 
 
-def _heads(x: Any, num_heads: int, head: int) -> Any:
+def _heads(x: Tensor, num_heads: int, head: int) -> Tensor:
     """(s, n, heads * d) as (n * heads, s, d)."""
     return transpose(reshape(x, (x.shape[0], x.shape[1] * num_heads, head)), 0, 1)
 
@@ -316,14 +323,14 @@ def _static(x: Any, heads: int, head: int, name: str) -> Any:
     return x
 
 
-def _wider(mask: Any, added: int) -> Any:
+def _wider(mask: Tensor | None, added: int) -> Any:
     """A mask with columns of 0 for the keys that were added."""
     if mask is None or not added:
         return mask
     return cat([mask, np.zeros((*mask.shape[:-1], added), mask.dtype)], -1)
 
 
-def _merged(attn_mask: Any, key_padding_mask: Any, n: int, num_heads: int, keys: int) -> Any:
+def _merged(attn_mask: Tensor | None, key_padding_mask: Tensor | None, n: int, num_heads: int, keys: int) -> Any:
     """Both masks as one, for scores of (n * heads, l, s)."""
     if key_padding_mask is None:
         return attn_mask

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...core.tensor import Tensor
 from ..linalg.matmul import multiplied
 from ..reductions.reduce import sum
 from ..shape import mT, reshape, unsqueeze
 
 
-def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """out[..., k] = input1 weight[k] input2 + bias[k]: input1 (..., i), input2 (..., j), weight (k, i, j)."""
     if weight.ndim != 3:
         raise RuntimeError(f"bilinear(): weight must be 3-D (out, in1, in2), got {list(weight.shape)}")

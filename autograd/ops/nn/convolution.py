@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from ...base.types import Array, SizeLike
 from ...core.casting import casts_lower
 from ...core.operation import Conj, Operation, SumTo
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels import convolution as kernels
 from ...kernels.windows import Slide
 from ..shape import permute, reshape, unsqueeze
 from .geometry import Sizes, by, ints
 
 
-def bar(x: Any) -> Any:
+def bar(x: Operand) -> Operand:
     """x, or its conjugate where it is complex: the factor of a gradient."""
     return Conj.apply(x) if x.dtype.kind == "c" else x
 
@@ -26,14 +29,14 @@ class Conv(Operation, name="Convolution"):
     joins_zeros = False
 
     @staticmethod
-    def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, slide: Slide, groups: int) -> Any:
+    def forward(ctx: Context, x: Array, weight: Array, bias: Array | None, *, slide: Slide, groups: int) -> Array:
         """The kernel conv."""
         ctx.save(x, weight)
         ctx.slide, ctx.groups = slide, groups
         return kernels.conv(x, weight, bias, slide, groups)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Its two adjoints, and a sum for the bias."""
         x, weight = ctx.values
         how = {"slide": ctx.slide, "groups": ctx.groups}
@@ -51,7 +54,8 @@ class ConvInput(Operation, name="ConvolutionBackwardInput"):
     """g (n, m, *out), weight -> (n, c, *plane): the adjoint of Conv in x, a transposed convolution."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, weight: Any, bias: Any, *, plane: Sizes, slide: Slide, groups: int) -> Any:
+    def forward(ctx: Context, g: Array, weight: Array, bias: Array | None, *, plane: Sizes, slide: Slide,
+                groups: int) -> Array:
         """The kernel conv_input; plus bias (c,) where there is one."""
         ctx.save(g, weight)
         ctx.slide, ctx.groups = slide, groups
@@ -59,7 +63,7 @@ class ConvInput(Operation, name="ConvolutionBackwardInput"):
         return out if bias is None else out + bias.reshape(-1, *(1,) * len(plane))
 
     @staticmethod
-    def backward(ctx: Any, u: Any) -> Any:
+    def backward(ctx: Context, u: TensorOrArray) -> Gradients:
         """Linear in g with adjoint Conv, linear in weight."""
         g, weight = ctx.values
         how = {"slide": ctx.slide, "groups": ctx.groups}
@@ -79,14 +83,14 @@ class ConvWeight(Operation, name="ConvolutionBackwardWeight"):
     """g (n, m, *out), x (n, c, *plane) -> (m, c / groups, *kernel): the adjoint of Conv in weight."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, x: Any, *, slide: Slide, groups: int) -> Any:
+    def forward(ctx: Context, g: Array, x: Array, *, slide: Slide, groups: int) -> Array:
         """The kernel conv_weight."""
         ctx.save(g, x)
         ctx.slide, ctx.groups = slide, groups
         return kernels.conv_weight(g, x, slide, groups)
 
     @staticmethod
-    def backward(ctx: Any, u: Any) -> Any:
+    def backward(ctx: Context, u: TensorOrArray) -> Gradients:
         """Linear in g with adjoint Conv, linear in x."""
         g, x = ctx.values
         how = {"slide": ctx.slide, "groups": ctx.groups}
@@ -94,7 +98,7 @@ class ConvWeight(Operation, name="ConvolutionBackwardWeight"):
                 ConvInput.apply(bar(g), u, None, plane=x.shape[2:], **how) if ctx.needs(1) else None)
 
 
-def per_channel(g: Any) -> Any:
+def per_channel(g: Operand) -> Operand:
     """The sum of g (n, m, *out) over all but its channels."""
     shape = (g.shape[1],)
     planes = SumTo.apply(g, shape=(*g.shape[:2], *(1,) * (g.ndim - 2)))       # along contiguous memory first
@@ -103,7 +107,7 @@ def per_channel(g: Any) -> Any:
 
 # --- what callers may get wrong --------------------------------------------------------------------------------------
 
-def check_operands(name: str, dims: int, input: Any, weight: Any, bias: Any) -> None:
+def check_operands(name: str, dims: int, input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
     """RuntimeError unless the numbers of dimensions and the dtypes fit."""
     if weight.ndim != dims + 2:
         raise RuntimeError(f"{name}: expected weight of {dims + 2} dimensions (channels, channels per group, kernel), "
@@ -160,7 +164,7 @@ def paddings(padding: Any, dims: int, kernel: Sizes, stride: Sizes, dilation: Si
     return both, both
 
 
-def batched(function: Any, input: Any, *rest: Any) -> Any:
+def batched(function: Callable[..., Any], input: Tensor, *rest: Any) -> Tensor:
     """A function of batches on one sample."""
     out = function(unsqueeze(input, 0), *rest)
     return reshape(out, out.shape[1:])
@@ -168,8 +172,8 @@ def batched(function: Any, input: Any, *rest: Any) -> Any:
 
 # --- convolution -----------------------------------------------------------------------------------------------------
 
-def convolve(name: str, dims: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any,
-             groups: int) -> Any:
+def convolve(name: str, dims: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: SizeLike, padding: Any,
+             dilation: SizeLike, groups: int) -> Tensor:
     """conv1d, conv2d, conv3d: they differ in `dims`."""
     check_operands(name, dims, input, weight, bias)
     if input.ndim == dims + 1:
@@ -206,8 +210,8 @@ def sliding(shape: Sizes, weight: Sizes, bias: Sizes | None, stride: Sizes, padd
 
 
 @casts_lower
-def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-           groups: int = 1) -> Any:
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: SizeLike = 1, padding: Any = 0,
+           dilation: SizeLike = 1, groups: int = 1) -> Tensor:
     """Cross-correlation of input (n, c, l) or (c, l) with weight (m, c / groups, k), plus bias (m,).
 
     padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size).
@@ -216,8 +220,8 @@ def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: 
 
 
 @casts_lower
-def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-           groups: int = 1) -> Any:
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: SizeLike = 1, padding: Any = 0,
+           dilation: SizeLike = 1, groups: int = 1) -> Tensor:
     """Cross-correlation of input (n, c, h, w) or (c, h, w) with weight (m, c / groups, kh, kw), plus bias (m,).
 
     padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size).
@@ -226,8 +230,8 @@ def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: 
 
 
 @casts_lower
-def conv3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-           groups: int = 1) -> Any:
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: SizeLike = 1, padding: Any = 0,
+           dilation: SizeLike = 1, groups: int = 1) -> Tensor:
     """Cross-correlation of input (n, c, d, h, w) or (c, d, h, w) with weight (m, c / groups, kd, kh, kw), plus bias (m,).
 
     padding: zeros on each side, or "valid" (none), or "same" (stride 1: the output has the input's size).
@@ -237,8 +241,8 @@ def conv3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: 
 
 # --- transposed convolution ------------------------------------------------------------------------------------------
 
-def transposed(name: str, dims: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, output_padding: Any,
-               groups: int, dilation: Any) -> Any:
+def transposed(name: str, dims: int, input: Tensor, weight: Tensor, bias: Tensor | None, stride: SizeLike, padding: SizeLike,
+               output_padding: SizeLike, groups: int, dilation: SizeLike) -> Tensor:
     """conv_transpose1d, 2d, 3d: they differ in `dims`."""
     check_operands(name, dims, input, weight, bias)
     if input.ndim == dims + 1:
@@ -275,8 +279,8 @@ def spreading(shape: Sizes, weight: Sizes, bias: Sizes | None, groups: int, stri
 
 
 @casts_lower
-def conv_transpose1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-                     output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: SizeLike = 1, padding: SizeLike = 0,
+                     output_padding: SizeLike = 0, groups: int = 1, dilation: SizeLike = 1) -> Tensor:
     """The adjoint of conv1d: input (n, m, l) or (m, l), weight (m, c / groups, k) -> (n, c, l'), plus bias (c,).
 
     l' = (l - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1.
@@ -285,8 +289,8 @@ def conv_transpose1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1,
 
 
 @casts_lower
-def conv_transpose2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-                     output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: SizeLike = 1, padding: SizeLike = 0,
+                     output_padding: SizeLike = 0, groups: int = 1, dilation: SizeLike = 1) -> Tensor:
     """The adjoint of conv2d: input (n, m, h, w) or (m, h, w), weight (m, c / groups, kh, kw) -> (n, c, h', w').
 
     h' = (h - 1) * stride - 2 * padding + dilation * (kh - 1) + output_padding + 1, and w' likewise.
@@ -295,8 +299,8 @@ def conv_transpose2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1,
 
 
 @casts_lower
-def conv_transpose3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-                     output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: SizeLike = 1, padding: SizeLike = 0,
+                     output_padding: SizeLike = 0, groups: int = 1, dilation: SizeLike = 1) -> Tensor:
     """The adjoint of conv3d: input (n, m, d, h, w), weight (m, c / groups, kd, kh, kw) -> (n, c, d', h', w').
 
     d' = (d - 1) * stride - 2 * padding + dilation * (kd - 1) + output_padding + 1, and h' and w' likewise.
@@ -319,7 +323,7 @@ def convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, d
 
 
 @casts_lower
-def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """conv1d on input (time, batch, channels) with weight (kernel, channels, outputs)."""
     if input.ndim != 3 or weight.ndim != 3:
         raise RuntimeError(f"conv_tbc: expected input and weight of 3 dimensions, got {list(input.shape)} and "

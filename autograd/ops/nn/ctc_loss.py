@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.primitive import data_dependent
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import ctc
 from ..reductions.reduce import mean, sum
 from ..shape import reshape
@@ -20,15 +23,15 @@ class CtcLoss(Operation):
     """The loss of each sample."""
 
     @staticmethod
-    def forward(ctx: Any, log_probs: Any, *, labels: Any, lengths: Any, label_lengths: Any, blank: int,
-                zero_infinity: bool) -> Any:
+    def forward(ctx: Context, log_probs: Array, *, labels: Array, lengths: Array, label_lengths: Array, blank: int,
+                zero_infinity: bool) -> Array:
         """The forward recursion."""
         out, kept = ctc.losses(log_probs, labels, lengths, label_lengths, blank)
         ctx.save(log_probs, (lengths, label_lengths, out, kept, zero_infinity))
         return np.where(np.isinf(out), np.zeros((), out.dtype), out) if zero_infinity else out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The backward recursion."""
         log_probs, given = ctx.values
         return CtcLossBackward.apply(g, log_probs, given=given)
@@ -38,7 +41,7 @@ class CtcLossBackward(Operation):
     """The gradient of CtcLoss, times g; linear in g, and not differentiated any further."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, log_probs: Any, *, given: Any) -> Any:
+    def forward(ctx: Context, g: Array, log_probs: Array, *, given: Any) -> Array:
         """Zero, on demand, where the loss was infinite."""
         lengths, label_lengths, nll, kept, zero_infinity = given
         unit = ctc.gradients(log_probs, lengths, label_lengths, nll, kept)
@@ -48,7 +51,7 @@ class CtcLossBackward(Operation):
         return unit * g[None, :, None]
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Array) -> Gradients:
         """By g only."""
         if ctx.needs(1):
             raise NotImplementedError("derivative for ctc_loss's backward is not implemented: the CTC loss has first "
@@ -56,7 +59,7 @@ class CtcLossBackward(Operation):
         return sum(g * ctx.unit, (0, 2)), None
 
 
-def _numbers(value: Any, name: str) -> Any:
+def _numbers(value: Tensor | Sequence[int], name: str) -> Array:
     """Lengths as an array of integers."""
     a = value.array if isinstance(value, Tensor) else np.asarray(value)
     if a.dtype.kind not in "iu" and a.size:
@@ -66,8 +69,9 @@ def _numbers(value: Any, name: str) -> Any:
 
 @casts_float32
 @data_dependent
-def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0,
-             reduction: str = "mean", zero_infinity: bool = False) -> Any:
+def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[int],
+             target_lengths: Tensor | Sequence[int], blank: int = 0, reduction: str = "mean",
+             zero_infinity: bool = False) -> Tensor:
     """-log of the probability of each label sequence, summed over all alignments.
 
     log_probs (t, n, c) or (t, c); targets (n, s) padded, or all sequences end to end in a vector; lengths by sample.
@@ -94,7 +98,7 @@ def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: A
     return out if batched else reshape(out, ())
 
 
-def _check(shape: tuple[int, ...], lengths: Any, label_lengths: Any, blank: int) -> None:
+def _check(shape: tuple[int, ...], lengths: Array, label_lengths: Array, blank: int) -> None:
     steps, n, classes = shape
     if not 0 <= blank < classes:
         raise RuntimeError(f"blank must be in label range: {blank} with {classes} classes")
@@ -109,7 +113,7 @@ def _check(shape: tuple[int, ...], lengths: Any, label_lengths: Any, blank: int)
         raise RuntimeError("log_probs tensor must not be empty")
 
 
-def _padded(targets: Any, label_lengths: Any, n: int) -> Any:
+def _padded(targets: Array, label_lengths: Array, n: int) -> Array:
     """The labels as a matrix, whichever way they came."""
     longest = int(label_lengths.max()) if n else 0
     if targets.ndim == 2:

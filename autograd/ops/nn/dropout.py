@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.operation import Operation
 from ...core.primitive import primitive
 from ...core.random import keep_mask
+from ...core.tensor import Tensor
+from ...core.types import Context, Gradients
 from .._pointwise import overwrite
 from ..shape import clone, reshape
 from .activation import SELU_ALPHA, SELU_SCALE
@@ -22,7 +25,7 @@ class Dropout(Operation, name="NativeDropout"):
     """x * scale where kept, 0 elsewhere."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, keep: Any, *, scale: float) -> Any:
+    def forward(ctx: Context, x: Array, keep: Array, *, scale: float) -> Array:
         """One product with the mask, which has one byte an element."""
         ctx.save(keep)
         ctx.scale = scale
@@ -31,7 +34,7 @@ class Dropout(Operation, name="NativeDropout"):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Array) -> Gradients:
         """The gradient through the same mask and scale."""
         (keep,) = ctx.values
         return Dropout.apply(g, keep, scale=ctx.scale), None
@@ -42,7 +45,7 @@ def _checked(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _dropped(input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:
+def _dropped(input: Tensor, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Tensor:
     """The mask has `shape`, which broadcasts to the input's."""
     if not training or p == 0:
         return input
@@ -55,20 +58,20 @@ def _dropped(input: Any, p: float, training: bool, inplace: bool, shape: tuple[i
     return Dropout.apply(input, keep, scale=scale)
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Each element is 0 with probability p, else divided by 1 - p; input itself if not training."""
     _checked(p)
     return _dropped(input, p, training, inplace, input.shape)
 
 
-def _channels(input: Any) -> tuple[int, ...]:
+def _channels(input: Tensor) -> tuple[int, ...]:
     """One mask element for each sample and channel."""
     if input.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     return (*input.shape[:2], *[1] * (input.ndim - 2))
 
 
-def _feature_dropout(input: Any, p: float, training: bool, inplace: bool, batched: int) -> Any:
+def _feature_dropout(input: Tensor, p: float, training: bool, inplace: bool, batched: int) -> Tensor:
     """Whole channels; `batched` is the number of dimensions with a batch, one fewer is one sample."""
     _checked(p)
     if input.ndim == batched - 1:
@@ -77,7 +80,7 @@ def _feature_dropout(input: Any, p: float, training: bool, inplace: bool, batche
     return _dropped(input, p, training, inplace, _channels(input))
 
 
-def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Whole channels of (n, c, length) or (c, length) are 0 with probability p."""
     _checked(p)
     if input.ndim not in (2, 3):
@@ -87,7 +90,7 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _feature_dropout(input, p, training, inplace, 3)
 
 
-def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Whole channels of (n, c, h, w) are 0 with probability p; three dimensions are taken as (n, c, length)."""
     _checked(p)
     if input.ndim not in (3, 4):
@@ -101,7 +104,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _dropped(input, p, training, inplace, _channels(input))
 
 
-def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Whole channels of (n, c, d, h, w), or (c, d, h, w), are 0 with probability p."""
     _checked(p)
     if input.ndim not in (4, 5):
@@ -111,7 +114,7 @@ def dropout3d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
     return _feature_dropout(input, p, training, inplace, 5)
 
 
-def _alpha(input: Any, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Any:
+def _alpha(input: Tensor, p: float, training: bool, inplace: bool, shape: tuple[int, ...]) -> Tensor:
     """Dropped ones go to selu's lower limit; scaled and shifted so that mean 0 and variance 1 stay."""
     if not training or p == 0:
         return input
@@ -126,17 +129,17 @@ def _alpha(input: Any, p: float, training: bool, inplace: bool, shape: tuple[int
 
 
 @primitive
-def _floors(keep: Any, scale: float, p: float, dtype: Any) -> Any:
+def _floors(keep: Array, scale: float, p: float, dtype: np.dtype[Any]) -> Array:
     return np.asarray(scale * FLOOR * (~keep - p)).astype(dtype)
 
 
-def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean 0 and variance 1, for networks of selu."""
     _checked(p)
     return _alpha(input, p, training, inplace, input.shape)
 
 
-def feature_alpha_dropout(input: Any, p: float = 0.5, training: bool = False, inplace: bool = False) -> Any:
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """alpha_dropout of whole channels."""
     _checked(p)
     return _alpha(input, p, training, inplace, _channels(input) if training else input.shape)

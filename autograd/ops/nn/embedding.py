@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.graph import shared_counter
 from ...core.operation import Operation
 from ...core.primitive import primitive, value_read
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.scatter import inside
 from ...kernels.segments import add_rows, first_largest
 from ..index.indexing import getitem
@@ -22,14 +24,14 @@ class Embedding(Operation):
     """weight[index]: rows of a table."""
 
     @staticmethod
-    def forward(ctx: Any, weight: Any, index: Any, shares: Any) -> Any:
+    def forward(ctx: Context, weight: Array, index: Array, shares: Array | None) -> Array:
         """np.take of the rows."""
         ctx.save(index, shares)
         ctx.rows = weight.shape[0]
         return np.take(weight, index, axis=0)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Each row adds up what its uses got."""
         index, shares = ctx.values
         return EmbeddingDenseBackward.apply(g, index, shares, rows=ctx.rows), None, None
@@ -39,7 +41,7 @@ class EmbeddingDenseBackward(Operation):
     """Zeros with g added at the rows of index, divided by shares (0: left out), the adjoint of Embedding."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, index: Any, shares: Any, *, rows: int) -> Any:
+    def forward(ctx: Context, g: Array, index: Array, shares: Array | None, *, rows: int) -> Array:
         """kernels.segments.add_rows() sums by sorted index."""
         ctx.save(index, shares)
         if shares is not None:
@@ -47,21 +49,21 @@ class EmbeddingDenseBackward(Operation):
         return add_rows(g.reshape(index.size, g.shape[-1]), index.reshape(-1), rows)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Look up again."""
         index, shares = ctx.values
         out = Embedding.apply(g, index, None)
         return out if shares is None else divided(out, shares), None, None
 
 
-def divided(g: Any, shares: Any) -> Any:
+def divided(g: Array, shares: Array) -> Array:
     """g / shares along the last dimension, 0 where a share is 0."""
     factor = np.where(shares == 0, 0, 1 / np.maximum(shares, 1)).astype(g.dtype)
     return passing(g * factor[..., None], (shares != 0)[..., None])
 
 
 @primitive
-def _shares(index: Any, rows: int, padding_idx: int | None, by_frequency: bool) -> Any:
+def _shares(index: Array, rows: int, padding_idx: int | None, by_frequency: bool) -> Array | None:
     """What to divide the gradient of each use by; 0 where it does not count. None: by nothing."""
     if padding_idx is None and not by_frequency:
         return None
@@ -69,13 +71,13 @@ def _shares(index: Any, rows: int, padding_idx: int | None, by_frequency: bool) 
     return counts if padding_idx is None else np.where(index == padding_idx, 0, counts)
 
 
-def _table(weight: Any) -> None:
+def _table(weight: Tensor) -> None:
     """RuntimeError unless weight is a matrix."""
     if weight.ndim != 2:
         raise RuntimeError(f"'weight' must be 2-D, got {list(weight.shape)}")
 
 
-def _checked(index: Any, weight: Any, name: str) -> Any:
+def _checked(index: Tensor, weight: Tensor, name: str) -> Array:
     """The array of indices, in range."""
     if not isinstance(index, Tensor) or index.dtype.kind not in "iu":
         got = index.dtype if isinstance(index, Tensor) else type(index).__name__
@@ -85,7 +87,7 @@ def _checked(index: Any, weight: Any, name: str) -> Any:
 
 
 @primitive
-def _in_range(a: Any, rows: int, name: str) -> None:
+def _in_range(a: Array, rows: int, name: str) -> None:
     """An error unless all indices name rows: IndexError from embedding, RuntimeError from embedding_bag."""
     if a.size and not inside(a, rows):
         if name == "embedding":
@@ -106,7 +108,7 @@ def checked_padding_idx(padding_idx: int | None, rows: int, name: str) -> int | 
     return padding_idx % rows
 
 
-def renorm_rows(weight: Any, index: Any, max_norm: float, norm_type: float) -> None:
+def renorm_rows(weight: Tensor, index: Array, max_norm: float, norm_type: float) -> None:
     """Scale the rows used down to norm max_norm, in place, where theirs is larger."""
     value_read("max_norm of an embedding")
     used = np.unique(index)
@@ -122,8 +124,8 @@ def _refuse_sparse(sparse: bool, name: str) -> None:
         raise NotImplementedError(f"{name}(sparse=True): gradients are dense here; leave sparse=False")
 
 
-def embedding(input: Any, weight: Any, padding_idx: int | None = None, max_norm: float | None = None,
-              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Any:
+def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+              norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
     """The rows of weight (rows, d) that input (any shape, integers) names: shape (*input.shape, d).
 
     The row padding_idx gets no gradient. max_norm scales used rows down, in place, before the look-up.
@@ -144,21 +146,22 @@ class EmbeddingBag(Operation):
     """Rows (m, d) added up by their group numbers (m,): (n, d)."""
 
     @staticmethod
-    def forward(ctx: Any, rows: Any, groups: Any, *, n: int) -> Any:
+    def forward(ctx: Context, rows: Array, groups: Array, *, n: int) -> Array:
         """kernels.segments.add_rows() sums by sorted group."""
         ctx.save(groups)
         return add_rows(rows, groups, n)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Each row gets its group's gradient."""
         (groups,) = ctx.values
         return Embedding.apply(g, groups, None), None
 
 
-def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float | None = None, norm_type: float = 2,
-                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Any = None,
-                  include_last_offset: bool = False, padding_idx: int | None = None) -> Any:
+def embedding_bag(input: Any, weight: Tensor, offsets: Any = None, max_norm: float | None = None, norm_type: float = 2,
+                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+                  per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
+                  padding_idx: int | None = None) -> Tensor:
     """The sum, mean or maximum of rows of weight, bag by bag: (bags, d).
 
     Bags are the rows of a matrix `input`, or the stretches of a vector that begin at `offsets`. padding_idx is left out of
@@ -203,14 +206,14 @@ def embedding_bag(input: Any, weight: Any, offsets: Any = None, max_norm: float 
     return out / counts[:, None]
 
 
-def _largest(rows: Any, groups: Any, n: int) -> Any:
+def _largest(rows: Tensor, groups: Array, n: int) -> Tensor:
     """The largest of each group and column."""
     present, numbers = first_largest(rows.array, groups)
     picked = getitem(rows, (numbers, np.arange(rows.shape[1])))
     return EmbeddingBag.apply(picked, present, n=n)
 
 
-def _check_bag_arguments(input: Any, per_sample_weights: Any, mode: str, scale_grad_by_freq: bool) -> None:
+def _check_bag_arguments(input: Tensor, per_sample_weights: Tensor | None, mode: str, scale_grad_by_freq: bool) -> None:
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"mode has to be one of sum, mean or max, not {mode!r}")
     if mode == "max" and scale_grad_by_freq:
@@ -225,7 +228,7 @@ def _check_bag_arguments(input: Any, per_sample_weights: Any, mode: str, scale_g
                          f"must have the same shape as the input ({list(input.shape)})")
 
 
-def _lengths(input: Any, offsets: Any, include_last_offset: bool) -> Any:
+def _lengths(input: Tensor, offsets: Tensor | None, include_last_offset: bool) -> Array:
     """How many indices each bag has."""
     if input.ndim == 2:
         if offsets is not None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
+from ...base.types import Array, SizeLike
 from ...core.operation import Operation
+from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import convolution as kernels
 from ...kernels.windows import Slide
 from ..shape import reshape, unsqueeze
@@ -16,13 +18,13 @@ class Im2Col(Operation):
     """The patches of x (n, c, h, w) as columns (n, c * kh * kw, windows)."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, slide: Slide) -> Any:
+    def forward(ctx: Context, x: Array, *, slide: Slide) -> Array:
         """The kernel unfold."""
         ctx.slide, ctx.plane = slide, x.shape[2:]
         return kernels.unfold(x, slide)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Added up again."""
         return Col2Im.apply(g, plane=ctx.plane, slide=ctx.slide)
 
@@ -31,18 +33,19 @@ class Col2Im(Operation):
     """Columns added up where Im2Col takes them, its adjoint."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, plane: Sizes, slide: Slide) -> Any:
+    def forward(ctx: Context, x: Array, *, plane: Sizes, slide: Slide) -> Array:
         """The kernel fold."""
         ctx.slide = slide
         return kernels.fold(x, plane, slide)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Taken apart again."""
         return Im2Col.apply(g, slide=ctx.slide)
 
 
-def sliding(name: str, plane: Sizes, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Slide:
+def sliding(name: str, plane: Sizes, kernel_size: SizeLike, dilation: SizeLike, padding: SizeLike,
+            stride: SizeLike) -> Slide:
     """How the kernel slides over a plane (h, w)."""
     kernel, dilation = ints(kernel_size, 2, "kernel_size"), ints(dilation, 2, "dilation")
     padding, stride = ints(padding, 2, "padding"), ints(stride, 2, "stride")
@@ -59,7 +62,8 @@ def sliding(name: str, plane: Sizes, kernel_size: Any, dilation: Any, padding: A
     return Slide(kernel, stride, padding, dilation, outs)
 
 
-def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+def unfold(input: Tensor, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0,
+           stride: SizeLike = 1) -> Tensor:
     """The patches of input (n, c, h, w) or (c, h, w) as columns (n, c * kh * kw, windows)."""
     if input.ndim not in (3, 4) or 0 in input.shape[input.ndim - 3:]:
         raise RuntimeError(f"unfold: Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
@@ -71,7 +75,8 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     return Im2Col.apply(input, slide=slide)
 
 
-def fold(input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+def fold(input: Tensor, output_size: SizeLike, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0,
+         stride: SizeLike = 1) -> Tensor:
     """Columns (n, c * kh * kw, windows), or without n, added up to (n, c, *output_size) where unfold takes them."""
     plane = ints(output_size, 2, "output_size")
     if min(plane) < 1:

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array, DTypeLike
 from ...core.primitive import primitive
 from ...core.random import default_generator
+from ...core.tensor import Tensor
 from ..shape import wrap_dim
 from .softmax import log_softmax as log_softmax_of
 from .softmax import softmax as softmax_of
@@ -22,23 +24,23 @@ def _chosen(name: str, dim: int | None, ndim: int, _stacklevel: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DTypeLike = None) -> Tensor:
     """exp(input) over its sum along `dim`."""
     return softmax_of(input, dim if dim is not None else _chosen("softmax", dim, input.ndim, _stacklevel), dtype=dtype)
 
 
-def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DTypeLike = None) -> Tensor:
     """softmax() of the negated input along `dim`."""
     return softmax_of(-input, dim if dim is not None else _chosen("softmin", dim, input.ndim, _stacklevel), dtype=dtype)
 
 
-def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: DTypeLike = None) -> Tensor:
     """log(softmax(input)), computed without losing small ones."""
     dim = dim if dim is not None else _chosen("log_softmax", dim, input.ndim, _stacklevel)
     return log_softmax_of(input, dim, dtype=dtype)
 
 
-def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
     """A soft sample of a category: softmax((logits + Gumbel noise) / tau).
 
     hard: the sample itself, as 0 and 1, with the gradient of the soft one.
@@ -50,12 +52,12 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
 
 
 @primitive
-def _noise(shape: Any, dtype: Any) -> Any:
+def _noise(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     return np.asarray(-np.log(default_generator().numpy.standard_exponential(shape))).astype(dtype)
 
 
 @primitive
-def _picked(soft: Any, dim: int) -> Any:
+def _picked(soft: Array, dim: int) -> Array:
     """1 at the largest, else 0."""
     picked = np.zeros_like(soft)
     np.put_along_axis(picked, np.expand_dims(np.argmax(soft, axis=dim), dim), 1, axis=dim)

@@ -6,6 +6,9 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from ...base.types import SizeLike
+from ...core.tensor import Tensor
+
 Sizes = tuple[int, ...]
 INTEGER = {int}
 
@@ -31,7 +34,7 @@ def by(sizes: Sequence[int]) -> str:
     return "x".join(map(str, sizes))
 
 
-def pool_ints(name: str, what: str, value: Any, count: int) -> Sizes:
+def pool_ints(name: str, what: str, value: SizeLike, count: int) -> Sizes:
     """ints(), with the words of pooling for what is wrong."""
     try:
         return ints(value, count, what)
@@ -40,14 +43,14 @@ def pool_ints(name: str, what: str, value: Any, count: int) -> Sizes:
                            f"{value}") from None
 
 
-def check_pool_input(name: str, input: Any, dims: int) -> None:
+def check_pool_input(name: str, input: Tensor, dims: int) -> None:
     """RuntimeError unless input is (n, c, *plane) or (c, *plane), with nothing empty but the batch."""
     if input.ndim not in (dims + 1, dims + 2) or 0 in input.shape[input.ndim - dims - 1:]:
         raise RuntimeError(f"{name}: Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with optional 0 dim batch size "
                            f"for input, but got: {list(input.shape)}")
 
 
-def full_sizes(name: str, input: Any, output_size: Any, dims: int) -> Sizes:
+def full_sizes(name: str, input: Tensor, output_size: Any, dims: int) -> Sizes:
     """The output sizes of adaptive pooling: None stands for the input's."""
     if input.ndim not in (dims + 1, dims + 2):
         raise RuntimeError(f"{name}: Expected {dims + 1}D or {dims + 2}D tensor, but got {list(input.shape)}")

@@ -7,14 +7,17 @@ Written in recorded operations, it has derivatives of any order to both.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import grid_sample as kernels
 from ..linalg.matmul import matmul
 from ..pointwise.arithmetic import weighted
@@ -30,18 +33,18 @@ class GridSampler(Operation):
     """A piecewise linear function of x: `value` with its `slope` at each element."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, value: Any, slope: Any) -> Any:
+    def forward(ctx: Context, x: Array, *, value: Array, slope: Array) -> Array:
         """What was computed already."""
         ctx.slope = slope
         return value
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """g times the slope."""
         return g * ctx.slope
 
 
-def taken(input: Any, places: list[Any]) -> Any:
+def taken(input: Tensor, places: list[Any]) -> Tensor:
     """The pixels of input (n, c, *plane) at whole positions, one array (n, points) for each dimension; 0 outside."""
     index, valid = kernels.flat_index(places, tuple(input.shape[2:]))
     n, c = input.shape[:2]
@@ -50,20 +53,20 @@ def taken(input: Any, places: list[Any]) -> Any:
     return values if valid.all() else where(np.broadcast_to(valid[:, None], every), values, 0.0)
 
 
-def cubic_weights(t: Any) -> list[Any]:
+def cubic_weights(t: Tensor) -> list[Any]:
     """Keys' weights (a = -3/4) of the pixels at -1, 0, 1, 2 for a point at t between 0 and 1."""
     a = -0.75
 
-    def near(s: Any) -> Any:
+    def near(s: Tensor) -> Tensor:
         return ((a + 2) * s - (a + 3)) * s * s + 1
 
-    def far(s: Any) -> Any:
+    def far(s: Tensor) -> Tensor:
         return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a
 
     return [far(t + 1), near(t), near(1 - t), far(2 - t)]
 
 
-def corners_of(coordinate: Any, size: int, mode: str, padding: str, align: bool) -> list[tuple[Any, Any]]:
+def corners_of(coordinate: Tensor, size: int, mode: str, padding: str, align: bool) -> list[tuple[Any, Any]]:
     """(whole position, weight) of the pixels along one dimension that a point is made of."""
     data = coordinate.array if isinstance(coordinate, Tensor) else coordinate
     place, slope = kernels.pixels(data, size, align)
@@ -79,7 +82,7 @@ def corners_of(coordinate: Any, size: int, mode: str, padding: str, align: bool)
     return [(kernels.within(low + k - 1, size, padding, align)[0], w) for k, w in enumerate(cubic_weights(t))]
 
 
-def sampled(input: Any, grid: Any, mode: str, padding: str, align: bool) -> Any:
+def sampled(input: Tensor, grid: Tensor, mode: str, padding: str, align: bool) -> Tensor:
     """grid_sample() of arguments that have been checked."""
     n, c = input.shape[:2]
     plane = tuple(input.shape[2:])
@@ -98,8 +101,8 @@ def sampled(input: Any, grid: Any, mode: str, padding: str, align: bool) -> Any:
 
 
 @casts_float32
-def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str = "zeros",
-                align_corners: bool | None = None) -> Any:
+def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
+                align_corners: bool | None = None) -> Tensor:
     """input (n, c, h, w) at the points of grid (n, h', w', 2), whose last dimension holds x and y from -1 to 1.
 
     Or input (n, c, d, h, w) and grid (n, d', h', w', 3) with x, y, z. mode: bilinear, nearest, bicubic (4-D only).
@@ -118,7 +121,7 @@ def grid_sample(input: Any, grid: Any, mode: str = "bilinear", padding_mode: str
     return sampled(input, grid, mode, padding_mode, bool(align_corners))
 
 
-def check_grid(input: Any, grid: Any, mode: str) -> None:
+def check_grid(input: Tensor, grid: Tensor, mode: str) -> None:
     """RuntimeError unless input and grid fit."""
     shapes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
     if input.dtype != grid.dtype:
@@ -141,27 +144,27 @@ def check_grid(input: Any, grid: Any, mode: str) -> None:
 
 
 @casts_float32
-def grid_sampler(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
     """grid_sample with its modes as numbers: bilinear, nearest, bicubic; zeros, border, reflection."""
     check_grid(input, grid, MODES[interpolation_mode])
     return sampled(input, grid, MODES[interpolation_mode], PADDINGS[padding_mode], align_corners)
 
 
 @casts_float32
-def grid_sampler_2d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
     """grid_sampler of input (n, c, h, w)."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 @casts_float32
-def grid_sampler_3d(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Tensor:
     """grid_sampler of input (n, c, d, h, w)."""
     return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 # --- grids of affine maps --------------------------------------------------------------------------------------------
 
-def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any:
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
     """The grid for grid_sample that theta (n, 2, 3) makes of size (n, c, h, w); or theta (n, 3, 4), size (n, c, d, h, w)."""
     size = tuple(int(s) for s in size)
     if align_corners is None:
@@ -182,7 +185,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
     return affine_grid_generator(theta, size, align_corners)
 
 
-def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Any:
+def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """affine_grid without its checks."""
     n, plane = size[0], tuple(size[2:])
     if theta.shape[0] != n:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import SizeLike
 from ...core.tensor import Tensor, result
 from ...kernels import resampling as kernels
 from ...kernels.onednn.reorder import to_suggested_format
@@ -32,7 +33,8 @@ def each(value: Any, dims: int, plane: tuple[int, ...], name: str) -> tuple[Any,
     return tuple(value)
 
 
-def targets(plane: tuple[int, ...], size: Any, scale_factor: Any, recompute: bool) -> tuple[tuple[int, ...], Scales]:
+def targets(plane: tuple[int, ...], size: SizeLike | None, scale_factor: Any,
+            recompute: bool) -> tuple[tuple[int, ...], Scales]:
     """The output's sizes, and the scale along each dimension where it is not the quotient of sizes."""
     dims = len(plane)
     if (size is None) == (scale_factor is None):
@@ -50,9 +52,9 @@ def targets(plane: tuple[int, ...], size: Any, scale_factor: Any, recompute: boo
     return outs, (None,) * dims if recompute else scales
 
 
-def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
+def interpolate(input: Tensor, size: SizeLike | None = None, scale_factor: Any = None, mode: str = "nearest",
                 align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
-                antialias: bool = False) -> Any:
+                antialias: bool = False) -> Tensor:
     """input (n, c, *plane) in another size, given as `size` or by `scale_factor`, for planes of 1 to 3 dimensions.
 
     mode: nearest, nearest-exact, area; linear (3-d input), bilinear, bicubic (4-d), trilinear (5-d).
@@ -81,8 +83,8 @@ def interpolate(input: Any, size: Any = None, scale_factor: Any = None, mode: st
     return resized(input, plane, outs, scales, mode, bool(align_corners), antialias)
 
 
-def resized(input: Any, plane: tuple[int, ...], outs: tuple[int, ...], scales: Scales, mode: str, corners: bool,
-            antialias: bool) -> Any:
+def resized(input: Tensor, plane: tuple[int, ...], outs: tuple[int, ...], scales: Scales, mode: str, corners: bool,
+            antialias: bool) -> Tensor:
     """The interpolation itself, once all is known."""
     if min(plane) < 1 or min(outs) < 1:
         raise RuntimeError(f"Input and output sizes should be greater than 0, but got input {list(plane)} and output "
@@ -106,20 +108,20 @@ def resized(input: Any, plane: tuple[int, ...], outs: tuple[int, ...], scales: S
     return Upsample.apply(input, maps=tuple(maps), lines=lines)
 
 
-def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-             align_corners: bool | None = None) -> Any:
+def upsample(input: Tensor, size: SizeLike | None = None, scale_factor: Any = None, mode: str = "nearest",
+             align_corners: bool | None = None) -> Tensor:
     """The old name of interpolate."""
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_nearest(input: Tensor, size: Sequence[int] | None = None, scale_factor: float | None = None) -> Tensor:
     """The old name of interpolate(mode="nearest")."""
     warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
-def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) -> Any:
+def upsample_bilinear(input: Tensor, size: Sequence[int] | None = None, scale_factor: float | None = None) -> Tensor:
     """The old name of interpolate(mode="bilinear", align_corners=True)."""
     warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import promote
+from ...base.types import Array
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.primitive import data_dependent, primitive, shortcut
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import softmax as kernel
 from ...kernels.activations import logit_loss
 from ...kernels.halves import converted
@@ -39,7 +41,7 @@ from .softmax import log_softmax, softmax
 REDUCTIONS = ("none", "mean", "sum")
 
 
-def chosen(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
+def chosen(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> str:
     """The reduction asked for. size_average and reduce, deprecated, override it."""
     if size_average is not None or reduce is not None:
         average = size_average is None or size_average
@@ -51,12 +53,12 @@ def chosen(reduction: str, size_average: Any = None, reduce: Any = None) -> str:
     return reduction
 
 
-def reduced(losses: Any, reduction: str) -> Any:
+def reduced(losses: Tensor, reduction: str) -> Tensor:
     """Losses as they are, their mean or their sum."""
     return losses if reduction == "none" else mean(losses) if reduction == "mean" else sum(losses)
 
 
-def alike(input: Any, target: Any) -> tuple[Any, Any]:
+def alike(input: Tensor, target: Tensor) -> tuple[Any, Any]:
     """Both broadcast to one shape and cast to one dtype, with a warning if the shapes differ."""
     if input.shape != target.shape:
         warnings.warn(f"Using a target size ({list(target.shape)}) that is different to the input size "
@@ -83,7 +85,7 @@ class NllLoss(Operation):
     joins = ((0,), ())
 
     @staticmethod
-    def forward(ctx: Any, logp: Any, target: Any, *, weights: Any, total: Any) -> Any:
+    def forward(ctx: Context, logp: Array, target: Array, *, weights: Array | None, total: Array | None) -> Array:
         """One element picked from each row."""
         ctx.save(target)
         ctx.shape, ctx.given = logp.shape, (weights, total)
@@ -98,7 +100,7 @@ class NllLoss(Operation):
         return np.asarray(np.add.reduce(out, dtype=wide) / total).astype(logp.dtype, copy=False)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """-g * weight at the picked element."""
         (target,) = ctx.values
         weights, total = ctx.given
@@ -114,7 +116,7 @@ class NllLossBackward(Operation):
     """Zeros of `shape` (n, c) with g[i] at [i, target[i]]; the adjoint of picking one element a row."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, target: Any, *, shape: tuple[int, int]) -> Any:
+    def forward(ctx: Context, g: Array, target: Array, *, shape: tuple[int, int]) -> Array:
         """One assignment into zeros."""
         ctx.save(target)
         out = np.zeros(shape, g.dtype)
@@ -122,7 +124,7 @@ class NllLossBackward(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The elements gathered at the same places."""
         (target,) = ctx.values
         return GatherRows.apply(g, target), None
@@ -132,14 +134,14 @@ class GatherRows(Operation, name="Gather"):
     """x[i, target[i]] for each row of x (n, c)."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, target: Any) -> Any:
+    def forward(ctx: Context, x: Array, target: Array) -> Array:
         """Indexing by rows."""
         ctx.save(target)
         ctx.shape = x.shape
         return take_per_row(x, target)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The gradient put back where it was gathered."""
         (target,) = ctx.values
         return NllLossBackward.apply(g, target, shape=ctx.shape), None
@@ -149,7 +151,7 @@ class CrossEntropy(Operation):
     """logsumexp(x) - x[target] for each row, times weights[i]; or the sum of these over `total`, if that is given."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, target: Any, *, weights: Any, total: Any) -> Any:
+    def forward(ctx: Context, x: Array, target: Array, *, weights: Array | None, total: Array | None) -> Array:
         """Kept for an ordinary backward pass: the exponentials (the largest elements where there is a kernel) and their
         sums. Half precision in single.
         """
@@ -171,7 +173,7 @@ class CrossEntropy(Operation):
         return np.asarray((out if total is None else np.add.reduce(out) / total).astype(x.dtype, copy=False))
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """(softmax - one hot), each row times its part of g."""
         x, target, (powers, sums) = ctx.values
         weights, total = ctx.given
@@ -193,8 +195,8 @@ class CrossEntropy(Operation):
 
 
 @casts_float32
-def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
-             reduce: Any = None, reduction: str = "mean") -> Any:
+def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+             ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """-input[i, target[i]], weighted by class; input (n, c, ...) log probabilities, target (n, ...) class numbers.
 
     The mean is over the weights of the targets, ignored ones left out. IndexError for a target outside [0, c).
@@ -207,18 +209,18 @@ def nll_loss(input: Any, target: Any, weight: Any = None, size_average: Any = No
     return reshape(losses, target.shape) if total is None else losses
 
 
-def _total(weights: Any, t: Any) -> Any:
+def _total(weights: Array | None, t: TensorOrArray) -> Any:
     """What a mean is over."""
     return np.float64(len(t)) if weights is None else _sum(weights)
 
 
 @primitive
-def _sum(weights: Any) -> Any:
+def _sum(weights: Array) -> Any:
     """Their sum, a number of their dtype."""
     return np.asarray(weights.sum(), weights.dtype)[()]
 
 
-def _rows(input: Any, target: Any) -> Any:
+def _rows(input: Tensor, target: Tensor) -> Tensor:
     """input (n, c, ...) or (c,) as a matrix of a row for each target."""
     if input.ndim < 2:
         if input.ndim == 0:
@@ -238,7 +240,8 @@ def _rows(input: Any, target: Any) -> Any:
     return reshape(movedim(input, 1, -1), (target.array.size, input.shape[1]))
 
 
-def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: Any) -> tuple[Any, Any]:
+def _counted(target: Tensor, classes: int, weight: Tensor | None, ignore_index: int,
+             dtype: np.dtype[Any]) -> tuple[Any, Any]:
     """The targets as a vector, ignored ones as 0, and what each counts; None for 1. As they are they stay a Tensor: a write
     to them before backward is noticed."""
     t = target.array.reshape(-1)
@@ -262,7 +265,7 @@ def _counted(target: Any, classes: int, weight: Any, ignore_index: int, dtype: A
 
 
 @primitive
-def _which_count(t: Any, classes: int, ignore_index: int) -> Any:
+def _which_count(t: Array, classes: int, ignore_index: int) -> Array:
     """Targets that are not to be ignored; IndexError if one of these is wrong."""
     counted = t != ignore_index
     wrong = counted & ((t < 0) | (t >= classes))
@@ -272,26 +275,26 @@ def _which_count(t: Any, classes: int, ignore_index: int) -> Any:
 
 
 @primitive
-def _zeroed(counted: Any, t: Any) -> Any:
+def _zeroed(counted: Array, t: Array) -> Array:
     """The targets, 0 where they do not count."""
     return np.where(counted, t, 0)
 
 
 @primitive
-def _class_weights(weight: Any, t: Any, dtype: Any) -> Any:
+def _class_weights(weight: Tensor, t: Array, dtype: np.dtype[Any]) -> Array:
     """The weight of each target's class."""
     return weight.array[t].astype(dtype)
 
 
 @primitive
-def _weights(counted: Any, t: Any, weight: Any, dtype: Any) -> Any:
+def _weights(counted: Array, t: Array, weight: Tensor | None, dtype: np.dtype[Any]) -> Array:
     """What each target counts, by its class, if it does."""
     ones = counted.astype(dtype)
     return ones if weight is None else ones * _class_weights(weight, t, dtype)
 
 
 @shortcut
-def _all_count(t: Any, classes: int, ignore_index: int) -> bool:
+def _all_count(t: Array, classes: int, ignore_index: int) -> bool:
     """Whether all targets are classes, and none may be one that is ignored."""
     if 0 <= ignore_index < classes:
         return not t.size
@@ -299,8 +302,9 @@ def _all_count(t: Any, classes: int, ignore_index: int) -> bool:
 
 
 @casts_float32
-def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100,
-                  reduce: Any = None, reduction: str = "mean", label_smoothing: float = 0.0) -> Any:
+def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+                  ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
+                  label_smoothing: float = 0.0) -> Tensor:
     """-log softmax(input)[target]: input (n, c, ...) or (c,), target class numbers (n, ...) or probabilities as input.
 
     With class numbers the mean is over the weights of the targets that count; with probabilities over n.
@@ -324,13 +328,13 @@ def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any
     return (1 - label_smoothing) * loss + label_smoothing * _smooth(rows, target, weight, ignore_index, total)
 
 
-def _nothing(rows: Any, target: Any, reduction: str) -> Any:
+def _nothing(rows: Tensor, target: Tensor, reduction: str) -> Tensor:
     """The loss of no rows."""
     none = sum(rows, 1) if rows.shape[1] else sum(rows) * np.ones(rows.shape[0], rows.dtype)
     return reshape(none, target.shape) if reduction == "none" else sum(none) * (math.nan if reduction == "mean" else 1.0)
 
 
-def _smooth(rows: Any, target: Any, weight: Any, ignore_index: int, total: Any) -> Any:
+def _smooth(rows: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, total: Array | None) -> Tensor:
     """The loss against equal probabilities for all classes, of the targets that count."""
     logp = log_softmax(rows, 1)
     losses = -sum(logp if weight is None else logp * weight, 1) / float(rows.shape[1])
@@ -341,13 +345,13 @@ def _smooth(rows: Any, target: Any, weight: Any, ignore_index: int, total: Any) 
 
 
 @primitive
-def _not_ignored(t: Any, ignore_index: int) -> Any:
+def _not_ignored(t: Array, ignore_index: int) -> Array:
     """Which targets differ from ignore_index."""
     return t != ignore_index
 
 
-def _soft_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str,
-                        label_smoothing: float) -> Any:
+def _soft_cross_entropy(input: Tensor, target: Tensor, weight: Any, ignore_index: int, reduction: str,
+                        label_smoothing: float) -> Tensor:
     """Cross entropy against probabilities."""
     if target.dtype.kind not in "fV":
         raise RuntimeError(f"Expected floating point type for target with class probabilities, got {target.dtype}")
@@ -369,9 +373,9 @@ def _soft_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int,
     return reduced(losses, reduction)
 
 
-def linear_cross_entropy(input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
-                         reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0,
-                         options: Any = None) -> Any:
+def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
+                         weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
+                         label_smoothing: float = 0.0, options: Any = None) -> Tensor:
     """cross_entropy(linear(input, linear_weight, linear_bias), target), for input (n, k) or (k,), linear_weight (c, ..., k).
 
     `options` says how PyTorch cuts the work up to save memory; the result does not depend on it, and it is not needed here.
@@ -395,7 +399,7 @@ class BinaryCrossEntropy(Operation):
     """-(t log(x) + (1 - t) log(1 - x)), each logarithm at least -100."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, t: Any) -> Any:
+    def forward(ctx: Context, x: Array, t: Array) -> Array:
         """No reduction here."""
         ctx.save(x, t)
         one = np.maximum(np.log(x), SMALLEST_LOG)
@@ -403,7 +407,7 @@ class BinaryCrossEntropy(Operation):
         return np.asarray((t - 1) * other - t * one, x.dtype)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """(x - t) / (x (1 - x)), the divisor at least 1e-12; log(1 - x) - log(x)."""
         x, t = ctx.values
         gx = gt = None
@@ -417,8 +421,8 @@ class BinaryCrossEntropy(Operation):
 
 
 @casts_float32
-def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
-                         reduction: str = "mean") -> Any:
+def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """-(target log(input) + (1 - target) log(1 - input)), input being probabilities."""
     reduction = chosen(reduction, size_average, reduce)
     if target.shape != input.shape:
@@ -434,7 +438,7 @@ def binary_cross_entropy(input: Any, target: Any, weight: Any = None, size_avera
 
 
 @primitive
-def _probabilities(a: Any) -> None:
+def _probabilities(a: Array) -> None:
     """RuntimeError for numbers that are no probabilities."""
     if ((a < 0) | (a > 1)).any():                    # nan is let pass
         raise RuntimeError("all elements of input should be between 0 and 1; apply sigmoid, or use "
@@ -445,7 +449,7 @@ class BinaryCrossEntropyWithLogits(Operation):
     """-(t log s + (1 - t) log(1 - s)), s = sigmoid(x), without overflow."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, t: Any) -> Any:
+    def forward(ctx: Context, x: Array, t: Array) -> Array:
         """max(x, 0) - x t + log(1 + exp(-|x|))."""
         ctx.save(x, t)
         quick = logit_loss(x, t)
@@ -459,15 +463,16 @@ class BinaryCrossEntropyWithLogits(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """sigmoid(x) - t, and -x."""
         x, t = ctx.values
         return g * (sigmoid(x) - t) if ctx.needs(0) else None, -g * x if ctx.needs(1) else None
 
 
 @casts_float32
-def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, size_average: Any = None,
-                                     reduce: Any = None, reduction: str = "mean", pos_weight: Any = None) -> Any:
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                     size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean",
+                                     pos_weight: Tensor | None = None) -> Tensor:
     """binary_cross_entropy(sigmoid(input), target), without overflow; pos_weight multiplies the part of target."""
     reduction = chosen(reduction, size_average, reduce)
     if target.shape != input.shape:
@@ -485,7 +490,8 @@ def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None
 
 
 @casts_float32
-def soft_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
+def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                     reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target input)), targets 1 and -1."""
     reduction = chosen(reduction, size_average, reduce)
     if target.shape != input.shape:
@@ -494,8 +500,9 @@ def soft_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: 
     return reduced(softplus(-target * input, 1, np.inf), reduction)
 
 
-def multilabel_soft_margin_loss(input: Any, target: Any, weight: Any = None, size_average: Any = None, reduce: Any = None,
-                                reduction: str = "mean") -> Any:
+def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
+                                size_average: bool | None = None, reduce: bool | None = None,
+                                reduction: str = "mean") -> Tensor:
     """binary_cross_entropy_with_logits, the mean over classes (the last dimension)."""
     reduction = chosen(reduction, size_average, reduce)
     losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
@@ -510,7 +517,7 @@ class MseLoss(Operation):
     real = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, y: Any, *, scale: float) -> Any:
+    def forward(ctx: Context, x: Array, y: Array, *, scale: float) -> Array:
         """One pass for the difference and one for its squares."""
         ctx.save(x, y)
         ctx.scale = scale
@@ -519,7 +526,7 @@ class MseLoss(Operation):
             return np.asarray(np.vdot(difference, difference) * scale, x.dtype)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """2 scale (x - y) g, and minus that."""
         x, y = ctx.values
         if isinstance(g, Tensor):
@@ -531,8 +538,8 @@ class MseLoss(Operation):
 
 
 @casts_float32
-def mse_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-             weight: Any = None) -> Any:
+def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+             reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """(input - target)^2; weight multiplies each element, and the mean is over the weights."""
     reduction = chosen(reduction, size_average, reduce)
     input, target = alike(input, target)
@@ -545,12 +552,12 @@ def mse_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = No
     return _weighted(difference * difference, weight, reduction)
 
 
-def _floating(name: str, x: Any) -> None:
+def _floating(name: str, x: Tensor) -> None:
     if x.dtype.kind not in "fcV":
         raise NotImplementedError(f'"{name}" not implemented for {x.dtype}; cast to floating point first')
 
 
-def _weighted(losses: Any, weight: Any, reduction: str) -> Any:
+def _weighted(losses: Tensor, weight: Tensor | None, reduction: str) -> Tensor:
     """Losses times weights of their shape, reduced; the mean is over the sum of the weights."""
     if weight is None:
         return reduced(losses, reduction)
@@ -561,19 +568,19 @@ def _weighted(losses: Any, weight: Any, reduction: str) -> Any:
 
 
 @casts_float32
-def l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-            weight: Any = None) -> Any:
+def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+            reduction: str = "mean", weight: Any = None) -> Tensor:
     """|input - target|; weight multiplies each element, and the mean is over the weights."""
     reduction = chosen(reduction, size_average, reduce)
     input, target = alike(input, target)
     return _weighted(absolute(input - target), weight, reduction)
 
 
-def _within(d: Any, delta: float) -> Any:
+def _within(d: TensorOrArray, delta: float) -> Any:
     return d.clip(-delta, delta) if isinstance(d, (np.ndarray, np.generic)) else clamp(d, -delta, delta)
 
 
-def _huber_forward(d: Any, delta: float) -> Any:
+def _huber_forward(d: Array, delta: float) -> Array:
     inner = d.clip(-delta, delta)                    # d within, delta with d's sign beyond: the derivative, too
     return inner * (d - 0.5 * inner)
 
@@ -584,8 +591,8 @@ _smooth_l1 = pointwise("SmoothL1Loss", lambda d, beta: _huber_forward(d, beta) /
 
 
 @casts_float32
-def smooth_l1_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-                   beta: float = 1.0) -> Any:
+def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                   reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """d^2 / (2 beta) where d = |input - target| < beta, d - beta / 2 elsewhere."""
     reduction = chosen(reduction, size_average, reduce)
     input, target = alike(input, target)
@@ -597,7 +604,7 @@ def smooth_l1_loss(input: Any, target: Any, size_average: Any = None, reduce: An
 
 
 @casts_float32
-def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Any:
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
     """d^2 / 2 where d = |input - target| < delta, delta (d - delta / 2) elsewhere."""
     reduction = chosen(reduction)
     input, target = alike(input, target)
@@ -609,8 +616,9 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
 # --- likelihoods -------------------------------------------------------------------------------------------------------
 
 @casts_float32
-def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool = False, size_average: Any = None,
-                     eps: float = 1e-8, reduce: Any = None, reduction: str = "mean") -> Any:
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False,
+                     size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
+                     reduction: str = "mean") -> Tensor:
     """exp(input) - target input, or input - target log(input + eps) if not log_input.
 
     full adds Stirling's approximation of log(target!), where target > 1.
@@ -626,13 +634,13 @@ def poisson_nll_loss(input: Any, target: Any, log_input: bool = True, full: bool
 
 
 @primitive
-def _not_negative(var: Any) -> None:
+def _not_negative(var: Array) -> None:
     if (var < 0).any():
         raise ValueError("var has negative entry/entries")
 
 
-def gaussian_nll_loss(input: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6,
-                      reduction: str = "mean") -> Any:
+def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-6,
+                      reduction: str = "mean") -> Tensor:
     """(log(var) + (input - target)^2 / var) / 2, var at least eps; full adds log(2 pi) / 2."""
     if not isinstance(var, Tensor):
         if var < 0:
@@ -658,21 +666,21 @@ class Xlogy(Operation):
     """t log(t), 0 at 0."""
 
     @staticmethod
-    def forward(ctx: Any, t: Any) -> Any:
+    def forward(ctx: Context, t: Array) -> Array:
         """Without nan at 0."""
         ctx.save(t)
         return np.asarray(np.where(t == 0, 0, t * np.log(t)), t.dtype)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """log(t) + 1; PyTorch's nan at 0 included."""
         (t,) = ctx.values
         return g * where(t == 0, math.nan, log(t) + 1)
 
 
 @casts_float32
-def kl_div(input: Any, target: Any, size_average: Any = None, reduce: Any = None, reduction: str = "mean",
-           log_target: bool = False) -> Any:
+def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+           reduction: str = "mean", log_target: bool = False) -> Tensor:
     """target (log(target) - input), input being log probabilities, target too if log_target.
 
     reduction "batchmean" divides the sum by input.shape[0]: the divergence itself.
@@ -694,8 +702,8 @@ def kl_div(input: Any, target: Any, size_average: Any = None, reduce: Any = None
 
 
 @casts_float32
-def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_average: Any = None, reduce: Any = None,
-                         reduction: str = "mean") -> Any:
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
+                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """input where target is 1, max(0, margin - input) where it is -1."""
     reduction = chosen(reduction, size_average, reduce)
     losses = where(target != 1, _above_zero(margin - input), 0.0) + where(target != -1, input, 0.0)
@@ -703,8 +711,8 @@ def hinge_embedding_loss(input: Any, target: Any, margin: float = 1.0, size_aver
 
 
 @casts_float32
-def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
-                        reduce: Any = None, reduction: str = "mean") -> Any:
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average: bool | None = None,
+                        reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """max(0, -target (input1 - input2) + margin): target 1 wants input1 the larger, -1 input2."""
     reduction = chosen(reduction, size_average, reduce)
     if not input1.ndim == input2.ndim == target.ndim:
@@ -713,14 +721,14 @@ def margin_ranking_loss(input1: Any, input2: Any, target: Any, margin: float = 0
     return reduced(_above_zero(-target * (input1 - input2) + margin), reduction)
 
 
-def _above_zero(x: Any) -> Any:
+def _above_zero(x: Tensor) -> Tensor:
     """max(x, 0) with clamp's gradient, which passes at 0."""
     return where(x < 0, 0.0, x)
 
 
 @casts_float32
-def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float = 0, size_average: Any = None,
-                          reduce: Any = None, reduction: str = "mean") -> Any:
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
+                          size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """1 - cos(input1, input2) where target is 1, max(0, cos - margin) where it is -1."""
     reduction = chosen(reduction, size_average, reduce)
     if target.ndim > 1:
@@ -735,11 +743,11 @@ def cosine_embedding_loss(input1: Any, input2: Any, target: Any, margin: float =
     return reduced(losses, reduction)
 
 
-def _triplet(positive: Any, negative: Any, margin: float, reduction: str) -> Any:
+def _triplet(positive: Tensor, negative: Tensor, margin: float, reduction: str) -> Tensor:
     return reduced(_above_zero(positive - negative + margin), reduction)
 
 
-def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> None:
+def _check_triplet(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float) -> None:
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:
@@ -748,8 +756,9 @@ def _check_triplet(anchor: Any, positive: Any, negative: Any, margin: float) -> 
 
 
 @casts_float32
-def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
-                        swap: bool = False, size_average: Any = None, reduce: Any = None, reduction: str = "mean") -> Any:
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
+                        eps: float = 1e-6, swap: bool = False, size_average: bool | None = None, reduce: bool | None = None,
+                        reduction: str = "mean") -> Tensor:
     """max(0, |anchor - positive| - |anchor - negative| + margin); swap takes the negative's nearer distance of two."""
     reduction = chosen(reduction, size_average, reduce)
     _check_triplet(anchor, positive, negative, margin)
@@ -761,8 +770,8 @@ def triplet_margin_loss(anchor: Any, positive: Any, negative: Any, margin: float
 
 
 def triplet_margin_with_distance_loss(
-        anchor: Any, positive: Any, negative: Any, *, distance_function: Callable[[Any, Any], Any] | None = None,
-        margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> Any:
+        anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Callable[[Any, Any], Any] | None = None,
+        margin: float = 1.0, swap: bool = False, reduction: str = "mean") -> Tensor:
     """triplet_margin_loss with a distance of your own: distance_function(a, b)."""
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
@@ -778,8 +787,8 @@ def triplet_margin_with_distance_loss(
 
 @casts_float32
 @data_dependent
-def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, weight: Any = None, size_average: Any = None,
-                      reduce: Any = None, reduction: str = "mean") -> Any:
+def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
+                      size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """sum over classes j other than the target of max(0, margin - input[target] + input[j])^p, over their number."""
     reduction = chosen(reduction, size_average, reduce)
     if p not in (1, 2):
@@ -797,7 +806,7 @@ def multi_margin_loss(input: Any, target: Any, p: int = 1, margin: float = 1.0, 
     return reduced(reshape(losses, target.shape) if reduction == "none" else losses, reduction)
 
 
-def _margin_rows(input: Any, target: Any, name: str) -> tuple[Any, Any]:
+def _margin_rows(input: Tensor, target: Tensor, name: str) -> tuple[Any, Any]:
     """The input as a matrix (n, classes), and the target's array, checked."""
     rows = reshape(input, (1, input.array.size)) if input.ndim < 2 else input
     expected = rows.shape[0]
@@ -816,8 +825,8 @@ def _margin_rows(input: Any, target: Any, name: str) -> tuple[Any, Any]:
 
 @casts_float32
 @data_dependent
-def multilabel_margin_loss(input: Any, target: Any, size_average: Any = None, reduce: Any = None,
-                           reduction: str = "mean") -> Any:
+def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
+                           reduction: str = "mean") -> Tensor:
     """sum over labels y and classes j that are no labels of max(0, 1 - input[y] + input[j]), over the number of classes.
 
     target (n, classes) has the labels of each row first, then -1.

@@ -6,16 +6,18 @@ All but the last two are Standardize: mean 0 and variance 1 over some dimensions
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import finfo, float32
+from ...base.types import Array
 from ...core.graph import shared_counter
 from ...core.operation import Operation, fit
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import group_norm as group_norm_kernel
 from ...kernels import layer_norm as layer_norm_kernel
 from ...kernels.halves import converted
@@ -43,8 +45,8 @@ class Standardize(Operation):
     like_first = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],
-                centre: bool = True, observe: Any = None) -> Any:
+    def forward(ctx: Context, x: Array, weight: Array | None, bias: Array | None, *, dims: tuple[int, ...], eps: float,
+                form: tuple[int, ...], centre: bool = True, observe: Callable[..., Any] | None = None) -> Array:
         """Kept for an ordinary backward pass: the mean and 1 / sqrt(variance + eps)."""
         ctx.given = dims, eps, form, centre
         out, *kept = standardized(x, weight, bias, dims, eps, form, centre, observe)
@@ -52,7 +54,7 @@ class Standardize(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Any:
         """With h = g * weight and z the standardized x: (h - mean(h) - z mean(h z)) / sqrt(variance + eps)."""
         x, weight, bias, kept = ctx.values
         dims, eps, form, centre = ctx.given
@@ -74,8 +76,8 @@ class Standardize(Operation):
         return gx, gw, gb
 
 
-def standardized(x: Any, weight: Any, bias: Any, dims: tuple[int, ...], eps: float, form: tuple[int, ...], centre: bool,
-                 observe: Any) -> tuple[Any, Any, Any]:
+def standardized(x: Array, weight: Array | None, bias: Array | None, dims: tuple[int, ...], eps: float,
+                 form: tuple[int, ...], centre: bool, observe: Callable[..., Any] | None) -> tuple[Any, Any, Any]:
     """The output by NumPy, the mean and 1 / sqrt(variance + eps). Half precision in single."""
     out = converted(x, np.float32) if x.dtype == np.float16 else x
     n = math.prod([x.shape[d] for d in dims])
@@ -97,7 +99,7 @@ def standardized(x: Any, weight: Any, bias: Any, dims: tuple[int, ...], eps: flo
     return in_rows(np.asarray(out, x.dtype)), mean_of, scale
 
 
-def total(x: Any, y: Any, dims: tuple[int, ...]) -> Any:
+def total(x: Array, y: Array | None, dims: tuple[int, ...]) -> Array:
     """The sum of x * y (of x, if y is None) over dims, kept as dimensions of size 1.
 
     The last dimensions go first, as one: NumPy is quickest there, and needs no memory for the product.
@@ -117,7 +119,7 @@ def total(x: Any, y: Any, dims: tuple[int, ...]) -> Any:
     return np.asarray(part).reshape(*np.shape(part), *[1] * (x.ndim - lead))
 
 
-def _backward_of_arrays(ctx: Any, g: Any, x: Any, weight: Any, bias: Any, mean_of: Any, scale: Any) -> Any:
+def _backward_of_arrays(ctx: Context, g: Any, x: Array, weight: Any, bias: Any, mean_of: Array | None, scale: Array) -> Any:
     """The same rule on arrays, in place where it can be."""
     dims, _, form, centre = ctx.given
     z = np.multiply(x - mean_of if centre else x, scale)
@@ -153,8 +155,8 @@ class LayerNorm(Standardize, name="NativeLayerNorm"):
     joins_zeros = False
 
     @staticmethod
-    def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],
-                centre: bool = True, observe: Any = None) -> Any:
+    def forward(ctx: Context, x: Array, weight: Array | None, bias: Array | None, *, dims: tuple[int, ...], eps: float,
+                form: tuple[int, ...], centre: bool = True, observe: Any = None) -> Array:
         """The kernel keeps what Standardize keeps."""
         made = layer_norm_kernel.forward(x, weight, bias, form, eps, centre)
         if made is None:
@@ -164,7 +166,7 @@ class LayerNorm(Standardize, name="NativeLayerNorm"):
         return made[0]
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Standardize's rule, or its kernel."""
         x, weight, _, (means, scales) = ctx.values
         _, _, form, centre = ctx.given
@@ -186,7 +188,8 @@ class GroupNorm(Operation, name="NativeGroupNorm"):
     like_first = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, groups: int, eps: float, observe: Any = None) -> Any:
+    def forward(ctx: Context, x: Array, weight: Array | None, bias: Array | None, *, groups: int, eps: float,
+                observe: Callable[..., Any] | None = None) -> Array:
         """The kernel's result has its channels last, NumPy's lies by rows."""
         n, c = x.shape[:2]
         form = (1, groups, c // groups, 1)
@@ -204,7 +207,7 @@ class GroupNorm(Operation, name="NativeGroupNorm"):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Any, g: Any) -> Gradients:
         """Standardize's rule of the groups, or its kernel."""
         x, weight, bias, (means, scales) = ctx.values
         n, groups = x.shape[0], ctx.given[2][1]
@@ -235,8 +238,8 @@ class ChannelNorm(BatchNorm, name="NativeBatchNorm"):
     """BatchNorm that keeps the mean and the variance, two vectors, where oneDNN has computed them."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, weight: Any, bias: Any, *, dims: tuple[int, ...], eps: float, form: tuple[int, ...],
-                centre: bool = True, observe: Any = None) -> Any:
+    def forward(ctx: Context, x: Array, weight: Array | None, bias: Array | None, *, dims: tuple[int, ...], eps: float,
+                form: tuple[int, ...], centre: bool = True, observe: Callable[..., Any] | None = None) -> Array:
         """The result has its channels last, as oneDNN's all have."""
         made = onednn_batch_norm.batch_norm(x, weight, bias, eps)
         if made is None:
@@ -249,7 +252,7 @@ class ChannelNorm(BatchNorm, name="NativeBatchNorm"):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """oneDNN's of arrays; the composed rule of Tensors."""
         x, weight, bias, (mean_of, var) = ctx.values
         _, eps, form, _ = ctx.given
@@ -262,8 +265,8 @@ class ChannelNorm(BatchNorm, name="NativeBatchNorm"):
         return BatchNorm.backward(ctx, g)
 
 
-def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
-               training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Any:
+def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
+               bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
     """Each channel (dimension 1) standardized, times weight, plus bias.
 
     training: by the batch's own mean and variance, and the running ones (if any) move towards these by `momentum`, in
@@ -283,7 +286,7 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
         return _by_running(input, running_mean, running_var, weight, bias, eps, form)
     _check_more_than_one(input.shape, input.shape[0] * math.prod(input.shape[2:]))
 
-    def observe(mean: Any, var: Any, n: int) -> None:
+    def observe(mean: Array, var: Array, n: int) -> None:
         update_running(running_mean, mean.reshape(-1), momentum)
         update_running(running_var, var.reshape(-1), momentum, n / max(n - 1, 1))
 
@@ -292,7 +295,7 @@ def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = No
                              observe=observe if given else None)
 
 
-def update_running(running: Any, now: Any, momentum: float, times: float = 1.0) -> None:
+def update_running(running: Tensor | None, now: Array, momentum: float, times: float = 1.0) -> None:
     """running <- (1 - momentum) running + momentum times now, in place."""
     if running is None:
         return
@@ -300,8 +303,8 @@ def update_running(running: Any, now: Any, momentum: float, times: float = 1.0) 
     shared_counter(running).value += 1
 
 
-def _by_running(input: Any, running_mean: Any, running_var: Any, weight: Any, bias: Any, eps: float,
-                form: tuple[int, ...]) -> Any:
+def _by_running(input: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor | None, bias: Tensor | None,
+                eps: float, form: tuple[int, ...]) -> Tensor:
     """batch_norm by statistics from before."""
     scale = rsqrt(running_var + eps)
     scale = scale if weight is None else scale * weight
@@ -323,8 +326,9 @@ def _check_more_than_one(shape: Sequence[int], count: int) -> None:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(shape)}")
 
 
-def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None, weight: Any = None, bias: Any = None,
-                  use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-05) -> Any:
+def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
+                  weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
+                  momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
     """Each channel of each sample standardized by itself; use_input_stats=False: by the running statistics."""
     if not use_input_stats:
         if running_mean is None or running_var is None:
@@ -339,7 +343,7 @@ def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None,
     if not input.array.size:
         return batch_norm(input, None, None, weight, bias, True, momentum, eps)
 
-    def observe(mean: Any, var: Any, n: int) -> None:
+    def observe(mean: Array, var: Array, n: int) -> None:
         update_running(running_mean, mean.reshape(input.shape[0], -1).mean(0), momentum)
         update_running(running_var, var.reshape(input.shape[0], -1).mean(0), momentum, n / max(n - 1, 1))
 
@@ -347,7 +351,8 @@ def instance_norm(input: Any, running_mean: Any = None, running_var: Any = None,
     return InstanceNorm.apply(input, weight, bias, groups=channels, eps=eps, observe=observe if given else None)
 
 
-def _trailing(name: str, input: Any, normalized_shape: Sequence[int], weight: Any, bias: Any) -> dict[str, Any]:
+def _trailing(name: str, input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None,
+              bias: Tensor | None) -> dict[str, Any]:
     """The settings of a normalization over the last dimensions, checked."""
     if not isinstance(normalized_shape, (tuple, list)):
         raise TypeError(f"{name}(): argument 'normalized_shape' must be a tuple of ints, not "
@@ -368,13 +373,15 @@ def _trailing(name: str, input: Any, normalized_shape: Sequence[int], weight: An
     return {"dims": tuple(range(len(have) - len(shape), len(have))), "form": shape}
 
 
-def layer_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, bias: Any = None, eps: float = 1e-05) -> Any:
+def layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None,
+               eps: float = 1e-05) -> Tensor:
     """The last dimensions, of `normalized_shape`, standardized together; times weight, plus bias."""
     settings = _trailing("layer_norm", input, normalized_shape, weight, bias)
     return LayerNorm.apply(input, weight, bias, eps=eps, **settings)
 
 
-def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, eps: float | None = None) -> Any:
+def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None,
+             eps: float | None = None) -> Tensor:
     """The last dimensions over the square root of their mean square; times weight. eps: the dtype's own if None.
 
     Of complex numbers the square is z * z, as PyTorch's: the result is holomorphic in input and not of length 1.
@@ -387,7 +394,8 @@ def rms_norm(input: Any, normalized_shape: Sequence[int], weight: Any = None, ep
     return RmsNorm.apply(input, weight, None, eps=eps, centre=False, **settings)
 
 
-def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-05) -> Any:
+def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
+               eps: float = 1e-05) -> Tensor:
     """The channels (dimension 1) in `num_groups` groups, each standardized with all its positions, sample by sample."""
     if input.ndim < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.ndim}")
@@ -405,7 +413,7 @@ def group_norm(input: Any, num_groups: int, weight: Any = None, bias: Any = None
     return GroupNorm.apply(input, weight, bias, groups=num_groups, eps=eps)
 
 
-def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Any:
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """input / (k + alpha * mean of the squares of `size` neighbouring channels) ** beta."""
     if input.ndim < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
@@ -423,7 +431,7 @@ def local_response_norm(input: Any, size: int, alpha: float = 1e-4, beta: float 
 
 
 @takes_out
-def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Any:
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """input / max(norm along dim, eps)."""
     if isinstance(dim, int):
         wrap_dim(dim, input.ndim)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base.types import Array
 from ...core.declare import linear
+from ...core.tensor import Tensor
 
 
-def _to_places(x: Any, factor: int) -> Any:
+def _to_places(x: Array, factor: int) -> Array:
     *lead, c, h, w = x.shape
     k = len(lead)
     parts = x.reshape(*lead, c // factor**2, factor, factor, h, w)
@@ -15,7 +17,7 @@ def _to_places(x: Any, factor: int) -> Any:
     return moved.copy().reshape(*lead, c // factor**2, h * factor, w * factor)
 
 
-def _to_channels(x: Any, factor: int) -> Any:
+def _to_channels(x: Array, factor: int) -> Array:
     *lead, c, h, w = x.shape
     k = len(lead)
     parts = x.reshape(*lead, c, h // factor, factor, w // factor, factor)
@@ -23,7 +25,7 @@ def _to_channels(x: Any, factor: int) -> Any:
     return moved.copy().reshape(*lead, c * factor**2, h // factor, w // factor)
 
 
-def _interleave(x: Any, groups: int) -> Any:
+def _interleave(x: Array, groups: int) -> Array:
     n, c = x.shape[:2]
     return x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2).copy().reshape(x.shape)
 
@@ -33,7 +35,7 @@ _unshuffle: Any = linear("PixelUnshuffle", _to_channels, lambda g, was, factor: 
 _channels: Any = linear("ChannelShuffle", _interleave, lambda g, was, groups: _channels(g, was[1] // groups))
 
 
-def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """input (..., c * r^2, h, w) -> (..., c, h * r, w * r): r^2 channels become the pixels of a block."""
     if input.ndim < 3:
         raise RuntimeError(f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.ndim} "
@@ -46,7 +48,7 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Any:
     return _shuffle(input, upscale_factor)
 
 
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """input (..., c, h * r, w * r) -> (..., c * r^2, h, w): the inverse of pixel_shuffle."""
     if input.ndim < 3:
         raise RuntimeError(f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.ndim} "
@@ -59,7 +61,7 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Any:
     return _unshuffle(input, downscale_factor)
 
 
-def channel_shuffle(input: Any, groups: int) -> Any:
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """input (n, c, ...) with its channels dealt out: the first of every group, then the second of every group, ..."""
     if input.ndim < 3:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(input.shape)}")

@@ -8,19 +8,21 @@ adjoint, so all derivatives follow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import int64
+from ...base.types import Array, SizeLike
 from ...core.casting import casting, casts_float32, raised
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.primitive import value_read
 from ...core.random import default_generator
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import pooling as kernels
 from ...kernels import resampling as resampling
 from ...kernels.onednn import pooling as onednn_pooling
@@ -42,7 +44,7 @@ class AvgPool(Operation):
     joins: Any = ((0,),)
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, maps: Any, divisor: Any, windows: tuple[Slide, int] | None) -> Any:
+    def forward(ctx: Context, x: Array, *, maps: Any, divisor: Array, windows: tuple[Slide, int] | None) -> Array:
         """Integers are divided as PyTorch does, towards zero."""
         ctx.maps, ctx.divisor, ctx.windows, ctx.plane = maps, divisor, None, x.shape[2:]
         if windows is not None:
@@ -57,7 +59,7 @@ class AvgPool(Operation):
         return to_suggested_format((total / divisor.astype(total.dtype)).astype(x.dtype, copy=False), x)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Each window's share to its elements."""
         if ctx.windows is not None and not isinstance(g, Tensor):
             quick = onednn_pooling.mean_windows_back(g, ctx.plane, *ctx.windows)
@@ -72,8 +74,8 @@ class MeanOfPlane(AvgPool, name="Mean"):
     joins = None
 
 
-def averaged(x: Any, dims: int, maps: Any, divisor: Any, windows: tuple[Slide, int] | None = None,
-           operation: type[Operation] = AvgPool) -> Any:
+def averaged(x: Tensor, dims: int, maps: Any, divisor: Array, windows: tuple[Slide, int] | None = None,
+           operation: type[Operation] = AvgPool) -> Tensor:
     """AvgPool of x (n, c, *plane), or of one sample (c, *plane)."""
     if x.ndim == dims + 1:
         out = averaged(unsqueeze(x, 0), dims, maps, divisor, windows, operation)
@@ -81,8 +83,8 @@ def averaged(x: Any, dims: int, maps: Any, divisor: Any, windows: tuple[Slide, i
     return operation.apply(x, maps=maps, divisor=divisor, windows=windows)
 
 
-def avg_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
-             count_include_pad: bool, divisor_override: int | None) -> Any:
+def avg_pool(name: str, dims: int, input: Tensor, kernel_size: SizeLike, stride: SizeLike | None, padding: SizeLike,
+             ceil_mode: bool, count_include_pad: bool, divisor_override: int | None) -> Tensor:
     """avg_pool1d, 2d, 3d: they differ in `dims`."""
     kernel = pool_ints(name, "kernel_size", kernel_size, dims)
     stride = kernel if stride is None or stride in ([], ()) else pool_ints(name, "stride", stride, dims)
@@ -115,8 +117,8 @@ def avg_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, pa
     return averaged(input, dims, maps, divisor, (slide, counted) if whole else None)
 
 
-def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True) -> Any:
+def avg_pool1d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0,
+               ceil_mode: bool = False, count_include_pad: bool = True) -> Tensor:
     """The mean under each window of input (n, c, l) or (c, l); stride defaults to the window.
 
     count_include_pad: zeros of the padding count as elements. ceil_mode: a last window may hang over the end.
@@ -125,8 +127,8 @@ def avg_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
 
 @takes_out
-def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True, divisor_override: int | None = None) -> Any:
+def avg_pool2d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0,
+               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
     """The mean under each window of input (n, c, h, w) or (c, h, w); stride defaults to the window.
 
     count_include_pad: zeros of the padding count as elements. ceil_mode: a last window may hang over the end.
@@ -137,8 +139,8 @@ def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
 @takes_out
 @casts_float32
-def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True, divisor_override: int | None = None) -> Any:
+def avg_pool3d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0,
+               ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
     """The mean under each window of input (n, c, d, h, w) or (c, d, h, w); stride defaults to the window.
 
     count_include_pad, ceil_mode, divisor_override: as for avg_pool2d.
@@ -148,7 +150,7 @@ def avg_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
 # --- adaptive windows ------------------------------------------------------------------------------------------------
 
-def adaptive_avg_pool(name: str, dims: int, input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool(name: str, dims: int, input: Tensor, output_size: Any) -> Tensor:
     """adaptive_avg_pool1d, 2d, 3d: they differ in `dims`."""
     outs = full_sizes(name, input, output_size, dims)
     if input.dtype.kind not in "fV":
@@ -164,25 +166,26 @@ def adaptive_avg_pool(name: str, dims: int, input: Any, output_size: Any) -> Any
                     MeanOfPlane if set(outs) == {1} else AvgPool)
 
 
-def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool1d(input: Tensor, output_size: SizeLike) -> Tensor:
     """The means over output_size windows that cover input (n, c, l) or (c, l) evenly."""
     return adaptive_avg_pool("adaptive_avg_pool1d", 1, input, output_size)
 
 
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """The means over output_size (h', w') windows that cover input (n, c, h, w) or (c, h, w) evenly; None: as input."""
     return adaptive_avg_pool("adaptive_avg_pool2d", 2, input, output_size)
 
 
 @casts_float32
-def adaptive_avg_pool3d(input: Any, output_size: Any) -> Any:
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """The means over output_size (d', h', w') windows that cover input (n, c, d, h, w) evenly; None: as input."""
     return adaptive_avg_pool("adaptive_avg_pool3d", 3, input, output_size)
 
 
 # --- p-norms ---------------------------------------------------------------------------------------------------------
 
-def lp_pool(dims: int, input: Any, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> Any:
+def lp_pool(dims: int, input: Tensor, norm_type: float, kernel_size: SizeLike, stride: SizeLike | None,
+            ceil_mode: bool) -> Tensor:
     """lp_pool1d, 2d, 3d: the p-norm under each window, by way of the mean of p-th powers."""
     name = f"lp_pool{dims}d"
     kernel = pool_ints(name, "kernel_size", kernel_size, dims)
@@ -190,18 +193,20 @@ def lp_pool(dims: int, input: Any, norm_type: float, kernel_size: Any, stride: A
     return pow(sign(mean) * relu(abs(mean)) * prod(kernel), 1.0 / norm_type)
 
 
-def lp_pool1d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+def lp_pool1d(input: Tensor, norm_type: float, kernel_size: SizeLike, stride: SizeLike | None = None,
+              ceil_mode: bool = False) -> Tensor:
     """(sum of x^p)^(1/p) under each window of input (n, c, l) or (c, l), with p = norm_type."""
     return lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
-def lp_pool2d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: SizeLike | None = None,
+              ceil_mode: bool = False) -> Tensor:
     """(sum of x^p)^(1/p) under each window of input (n, c, h, w) or (c, h, w), with p = norm_type."""
     return lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 @casts_float32
-def lp_pool3d(input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Any:
+def lp_pool3d(input: Tensor, norm_type: float, kernel_size: SizeLike, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """(sum of x^p)^(1/p) under each window of input (n, c, d, h, w) or (c, d, h, w), with p = norm_type."""
     return lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)
 
@@ -215,7 +220,8 @@ class MaxPool(Operation, name="MaxPoolWithIndices"):
     joins = ((0,),)
 
     @staticmethod
-    def forward(ctx: Any, x: Any, places: Any = None, *, find: Any, how: tuple[Any, ...], indices: bool) -> Any:
+    def forward(ctx: Any, x: Array, places: Array | None = None, *, find: Callable[..., Any], how: tuple[Any, ...],
+                indices: bool) -> Any:
         """One of the kernels max_windows, max_spans, max_scattered; or oneDNN's, whose codes tell the places when asked."""
         ctx.plane, ctx.codes = x.shape[2:], None
         if places is not None:
@@ -230,7 +236,7 @@ class MaxPool(Operation, name="MaxPoolWithIndices"):
         return (values, kernels.decoded(ctx.codes, ctx.slide, ctx.plane)) if indices else values
 
     @staticmethod
-    def backward(ctx: Any, g: Any, _: Any = None) -> Any:
+    def backward(ctx: Context, g: TensorOrArray, _: Any = None) -> Gradients:
         """To the places where they came from."""
         if ctx.saved is not None:
             (places,) = ctx.values
@@ -262,13 +268,13 @@ class MaxPoolWithIndicesBackward(Operation):
     """Zeros (n, c, *plane) with g added at places in each flat plane; the adjoint of TakePlaces."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, *, places: Any, plane: Sizes) -> Any:
+    def forward(ctx: Context, g: Array, *, places: Array, plane: Sizes) -> Array:
         """The kernel add_places."""
         ctx.places = places
         return kernels.add_places(g, places, plane)
 
     @staticmethod
-    def backward(ctx: Any, u: Any) -> Any:
+    def backward(ctx: Context, u: TensorOrArray) -> Gradients:
         """Take them again."""
         return GatherPlaces.apply(u, places=ctx.places)
 
@@ -277,13 +283,13 @@ class GatherPlaces(Operation, name="Gather"):
     """The elements of x (n, c, *plane) at places in each flat plane."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, places: Any) -> Any:
+    def forward(ctx: Context, x: Array, *, places: Array) -> Array:
         """The kernel take_places."""
         ctx.places, ctx.plane = places, x.shape[2:]
         return kernels.take_places(x, places)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Add them back."""
         return MaxPoolWithIndicesBackward.apply(g, places=ctx.places, plane=ctx.plane)
 
@@ -294,19 +300,19 @@ class MaxUnpool(Operation):
     real = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, places: Any, *, plane: Sizes) -> Any:
+    def forward(ctx: Context, x: Array, places: Array, *, plane: Sizes) -> Array:
         """The kernel put_places."""
         ctx.save(places)
         return kernels.put_places(x, places, plane)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Take from the places."""
         (places,) = ctx.values
         return GatherPlaces.apply(g, places=getattr(places, "array", places)), None
 
 
-def found(x: Any, dims: int, find: Any, how: tuple[Any, ...], indices: bool) -> Any:
+def found(x: Tensor, dims: int, find: Callable[..., Any], how: tuple[Any, ...], indices: bool) -> Any:
     """Maxima and, with `indices`, places of x (n, c, *plane), or of one sample (c, *plane)."""
     if x.ndim == dims + 1:
         out = found(unsqueeze(x, 0), dims, find, how, indices)
@@ -320,8 +326,8 @@ def found(x: Any, dims: int, find: Any, how: tuple[Any, ...], indices: bool) -> 
 
 # --- sliding windows -------------------------------------------------------------------------------------------------
 
-def max_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-             ceil_mode: bool, indices: bool) -> Any:
+def max_pool(name: str, dims: int, input: Tensor, kernel_size: SizeLike, stride: SizeLike | None, padding: SizeLike,
+             dilation: SizeLike, ceil_mode: bool, indices: bool) -> Any:
     """max_pool1d, 2d, 3d, with their places or without: they differ in `dims`."""
     kernel = pool_ints(name, "kernel_size", kernel_size, dims)
     stride = kernel if stride is None or stride in ([], ()) else pool_ints(name, "stride", stride, dims)
@@ -347,8 +353,8 @@ def max_pool(name: str, dims: int, input: Any, kernel_size: Any, stride: Any, pa
     return found(input, dims, kernels.max_windows, (Slide(kernel, stride, padding, dilation, outs),), indices)
 
 
-def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-               ceil_mode: bool = False, return_indices: bool = False) -> Any:
+def max_pool1d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0,
+               dilation: SizeLike = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:
     """The largest element under each window of input (n, c, l) or (c, l); stride defaults to the window.
 
     With return_indices also where it stands. Of equal ones the first is taken.
@@ -356,8 +362,8 @@ def max_pool1d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
     return max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-               ceil_mode: bool = False, return_indices: bool = False) -> Any:
+def max_pool2d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0,
+               dilation: SizeLike = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:
     """The largest element under each window of input (n, c, h, w) or (c, h, w); stride defaults to the window.
 
     With return_indices also where it stands in its plane, counted row by row. Of equal ones the first is taken.
@@ -365,8 +371,8 @@ def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
     return max_pool("max_pool2d", 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-def max_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-               ceil_mode: bool = False, return_indices: bool = False) -> Any:
+def max_pool3d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0,
+               dilation: SizeLike = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:
     """The largest element under each window of input (n, c, d, h, w) or (c, d, h, w); stride defaults to the window.
 
     With return_indices also where it stands in its volume, counted in memory's order. Of equal ones the first is taken.
@@ -378,7 +384,7 @@ def max_pool3d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 
 
 # --- adaptive windows ------------------------------------------------------------------------------------------------
 
-def adaptive_max_pool(name: str, dims: int, input: Any, output_size: Any, indices: bool) -> Any:
+def adaptive_max_pool(name: str, dims: int, input: Tensor, output_size: Any, indices: bool) -> Any:
     """adaptive_max_pool1d, 2d, 3d, with their places or without: they differ in `dims`."""
     outs = full_sizes(name, input, output_size, dims)
     if input.shape[-dims - 1] == 0:
@@ -389,25 +395,25 @@ def adaptive_max_pool(name: str, dims: int, input: Any, output_size: Any, indice
     return found(input, dims, kernels.max_spans, (kernels.adaptive_tables(input.shape[-dims:], outs),), indices)
 
 
-def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool1d(input: Tensor, output_size: SizeLike, return_indices: bool = False) -> Any:
     """The maxima over output_size windows that cover input (n, c, l) or (c, l) evenly."""
     return adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
-def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The maxima over output_size (h', w') windows that cover input (n, c, h, w) or (c, h, w) evenly; None: as input."""
     return adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
 @casts_float32
-def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The maxima over output_size (d', h', w') windows that cover input (n, c, d, h, w) evenly; None: as input."""
     return adaptive_max_pool("adaptive_max_pool3d", 3, input, output_size, return_indices)
 
 
 # --- fractional windows ----------------------------------------------------------------------------------------------
 
-def fractional_outs(name: str, dims: int, plane: Sizes, output_size: Any, output_ratio: Any) -> Sizes:
+def fractional_outs(name: str, dims: int, plane: Sizes, output_size: SizeLike | None, output_ratio: Any) -> Sizes:
     """The output's sizes, as they are given or as a share of the input's."""
     if output_size is not None:
         return ints(output_size, dims, "output_size")
@@ -419,8 +425,8 @@ def fractional_outs(name: str, dims: int, plane: Sizes, output_size: Any, output
     return tuple([int(n * r) for n, r in zip(plane, ratios, strict=True)])
 
 
-def fractional_max_pool(name: str, dims: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any,
-                        samples: Any, indices: bool) -> Any:
+def fractional_max_pool(name: str, dims: int, input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None,
+                        output_ratio: Sequence[float] | None, samples: Tensor | None, indices: bool) -> Any:
     """fractional_max_pool2d, 3d, with their places or without: they differ in `dims`."""
     plane = input.shape[-dims:]
     outs = fractional_outs(name, dims, plane, output_size, output_ratio)
@@ -454,8 +460,9 @@ def fractional_max_pool(name: str, dims: int, input: Any, kernel_size: Any, outp
 
 
 @casts_float32
-def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-                          return_indices: bool = False, _random_samples: Any = None) -> Any:
+def fractional_max_pool2d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None = None,
+                          output_ratio: Sequence[float] | None = None, return_indices: bool = False,
+                          _random_samples: Tensor | None = None) -> Any:
     """The maxima under windows set out in steps of random lengths: input (n, c, h, w) or (c, h, w) to output_size.
 
     _random_samples (n, c, 2) in [0, 1) place the windows of every plane; left out, they are drawn.
@@ -465,8 +472,9 @@ def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None,
 
 
 @casts_float32
-def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None,
-                          return_indices: bool = False, _random_samples: Any = None) -> Any:
+def fractional_max_pool3d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None = None,
+                          output_ratio: Sequence[float] | None = None, return_indices: bool = False,
+                          _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
     """The maxima under windows set out in steps of random lengths: input (n, c, d, h, w) or (c, d, h, w) to output_size.
 
     _random_samples (n, c, 3) in [0, 1) place the windows of every volume; left out, they are drawn.
@@ -477,7 +485,7 @@ def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any = None,
 
 # --- unpooling -------------------------------------------------------------------------------------------------------
 
-def unpooled(plane: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, output_size: Any) -> Sizes:
+def unpooled(plane: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, output_size: Sequence[int] | None) -> Sizes:
     """The sizes that pooling came from: output_size, if it is near enough to what the window implies."""
     dims = len(kernel)
     usual = tuple([(n - 1) * s + k - 2 * p for n, s, k, p in zip(plane, stride, kernel, padding, strict=True)])
@@ -496,8 +504,8 @@ def unpooled(plane: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, output_
     return sizes
 
 
-def max_unpool(name: str, dims: int, input: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any,
-               output_size: Any) -> Any:
+def max_unpool(name: str, dims: int, input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: Sequence[int] | None,
+               padding: SizeLike, output_size: Sequence[int] | None) -> Tensor:
     """max_unpool1d, 2d, 3d: they differ in `dims`."""
     kernel = ints(kernel_size, dims, "kernel_size")
     stride = kernel if stride is None or stride in ([], ()) else ints(stride, dims, "stride")
@@ -524,22 +532,22 @@ def max_unpool(name: str, dims: int, input: Any, indices: Any, kernel_size: Any,
 
 
 @casts_float32
-def max_unpool1d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Any = None) -> Any:
+def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: Sequence[int] | None = None,
+                 padding: SizeLike = 0, output_size: Any = None) -> Tensor:
     """Zeros with input (n, c, l) or (c, l) put where max_pool1d says it found it."""
     return max_unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
 
 
 @casts_float32
-def max_unpool2d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Any = None) -> Any:
+def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: Sequence[int] | None = None,
+                 padding: SizeLike = 0, output_size: Sequence[int] | None = None) -> Tensor:
     """Zeros with input (n, c, h, w) or (c, h, w) put where max_pool2d says it found it."""
     return max_unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
 
 
 @casts_float32
-def max_unpool3d(input: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Any = None) -> Any:
+def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: Sequence[int] | None = None,
+                 padding: SizeLike = 0, output_size: Any = None) -> Tensor:
     """Zeros with input (n, c, d, h, w) or (c, d, h, w) put where max_pool3d says it found it."""
     return max_unpool("max_unpool3d", 3, input, indices, kernel_size, stride, padding, output_size)
 

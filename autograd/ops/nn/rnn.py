@@ -8,15 +8,18 @@ purpose: the kernels work in place on all gates of a step at once, and record no
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import float32, promote
+from ...base.types import Array
 from ...core.casting import cast_to, casting, eligible, lower
 from ...core.modes import modes
 from ...core.operation import Operation
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients
 from ...kernels import recurrent as kernels
 from ...kernels.products import affine, column_sums, product
 from ..linalg.matmul import linear, matrices, product_in_buffer
@@ -35,8 +38,8 @@ class Recurrent(Operation):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, w_hr: Any, h: Any, c: Any, *, cell: str,
-                sizes: tuple[int, ...] | None, reverse: bool) -> Any:
+    def forward(ctx: Context, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, w_hr: Array | None, h: Array | None,
+                c: Array | None, *, cell: str, sizes: tuple[int, ...] | None, reverse: bool) -> tuple[Array, ...]:
         """The kernel of the cell; what it keeps goes along in a tuple: numbers to the graph."""
         ctx.cell = cell
         ctx.steps = kernels.steps_of((x.shape[1],) * x.shape[0] if sizes is None else sizes, reverse)
@@ -60,7 +63,7 @@ class Recurrent(Operation):
         return y if sizes is not None else y.reshape(*x.shape[:2], p), *states
 
     @staticmethod
-    def backward(ctx: Any, gy: Any, gh: Any, gc: Any = None) -> Any:
+    def backward(ctx: Context, gy: Array | None, gh: Array | None, gc: Any = None) -> Gradients:
         """Back through the steps, in kernels or recorded; then one product for each weight and for x."""
         x, w_ih, w_hh, _, _, w_hr, *given, kept = ctx.values
         rows = x if x.ndim == 2 else reshape(x, (x.shape[0] * x.shape[1], x.shape[2]))
@@ -87,20 +90,20 @@ class Recurrent(Operation):
                 gs[1] if ctx.needs(7) else None)
 
 
-def _of_weight(ctx: Any, place: int, g: Any, x: Any) -> Any:
+def _of_weight(ctx: Any, place: int, g: Any, x: Any) -> Array | None:
     """The gradient g^T x of the weight that is input `place`; None where it is not needed."""
     if not ctx.needs(place):
         return None
     return matrices(mT(g), x) if isinstance(g, Tensor) else product_in_buffer(ctx, place, g.T, x)
 
 
-def _filled(values: Any, shapes: Any, dtype: Any, copy: bool = False) -> tuple[Any, ...]:
+def _filled(values: Any, shapes: Any, dtype: np.dtype[Any], copy: bool = False) -> tuple[Any, ...]:
     """The values, zeros for those that are None."""
     return tuple(np.zeros(shape, dtype) if v is None else v.copy() if copy else v
                  for v, shape in zip(values, shapes, strict=False))
 
 
-def _by_kernel(ctx: Any, gy: Any, gs: tuple[Any, ...], kept: Any, w_hh: Any, w_hr: Any) -> Any:
+def _by_kernel(ctx: Context, gy: Any, gs: tuple[Any, ...], kept: Sequence[Array], w_hh: Array, w_hr: Any) -> Any:
     """Back through the steps on arrays: gs become the gradients of the initial states."""
     projected = full = None
     if ctx.cell == "LSTM":
@@ -115,7 +118,7 @@ def _by_kernel(ctx: Any, gy: Any, gs: tuple[Any, ...], kept: Any, w_hh: Any, w_h
     return d, inner, kept[0], projected, full
 
 
-def recurrent(*operands: Any, cell: str, sizes: tuple[int, ...] | None, reverse: bool) -> Any:
+def recurrent(*operands: Any, cell: str, sizes: tuple[int, ...] | None, reverse: bool) -> tuple[Tensor, ...]:
     """Recurrent of (x, w_ih, w_hh, b_ih, b_hh, w_hr, h, c); under autocast input and weights are rounded to its dtype, and
     the rest is computed in float32.
 

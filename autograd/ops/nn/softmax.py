@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import default, float16, float32
+from ...base.types import Array, DTypeLike
 from ...core.operation import Operation
 from ...core.out import into
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import softmax as kernel
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
@@ -23,7 +25,7 @@ from ..reductions.reduce import accumulate, add_up, sum
 from ..shape import reshape
 
 
-def _wide(x: Any) -> Any:
+def _wide(x: Array) -> Array:
     """Half precision is computed with in single."""
     return converted(x, float32) if x.dtype is float16 else x
 
@@ -32,7 +34,7 @@ class Logsumexp(Operation):
     """log(sum(exp(x))) over dims."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool) -> Array:
         """Shifted by the largest element first, unless that is infinite."""
         ctx.shape, ctx.dims = x.shape, dims
         made = kernel.logsumexp(x, dims)
@@ -49,7 +51,7 @@ class Logsumexp(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """g * exp(x - z)."""
         x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         shape = kept(ctx.shape, ctx.dims)
@@ -64,7 +66,7 @@ class Logsumexp(Operation):
 
 
 @reduction
-def logsumexp(input: Any, dim: Dims, keepdim: bool = False) -> Any:
+def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """log of the sum of exp(input) over `dim`, without overflow."""
     if input.dtype.kind in "iub":
         input = cast(input, default.dtype)
@@ -77,7 +79,7 @@ class LogSoftmax(Operation):
     real = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+    def forward(ctx: Context, x: Array, *, dim: int) -> Array:
         """Shifted by the largest element first."""
         ctx.dim = dim
         made = kernel.log_softmax(x, dim)
@@ -92,7 +94,7 @@ class LogSoftmax(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """g - softmax * sum(g)."""
         (z,) = ctx.values
         if isinstance(g, Tensor):
@@ -107,7 +109,7 @@ class Softmax(Operation):
     real = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+    def forward(ctx: Context, x: Array, *, dim: int) -> Array:
         """Shifted by the largest element first."""
         ctx.dim = dim
         made = kernel.softmax(x, dim)
@@ -122,7 +124,7 @@ class Softmax(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """z * (g - sum(g * z))."""
         (z,) = ctx.values
         if isinstance(g, Tensor):
@@ -131,7 +133,7 @@ class Softmax(Operation):
         return z * (g - add_up(g * z, (ctx.dim,), True)) if made is None else made
 
 
-def _normalised(operation: Any, x: Any, dim: int, dtype: Any) -> Any:
+def _normalised(operation: Any, x: Tensor, dim: int, dtype: DTypeLike) -> Tensor:
     if dtype is not None:
         x = cast(x, dtype)
     if x.dtype.kind not in "fcV":
@@ -143,7 +145,7 @@ def _normalised(operation: Any, x: Any, dim: int, dtype: Any) -> Any:
 
 
 @also(axis="dim")
-def softmax(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> Any:
+def softmax(input: Tensor, dim: int, dtype: DTypeLike = None, *, out: Tensor | None = None) -> Tensor:
     """exp(input) over its sum along `dim`: positive, adding up to 1."""
     if out is not None:
         return into(out, softmax(input.detach(), dim, dtype), input)
@@ -151,7 +153,7 @@ def softmax(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> Any:
 
 
 @also(axis="dim")
-def log_softmax(input: Any, dim: int, dtype: Any = None, *, out: Any = None) -> Any:
+def log_softmax(input: Tensor, dim: int, dtype: DTypeLike = None, *, out: Tensor | None = None) -> Tensor:
     """log(softmax(input, dim)), computed without losing small ones."""
     if out is not None:
         return into(out, log_softmax(input.detach(), dim, dtype), input)

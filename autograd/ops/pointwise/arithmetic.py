@@ -8,10 +8,12 @@ import numpy as np
 
 from ...base.dtypes import category, complex64, complex128
 from ...base.errors import MSG_MINUS
+from ...base.types import Array, Number
 from ...core.declare import elementwise
 from ...core.operation import Conj, Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, Operand, TensorOrArray, TensorOrNumber
 from ...kernels import remainders
 from .._kinds import both_arrays, only, tensors, undifferentiable
 from .cast import alike, common_dtype, is_number
@@ -31,7 +33,7 @@ def _check_minus(*operands: Any) -> None:
         raise RuntimeError(MSG_MINUS)
 
 
-def _scaled(other: Any, alpha: Any, input: Any) -> Any:
+def _scaled(other: TensorOrArray | Number, alpha: Number, input: Any) -> Any:
     """alpha * other, for a sum with input; RuntimeError where alpha's kind does not fit the sum's."""
     dtype = common_dtype(input, other)
     if isinstance(alpha, bool):
@@ -44,19 +46,21 @@ def _scaled(other: Any, alpha: Any, input: Any) -> Any:
     return mul(other, np.asarray(alpha).astype(dtype) if category(dtype) == 1 else alpha)      # -1 wraps round in uint8
 
 
-def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+def add(input: TensorOrArray | Number, other: TensorOrArray | Number, *, alpha: Number = 1,
+        out: Tensor | None = None) -> Tensor:
     """input + alpha * other."""
     return plus(input, other if alpha.__class__ is int and alpha == 1 else _scaled(other, alpha, input), out=out)
 
 
-def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
+def sub(input: TensorOrArray | Number, other: TensorOrArray | Number, *, alpha: Number = 1,
+        out: Tensor | None = None) -> Tensor:
     """input - alpha * other."""
     if alpha.__class__ is not int or alpha != 1:
         other = _scaled(other, alpha, input)
     return minus(input, other, out=out)
 
 
-def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+def rsub(input: Tensor, other: TensorOrNumber, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input."""
     if not isinstance(input, Tensor):
         raise TypeError(f"rsub(): argument 'input' must be a Tensor, not {type(input).__name__}")
@@ -73,20 +77,20 @@ def _divided(a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
-def _floor_quotient(a: Any, b: Any) -> Any:
+def _floor_quotient(a: Array | Number, b: Array | Number) -> Array:
     return np.floor_divide(*_divided(a, b))
 
 
-def _trunc_quotient(a: Any, b: Any) -> Any:
+def _trunc_quotient(a: Array, b: Array) -> Array:
     a, b = _divided(a, b)
     return (a - np.fmod(a, b)) // b if a.dtype.kind in "iu" else np.trunc(a / b)
 
 
-def _remainder(a: Any, b: Any) -> Any:
+def _remainder(a: Array | Number, b: Array | Number) -> Array:
     return remainders.remainder(*_divided(a, b))
 
 
-def _fmod(a: Any, b: Any) -> Any:
+def _fmod(a: Array, b: Array | Number) -> Array:
     return remainders.fmod(*_divided(a, b))
 
 
@@ -100,7 +104,8 @@ fmod = elementwise("Fmod", tensors("fmod", only("fiu", "fmod", _fmod), 1), lambd
                    lambda g, x, y: -g * trunc_quotient(x, y))
 
 
-def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:
+def div(input: Operand, other: TensorOrArray | Number, *, rounding_mode: str | None = None,
+        out: Tensor | None = None) -> Operand:
     """input / other, as it is or rounded to an integer: "trunc" towards 0, "floor" down."""
     if rounding_mode is None:
         return quotient(input, other, out=out)
@@ -130,14 +135,14 @@ class Addcmul(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, a: Any, b: Any, *, value: Any) -> Any:
+    def forward(ctx: Context, x: Array, a: Array, b: Array, *, value: float) -> Array:
         """In the common dtype."""
         ctx.save(a, b)
         ctx.value = value
         return x + (a * b if value == 1 else value * a * b)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """Of the product, each factor gets the other."""
         a, b = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         scaled = g if ctx.value == 1 else g * ctx.value
@@ -150,14 +155,14 @@ class Addcdiv(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, a: Any, b: Any, *, value: Any) -> Any:
+    def forward(ctx: Context, x: Array, a: Array, b: Array, *, value: float) -> Array:
         """In the common dtype."""
         ctx.save(a, b)
         ctx.value = value
         return x + (a / b if value == 1 else value * a / b)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """As of a quotient."""
         a, b = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         scaled = (g if ctx.value == 1 else g * ctx.value) / b
@@ -165,14 +170,14 @@ class Addcdiv(Operation):
 
 
 @takes_out
-def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """input + value * tensor1 * tensor2."""
     operands = alike(input, tensor1, tensor2)
     return Addcmul.apply(*operands, value=value if category(operands[0].dtype) > 1 else int(value))
 
 
 @takes_out
-def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """input + value * tensor1 / tensor2, for floating tensors."""
     if tensor1.dtype.kind not in "fcV" and tensor2.dtype.kind not in "fcV":
         raise RuntimeError("Integer division with addcdiv is no longer supported; use input + value * torch.div(tensor1, "
@@ -186,7 +191,7 @@ class Lerp(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, y: Any, w: Any) -> Any:
+    def forward(ctx: Context, x: Any, y: Any, w: Any) -> Array:
         """Counted from the nearer end, so that w = 1 gives y exactly."""
         ctx.weight = w if w.__class__ in (int, float) else None
         if ctx.weight is None:
@@ -197,7 +202,7 @@ class Lerp(Operation):
         return np.where(np.abs(w) < 0.5, x + w * step, y - step * (1 - w))
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Linear in each."""
         if (w := ctx.weight) is not None:
             return g * (1 - w) if ctx.needs(0) else None, g * w if ctx.needs(1) else None, None
@@ -210,7 +215,7 @@ _of_floats = only("fcV", "lerp", np.asarray)
 
 
 @takes_out
-def lerp(input: Any, end: Any, weight: Any) -> Any:
+def lerp(input: Tensor, end: Tensor, weight: TensorOrNumber) -> Tensor:
     """input + weight * (end - input); weight is a number or a tensor."""
     if not hasattr(input, "dtype") or not hasattr(end, "dtype"):
         raise TypeError(f"lerp() takes Tensors for input and end, not {type(input).__name__} and {type(end).__name__}")

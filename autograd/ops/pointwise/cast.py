@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import category, for_number, promote, to_complex
+from ...base.types import Array, DTypeLike
 from ...core.operation import Cast
 from ...core.tensor import Tensor
+from ...core.types import Operand
 
 
-def cast(x: Any, dtype: Any) -> Any:
+def cast(x: Operand, dtype: DTypeLike) -> Operand:
     """x in another dtype: itself if it has it already."""
     dtype = np.dtype(dtype)
     if x.dtype == dtype:
@@ -20,7 +22,7 @@ def cast(x: Any, dtype: Any) -> Any:
     return Cast.apply(x, dtype=dtype)
 
 
-def tensor_of(number: Any) -> Any:
+def tensor_of(number: float) -> Array:
     """A Python number as the 0-d array that tensor(number) holds."""
     return np.array(number, for_number(np.dtype(bool), number))
 
@@ -30,7 +32,7 @@ def is_number(value: Any) -> bool:
     return value.__class__ in (bool, int, float)
 
 
-def common_dtype(*values: Any) -> Any:
+def common_dtype(*values: Any) -> np.dtype[Any]:
     """The dtype in which several operands meet: Tensors, arrays and Python numbers, by PyTorch's three ranks.
 
     Tensors with dimensions decide; a 0-d tensor, and then a number, counts only if its kind is a higher one.

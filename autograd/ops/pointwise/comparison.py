@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ not_equal, less, less_equal, greater, greater_equal = ne, lt, le, gt, ge
 
 
 @primitive
-def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Whether |input - other| <= atol + rtol * |other|, or the two are equal; nan equals nan if `equal_nan`."""
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
         raise TypeError(f"isclose() takes two Tensors, not {type(input).__name__} and {type(other).__name__}")
@@ -41,13 +40,14 @@ def isclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, eq
     return result(np.isclose(input.array, other.array, rtol, atol, equal_nan))
 
 
-def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> builtins.bool:
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
+             equal_nan: bool = False) -> builtins.bool:
     """Whether all elements are close, see isclose."""
     value_read("allclose()")
     return builtins.bool(np.all(isclose(input, other, rtol, atol, equal_nan).array))
 
 
-def equal(input: Any, other: Any) -> builtins.bool:
+def equal(input: Tensor, other: Tensor) -> builtins.bool:
     """Whether the two have the same shape and elements."""
     value_read("equal()")
     return builtins.bool(np.array_equal(input.array, other.array))

@@ -10,23 +10,25 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casts_float32
 from ...core.declare import elementwise, linear
 from ...core.operation import Cast, Conj
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import Operand, TensorOrArray
 from .arithmetic import mul
 from .rounding import zero
 from .trigonometric import cos, sin
 from .where import where
 
 
-def complex_dtype(dtype: Any) -> Any:
+def complex_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """complex128 for float64 (and for itself), complex64 for everything else."""
     return np.dtype("complex128") if dtype in (np.float64, np.complex128) else np.dtype("complex64")
 
 
-def as_complex(x: Any) -> Any:
+def as_complex(x: TensorOrArray) -> Any:
     """A real array or Tensor in the complex dtype of its precision; a complex one as it is."""
     return x if x.dtype.kind == "c" else Cast.apply(x, dtype=complex_dtype(x.dtype))
 
@@ -36,30 +38,30 @@ _imag: Any = linear("Imag", lambda x: x.imag, lambda g, was: _times_i(g), view=T
 _times_i: Any = linear("Complex", lambda x: x * x.dtype.type(1) * 1j, lambda g, was: imag(g))
 
 
-def conj(input: Any) -> Any:
+def conj(input: Operand) -> Operand:
     """a - ib for a + ib; a real tensor as it is. Computed at once: there is no lazy conjugate bit here."""
     return input if input.dtype.kind != "c" else Conj.apply(input)
 
 
 @takes_out
-def conj_physical(input: Any) -> Any:
+def conj_physical(input: Tensor) -> Tensor:
     """conj(input), as new memory."""
     return conj(input)
 
 
-def real(input: Any) -> Any:
+def real(input: Operand) -> Operand:
     """The real part, a view; a real tensor as it is."""
     return input if input.dtype.kind != "c" else _real(input)
 
 
-def imag(input: Any) -> Any:
+def imag(input: Operand) -> Operand:
     """The imaginary part, a view. RuntimeError for a real tensor."""
     if input.dtype.kind != "c":
         raise RuntimeError(f"imag is not implemented for tensors with non-complex dtypes, here {input.dtype}.")
     return _imag(input)
 
 
-def _joined(a: Any, b: Any) -> Any:
+def _joined(a: Array, b: Array) -> Array:
     out = np.empty(np.broadcast_shapes(np.shape(a), np.shape(b)), complex_dtype(np.asarray(a).dtype))
     out.real, out.imag = a, b
     return out
@@ -68,7 +70,7 @@ def _joined(a: Any, b: Any) -> Any:
 _complex = elementwise("Complex", _joined, lambda g: real(g), lambda g: imag(g))
 
 
-def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
+def complex(real: Operand, imag: Operand, *, out: Tensor | None = None) -> Operand:
     """real + i imag."""
     for name, part in (("real", real), ("imag", imag)):
         if not isinstance(part, (Tensor, np.ndarray, np.generic)):
@@ -90,7 +92,7 @@ def complex(real: Any, imag: Any, *, out: Any = None) -> Any:
 
 @casts_float32
 @takes_out
-def polar(abs: Any, angle: Any) -> Any:
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """abs * (cos(angle) + i sin(angle))."""
     for name, part in (("abs", abs), ("angle", angle)):
         if not isinstance(part, Tensor):
@@ -100,7 +102,7 @@ def polar(abs: Any, angle: Any) -> Any:
     return complex(mul(abs, cos(angle)), mul(abs, sin(angle)))
 
 
-def _angle_rule(g: Any, x: Any) -> Any:
+def _angle_rule(g: Tensor, x: Tensor) -> Tensor:
     """d atan2(b, a) = (a db - b da) / (a^2 + b^2); 0 at 0."""
     if x.dtype.kind != "c":
         return zero(g)
@@ -110,7 +112,7 @@ def _angle_rule(g: Any, x: Any) -> Any:
     return complex(-(b * share), a * share)
 
 
-def _angle_of(x: Any) -> Any:
+def _angle_of(x: Array) -> Array:
     if x.dtype.kind == "c":
         return np.angle(x)
     return np.where(np.isnan(x), x, np.where(x < 0, np.pi, 0.0)).astype(x.dtype)
@@ -119,26 +121,26 @@ def _angle_of(x: Any) -> Any:
 _angle = elementwise("Angle", _angle_of, _angle_rule, floats=True)
 
 
-def angle(input: Any, *, out: Any = None) -> Any:
+def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The argument of complex numbers, in (-pi, pi]; for real ones 0, or pi where negative."""
     return _angle(input, out=out)
 
 
-def _pairs(x: Any) -> Any:
+def _pairs(x: Array) -> Array:
     return np.asarray(x)[..., None].view(x.real.dtype)
 
 
 _as_real: Any = linear("ViewAsReal", _pairs, lambda g, was: complex(g[..., 0], g[..., 1]), view=True)
 
 
-def view_as_real(input: Any) -> Any:
+def view_as_real(input: Tensor) -> Tensor:
     """Complex numbers as pairs of real ones, along a new last dimension; a view."""
     if input.dtype.kind != "c":
         raise RuntimeError(f"view_as_real is only supported for complex tensors, not for {input.dtype}")
     return _as_real(input)
 
 
-def _numbers(x: Any) -> Any:
+def _numbers(x: Array) -> Array:
     return x.view(complex_dtype(x.dtype))[..., 0]
 
 
@@ -146,7 +148,7 @@ _as_complex: Any = linear("ViewAsComplex", _numbers, lambda g, was: view_as_real
 
 
 @casts_float32
-def view_as_complex(input: Any) -> Any:
+def view_as_complex(input: Tensor) -> Tensor:
     """Pairs of real numbers along the last dimension as complex ones; a view."""
     if input.dtype not in (np.float32, np.float64):
         raise RuntimeError(f"view_as_complex is only supported for floating point tensors, but got {input.dtype}")

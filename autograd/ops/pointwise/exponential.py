@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.declare import elementwise
 from ...kernels import activations
 from ...kernels.halves import converted
@@ -23,7 +24,7 @@ log10 = elementwise("Log10", np.log10, lambda g, x: g / (x * LN10), floats=True)
 log1p = elementwise("Log1p", np.log1p, lambda g, x: g / (x + 1), floats=True)
 
 
-def logistic(x: Any) -> Any:
+def logistic(x: Array) -> Array:
     """1 / (1 + exp(-x)) of arrays: accurate for large -x too; exp may overflow to inf."""
     x = np.asarray(x)
     if x.dtype == np.float16:

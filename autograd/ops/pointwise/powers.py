@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.dtypes import complex128, float64, int64
+from ...base.types import Array, Number
 from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from .._kinds import both_arrays, only, refuse, tensors
 from .arithmetic import mul
 from .cast import cast
@@ -25,7 +27,7 @@ hypot = elementwise("Hypot", tensors("hypot", only("f", "hypot", np.hypot)), lam
                     lambda g, z, y: g * (y / z))
 
 
-def _power(a: Any, b: Any) -> Any:
+def _power(a: Any, b: Any) -> Array:
     """a ** b. Small exponents by multiplication, as NumPy's operator has it but not its ufunc."""
     if a.__class__ is np.ndarray and (b.__class__ is int or b.__class__ is float):
         if a.dtype.kind in "fcV":
@@ -56,24 +58,24 @@ def _power(a: Any, b: Any) -> Any:
 power: Any = elementwise("Pow", _power, lambda g, x, y: g * pow_base(x, y), lambda g, z, x, y: g * pow_exponent(z, x, y))
 
 
-def pow(input: Any, exponent: Any, *, out: Any = None) -> Any:
+def pow(input: TensorOrArray | Number, exponent: TensorOrArray | Number, *, out: Tensor | None = None) -> Any:
     """input ** exponent, one of them a Tensor."""
     return power(input, exponent, out=out)
 
 
-def pow_base(x: Any, y: Any) -> Any:
+def pow_base(x: TensorOrArray, y: TensorOrArray | Number) -> Any:
     """d x^y / dx = y x^(y-1); 0 where y is 0, also at x = 0."""
     if y.__class__ in (int, float, complex):
         return 0 * x if y == 0 else y * pow(x, y - 1)
     return where(y == 0, 0 * x, y * pow(x, where(y == 0, 1 + 0 * y, y - 1)))
 
 
-def _real_part(y: Any) -> Any:
+def _real_part(y: TensorOrArray) -> Array:
     """The real part as an array, or a number: to be compared."""
     return (y.array if isinstance(y, Tensor) else y).real
 
 
-def pow_exponent(z: Any, x: Any, y: Any) -> Any:
+def pow_exponent(z: Any, x: Any, y: TensorOrArray) -> Any:
     """d x^y / dy = x^y log(x); 0 at x = 0 for y >= 0."""
     if x.__class__ in (int, float, complex):
         x = np.array(x, z.dtype)
@@ -92,7 +94,7 @@ def float_power(input: Any, exponent: Any) -> Any:
     return pow(*(cast(v, float64) if hasattr(v, "dtype") else float(v) for v in values))
 
 
-def ldexp(input: Any, other: Any, *, out: Any = None) -> Any:
+def ldexp(input: Tensor, other: TensorOrNumber, *, out: Tensor | None = None) -> Tensor:
     """input * 2**other; other may be fractional."""
     if not isinstance(input, Tensor) or not isinstance(other, Tensor):
         raise TypeError(f"ldexp() takes two Tensors, not {type(input).__name__} and {type(other).__name__}")
@@ -114,7 +116,7 @@ class Frexp(Operation):
     """The two parts of a floating point number."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
+    def forward(ctx: Context, x: Array) -> tuple[Array, ...]:
         """np.frexp gives mantissas and exponents."""
         mantissa, exponent = np.frexp(x)
         exponent = np.asarray(exponent, np.int32)
@@ -122,14 +124,14 @@ class Frexp(Operation):
         return mantissa, exponent
 
     @staticmethod
-    def backward(ctx: Any, g: Any, g_exponent: Any) -> Any:
+    def backward(ctx: Context, g: Tensor | None, g_exponent: Any) -> Gradients:
         """The mantissa is x over a constant power of two."""
         (exponent,) = ctx.values
         return None if g is None else g * exp2(cast(-exponent, g.dtype))
 
 
 @takes_out
-def frexp(input: Any) -> Any:
+def frexp(input: Tensor) -> Any:
     """(mantissa, exponent) with input = mantissa * 2**exponent and 0.5 <= |mantissa| < 1."""
     if input.dtype.kind not in "fV":
         raise RuntimeError(f"torch.frexp() only supports floating-point dtypes, not {input.dtype}")

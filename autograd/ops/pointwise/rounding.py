@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
+from ...core.tensor import Tensor
+from ...core.types import Context, Gradients
 from .._kinds import only, refuse
 
 zero: Any = elementwise("Zero", np.zeros_like, inputs=1)       # the derivative of all that follows; constant, as PyTorch's
@@ -31,19 +34,19 @@ class RoundTo(Operation, name="Round"):
     """The nearest multiple of a power of ten."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, decimals: int) -> Any:
+    def forward(ctx: Context, x: Array, *, decimals: int) -> Array:
         """Scaled by an exact power of ten: 10**-decimals itself is not one."""
         ten = np.asarray(x).dtype.type(10.0 ** np.abs(decimals))
         return np.rint(x * ten) / ten if decimals > 0 else np.rint(x / ten) * ten
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """Constant between jumps."""
         return zero(g)
 
 
 @takes_out
-def round(input: Any, *, decimals: int = 0) -> Any:
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest integer, the even one of two; with `decimals`, the nearest multiple of 10**-decimals."""
     if decimals == 0:
         return nearest(input)

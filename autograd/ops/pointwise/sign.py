@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array, Number
 from ...core.declare import elementwise
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import Operand
 from .._kinds import both_arrays, demand_real, in_floats, only, tensors, undifferentiable
 from .rounding import zero
 from .where import where
@@ -18,18 +20,18 @@ abs: Any = elementwise("Abs", np.abs, lambda g, x: g * (sign(x) if x.dtype.kind 
 absolute, negative = abs, neg
 
 
-def _sign(x: Any) -> Any:
+def _sign(x: Array) -> Array:
     dtype = np.asarray(x).dtype
     if dtype.kind in "fV":
         return np.subtract(x > 0, x < 0, dtype=dtype)     # 0 for nan, where NumPy's sign is nan
     return np.copy(x) if dtype.kind == "b" else np.sign(x)
 
 
-def _copysign(x: Any, y: Any) -> Any:
+def _copysign(x: Array, y: Array | Number) -> Array:
     return np.copysign(*both_arrays(x, y))
 
 
-def _heaviside(x: Any, y: Any) -> Any:
+def _heaviside(x: Array, y: Array) -> Array:
     x, y = both_arrays(x, y)
     return np.where(x == 0, y, (x > 0).astype(x.dtype))
 
@@ -46,18 +48,18 @@ nextafter = elementwise("Nextafter", tensors("nextafter", only("f", "nextafter",
                         lambda g, x, y: where(x == y, 0.0, g), lambda g: zero(g))
 
 
-def sign_of(x: Any) -> Any:
+def sign_of(x: Tensor) -> Array:
     """1 or -1 by the sign bit, so that -0.0 counts as negative; constant."""
     return np.copysign(1.0, x.array if isinstance(x, Tensor) else x)
 
 
 @takes_out
-def sgn(input: Any) -> Any:
+def sgn(input: Tensor) -> Tensor:
     """The sign of a real number, z / |z| of a complex one; 0 at 0."""
     return direction(input) if input.dtype.kind == "c" else _sgn(input)
 
 
-def heaviside(input: Any, values: Any, *, out: Any = None) -> Any:
+def heaviside(input: Any, values: Any, *, out: Tensor | None = None) -> Tensor:
     """0 where input is negative, 1 where it is positive, `values` where it is 0."""
     demand_real("heaviside", *[x for x in (input, values) if isinstance(x, Tensor)])
     for value in (input, values):
@@ -69,14 +71,14 @@ def heaviside(input: Any, values: Any, *, out: Any = None) -> Any:
     return step(input, values, out=out)
 
 
-def positive(input: Any) -> Any:
+def positive(input: Tensor) -> Tensor:
     """input itself; RuntimeError for booleans, which have no sign."""
     if input.dtype == bool:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
 
 
-def direction(x: Any) -> Any:
+def direction(x: Operand) -> Operand:
     """x / |x|, 0 at 0."""
     size = abs(x)
     return where(size == 0, 0.0, x / where(size == 0, 1.0, size))

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.declare import elementwise
+from ...core.tensor import Tensor
+from ...core.types import Operand
 from .._kinds import in_floats, tensors
 from .powers import rsqrt
 from .where import where
@@ -27,7 +30,7 @@ deg2rad: Any = elementwise("Deg2Rad", np.deg2rad, lambda g: deg2rad(g), floats=T
 rad2deg: Any = elementwise("Rad2Deg", np.rad2deg, lambda g: rad2deg(g), floats=True)
 
 
-def _over_square(x: Any, y: Any) -> Any:
+def _over_square(x: Tensor, y: Tensor) -> Tensor:
     """x / (x^2 + y^2), and 0 at the origin."""
     total = x * x + y * y
     origin = total == 0
@@ -38,13 +41,13 @@ atan2 = elementwise("Atan2", tensors("atan2", in_floats(np.arctan2)), lambda g, 
                     lambda g, x, y: -g * _over_square(x, y))
 
 
-def _sinc_slope(x: Any) -> Any:
+def _sinc_slope(x: Operand) -> Operand:
     """d sinc / dx = (cos(pi x) - sinc(x)) / x, and 0 at 0."""
     safe = where(x == 0, 1.0, x)
     return where(x == 0, 0.0, (cos(np.pi * safe) - sinc(safe)) / safe)
 
 
-def _sinc(x: Any) -> Any:
+def _sinc(x: Array) -> Array:
     angle = np.pi * x
     return np.where(x == 0, np.ones_like(x), np.sin(angle) / np.where(x == 0, np.ones_like(x), angle))
 

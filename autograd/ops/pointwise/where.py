@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import for_number
+from ...base.types import Array
 from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import detached, into, takes_out
 from ...core.primitive import value_read
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, Operand, TensorOrArray, TensorOrNumber
 from ...kernels import relu as relu_kernel
 from ...kernels.where import masked
 from ...kernels.where import where as where_kernel
@@ -26,13 +28,13 @@ class Where(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, condition: Any, x: Any, y: Any) -> Any:
+    def forward(ctx: Context, condition: Array, x: Array, y: Array) -> Array:
         """The kernel, on operands of one dtype."""
         ctx.save(condition)
         return where_kernel(condition, x, y)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Each side gets what it gave."""
         (condition,) = ctx.values
         if type(g) is np.ndarray:
@@ -43,7 +45,7 @@ class Where(Operation):
                 where(condition, 0.0, g) if ctx.needs(2) else None)
 
 
-def where(condition: Any, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+def where(condition: Any, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
     """input where condition holds, other elsewhere; the three broadcast, input and other may be numbers.
 
     With the condition alone: the indices where it holds, a tensor for each dimension.
@@ -73,19 +75,19 @@ def passing(g: Any, keep: Any) -> Any:
     return where(keep, g, 0.0) if isinstance(g, Tensor) else masked(g, keep)
 
 
-def where_method(self: Any, condition: Any, other: Any) -> Any:
+def where_method(self: Tensor, condition: Tensor, other: TensorOrNumber) -> Tensor:
     """This tensor where condition holds, other elsewhere."""
     return where(condition, self, other)
 
 
 # --- the larger and the smaller ----------------------------------------------------------------------------------------
 
-def share(g: Any, tie: Any, lost: Any) -> Any:
+def share(g: Operand, tie: Operand, lost: Operand) -> Operand:
     """The part of the gradient g for one of two: half where they tie, none where it lost, else all."""
     return where(tie, g / 2, where(lost, 0.0, g))
 
 
-def _first(x: Any, y: Any, larger: bool) -> Any:
+def _first(x: TensorOrArray, y: TensorOrArray, larger: bool) -> Any:
     """Where fmax (fmin) takes x: it is the larger (smaller) or equal, or y is nan."""
     return (x >= y if larger else x <= y) | (y != y)
 
@@ -109,7 +111,7 @@ class Clamp(Operation):
     """x limited to numbers [low, high]; the gradient passes where low <= x <= high."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, low: Any, high: Any) -> Any:
+    def forward(ctx: Context, x: Any, *, low: Any, high: Any) -> Array:
         """NumPy's clip; all is nan if a limit is."""
         ctx.save(x)
         ctx.limits = low, high
@@ -118,7 +120,7 @@ class Clamp(Operation):
         return x.clip(low, high) if type(x) is np.ndarray else np.clip(x, low, high)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Nothing passes beyond the limits."""
         (x,) = ctx.values
         return passing(g, inside(x, *ctx.limits))
@@ -130,14 +132,14 @@ class ClampTensor(Operation, name="Clamp"):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, low: Any, high: Any) -> Any:
+    def forward(ctx: Context, x: Array, low: Array | None, high: Array | None) -> Array:
         """First up, then down: where low > high the result is high."""
         ctx.save(x, low, high)
         out = x if low is None else np.maximum(x, low)
         return out if high is None else np.minimum(out, high)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """To x inside the limits, else to the limit that was met; at the edge to x."""
         x, low, high = ctx.values
         to_low = to_high = None
@@ -148,7 +150,7 @@ class ClampTensor(Operation, name="Clamp"):
         return where(inside(x, low, high), g, 0.0) if ctx.needs(0) else None, to_low, to_high
 
 
-def inside(x: Any, low: Any, high: Any) -> Any:
+def inside(x: TensorOrArray, low: TensorOrNumber | None, high: TensorOrNumber | None) -> Any:
     """Whether low <= x <= high, as far as there are limits."""
     if low is None:
         return x <= high
@@ -176,7 +178,7 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     if not tensors[0] and not tensors[-1]:
         kind = input.dtype.kind
         if kind not in "fV":
-            input = cast(input, common_dtype(input, *(v for v in (min, max) if v is not None)))
+            input = cast(input, common_dtype(input, *(v for v in (min, max) if v is not None)))  # type: ignore[type-var]
             _check_order(input, min, max)
         return Clamp.apply(input, low=min, high=max)
     if not (tensors[0] and tensors[-1]):             # a 0-d tensor beside a number counts as a number
@@ -189,12 +191,12 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
     return ClampTensor.apply(*matched)
 
 
-def clamp_min(input: Any, min: Any, *, out: Any = None) -> Any:
+def clamp_min(input: Tensor, min: TensorOrNumber, *, out: Tensor | None = None) -> Tensor:
     """input, but at least min."""
     return clamp(input, min, out=out)
 
 
-def clamp_max(input: Any, max: Any, *, out: Any = None) -> Any:
+def clamp_max(input: Tensor, max: TensorOrNumber, *, out: Tensor | None = None) -> Tensor:
     """input, but at most max."""
     return clamp(input, None, max, out=out)
 
@@ -206,20 +208,20 @@ class NanToNum(Operation):
     """x with numbers in place of nan and infinities."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, nan: Any, posinf: Any, neginf: Any) -> Any:
+    def forward(ctx: Context, x: Array, *, nan: float, posinf: Any, neginf: Any) -> Array:
         """NumPy's nan_to_num, which takes the largest finite numbers where none are given."""
         ctx.save(np.isfinite(x))
         return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """What was replaced is constant."""
         (finite,) = ctx.values
         return g * finite
 
 
 @takes_out
-def nan_to_num(input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Any:
+def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> Tensor:
     """input with nan replaced by `nan` (0), infinities by `posinf` and `neginf` (the largest finite numbers)."""
     given = {"nan": 0.0 if nan is None else nan, "posinf": posinf, "neginf": neginf}
     return NanToNum.apply(input, **{name: None if value is None else number("nan_to_num", name, value)

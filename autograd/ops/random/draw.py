@@ -7,29 +7,32 @@ as in PyTorch their gradient is zero.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base import dtypes
+from ...base.types import Array, DeviceLike, DTypeLike, Layout, MemoryFormat, Number
 from ...core.declare import limits_of
 from ...core.operation import Operation
 from ...core.out import detached, into
 from ...core.primitive import primitive
 from ...core.random import Generator, drawing
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.sorting import leading
 from ..creation.arguments import extent, floating, kind, made, shape_of, whole
 from ..creation.fill import like
 from ..pointwise.rounding import zero
 
 
-def uniform_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
+def uniform_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
     """Uniform on [0, 1), drawn in double precision for float64 and in single for all others."""
     return np.asarray(rng.random(shape, np.float64 if dtype.itemsize >= 8 else np.float32)).astype(dtype, copy=False)
 
 
-def normal_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Any:
+def normal_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> Array:
     """Normal with mean 0 and variance 1, drawn in double precision for float64 and in single for all others."""
     if dtype.kind == "c":                            # both parts with variance 1/2
         parts = rng.standard_normal((*shape, 2), np.float64 if dtype.itemsize == 16 else np.float32) * math.sqrt(0.5)
@@ -39,8 +42,9 @@ def normal_numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any)
 
 
 @primitive
-def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Any = None, dtype: Any = None,
-         layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Tensor | None = None, dtype: Any = None,
+         layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+         requires_grad: bool = False) -> Tensor:
     """Uniform on [0, 1)."""
     dtype = floating("rand", kind(dtype, layout, device, pin_memory, out))
     shape = extent("rand", sizes, size)
@@ -51,14 +55,15 @@ def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, out:
 
 
 @primitive
-def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Any = None, dtype: Any = None,
-          layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, out: Tensor | None = None,
+          dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+          requires_grad: bool = False) -> Tensor:
     """Normal with mean 0 and variance 1."""
     dtype = floating("randn", kind(dtype, layout, device, pin_memory, out))
     return made(normal_numbers(drawing(generator), extent("randn", sizes, size), dtype), requires_grad, out)
 
 
-def integers(name: str, rng: np.random.Generator, low: Any, high: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+def integers(name: str, rng: np.random.Generator, low: Any, high: Any, shape: tuple[int, ...], dtype: Any) -> Array:
     """Integers from low to high - 1 as dtype; RuntimeError for an empty range or one that dtype cannot hold."""
     low, high = whole(name, "low", low), whole(name, "high", high)
     if low >= high:
@@ -72,8 +77,9 @@ def integers(name: str, rng: np.random.Generator, low: Any, high: Any, shape: tu
 
 
 @primitive
-def randint(*args: Any, low: Any = 0, high: Any = None, size: Any = None, generator: Generator | None = None,
-            out: Any = None, dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+def randint(*args: Any, low: Any = 0, high: Any = None, size: Sequence[int] | None = None,
+            generator: Generator | None = None, out: Tensor | None = None, dtype: DTypeLike = None,
+            layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
             requires_grad: bool = False) -> Tensor:
     """Integers from low to high - 1; randint(high, size) starts at 0."""
     given = list(args)
@@ -90,8 +96,9 @@ def randint(*args: Any, low: Any = 0, high: Any = None, size: Any = None, genera
 
 
 @primitive
-def randperm(n: Any, *, generator: Generator | None = None, out: Any = None, dtype: Any = None, layout: Any = None,
-             device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
+def randperm(n: Any, *, generator: Generator | None = None, out: Any = None, dtype: DTypeLike = None,
+             layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+             requires_grad: bool = False) -> Tensor:
     """The numbers 0 to n - 1 in random order."""
     n = whole("randperm", "n", n)
     if n < 0:
@@ -105,9 +112,9 @@ def randperm(n: Any, *, generator: Generator | None = None, out: Any = None, dty
 # --- like another ----------------------------------------------------------------------------------------------------
 
 @primitive
-def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
-              device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-              memory_format: Any = None) -> Tensor:
+def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: DTypeLike = None, layout: Layout | None = None,
+              device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False,
+              memory_format: MemoryFormat | None = None) -> Tensor:
     """Uniform on [0, 1), of input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array[...] = rand(size=array.shape, generator=generator, dtype=array.dtype).array
@@ -115,9 +122,9 @@ def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: Any =
 
 
 @primitive
-def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any = None, layout: Any = None,
-               device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
-               memory_format: Any = None) -> Tensor:
+def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: DTypeLike = None, layout: Layout | None = None,
+               device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False,
+               memory_format: MemoryFormat | None = None) -> Tensor:
     """Normal with mean 0 and variance 1, of input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array[...] = normal_numbers(drawing(generator), array.shape, floating("randn_like", array.dtype))
@@ -126,8 +133,8 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: Any 
 
 @primitive
 def randint_like(input: Tensor, *args: Any, low: Any = 0, high: Any = None, generator: Generator | None = None,
-                 dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
-                 requires_grad: bool = False, memory_format: Any = None) -> Tensor:
+                 dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
+                 requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Integers from low to high - 1, of input's shape and dtype; randint_like(input, high) starts at 0."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array[...] = randint(*args, low=low, high=high, size=array.shape, generator=generator, dtype=array.dtype).array
@@ -142,13 +149,13 @@ class Normal(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, *parameters: Any, values: Any) -> Any:
+    def forward(ctx: Context, *parameters: Any, values: Array) -> Array:
         """The values that were drawn."""
         ctx.count = len(parameters)
         return values
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Zeros, also where g is infinite."""
         return (zero(g),) * ctx.count
 
@@ -161,8 +168,9 @@ class Poisson(Normal):
     """Draws with rates."""
 
 
-def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Any = None,
-           dtype: Any = None, layout: Any = None, device: Any = None, pin_memory: bool = False,
+def normal(mean: TensorOrNumber, std: TensorOrNumber = 1.0, size: Sequence[int] | None = None, *,
+           generator: Generator | None = None, out: Tensor | None = None, dtype: DTypeLike = None,
+           layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
            requires_grad: bool = False) -> Tensor:
     """Normal numbers; mean and std are tensors (or one of them a number), or numbers, and then `size` is needed."""
     tensors = [p for p in (mean, std) if isinstance(p, Tensor)]
@@ -182,12 +190,12 @@ def normal(mean: Any, std: Any = 1.0, size: Any = None, *, generator: Generator 
 
 
 @primitive
-def _normal_of_numbers(mean: Any, std: Any, shape: tuple[int, ...], dtype: Any, generator: Generator | None) -> Any:
+def _normal_of_numbers(mean: Any, std: Any, shape: tuple[int, ...], dtype: Any, generator: Generator | None) -> Array:
     return np.asarray(normal_numbers(drawing(generator), shape, dtype) * dtype.type(std) + dtype.type(mean))
 
 
 @primitive
-def _normal_of_tensors(mean: Any, std: Any, dtype: Any, generator: Generator | None) -> Any:
+def _normal_of_tensors(mean: Any, std: TensorOrNumber, dtype: DTypeLike, generator: Generator | None) -> Array:
     a, b = (p.array if isinstance(p, Tensor) else p for p in (mean, std))
     if np.any(np.less(b, 0)):
         raise RuntimeError("normal expects all elements of std >= 0.0" if isinstance(std, Tensor)
@@ -202,7 +210,7 @@ def check_std(name: str, std: Any) -> None:
         raise RuntimeError(f"{name} expects std >= 0.0, but found std {std}")
 
 
-def chances(name: str, p: Any, shape: tuple[int, ...]) -> Any:
+def chances(name: str, p: Array | Number, shape: tuple[int, ...]) -> Array:
     """A number or array of probabilities, checked, at `shape`."""
     if not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
         what = f"got p={p}" if np.ndim(p) == 0 else "some are outside"
@@ -213,7 +221,7 @@ def chances(name: str, p: Any, shape: tuple[int, ...]) -> Any:
         raise RuntimeError(f"{name}: p of shape {list(np.shape(p))} does not broadcast to {list(shape)}") from None
 
 
-def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
+def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """1 with the probabilities in input, else 0; with `p` that is the probability everywhere, and input gives the shape."""
     array = input.array
     if p is None and dtypes.category(array.dtype) != 2:
@@ -223,7 +231,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Generator | None = None, 
 
 
 @primitive
-def _ones(array: Any, p: Any, generator: Generator | None) -> Any:
+def _ones(array: Array, p: Any, generator: Generator | None) -> Array:
     odds = chances("bernoulli", array if p is None else detached(p), array.shape)
     return np.asarray(drawing(generator).random(array.shape) < odds).astype(array.dtype)
 
@@ -244,8 +252,8 @@ def _counts(rates: Any, generator: Generator | None) -> Any:
 
 
 @primitive
-def multinomial(input: Any, num_samples: Any, replacement: bool = False, *, generator: Generator | None = None,
-                out: Any = None) -> Tensor:
+def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None,
+                out: Tensor | None = None) -> Tensor:
     """num_samples indices from each row of weights; without replacement each index at most once.
 
     With replacement by the inverse of the distribution function, without as an exponential race (Efraimidis and

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes
+from ...base.types import Array
 from ...core.primitive import primitive
 from ...core.random import Generator, drawing
 from ...core.tensor import Tensor
+from ...core.types import TensorOrNumber
 from . import draw
 from .draw import Bernoulli, Normal, chances, integers, normal_numbers, uniform_numbers
 
@@ -51,12 +53,12 @@ def _checked(name: str, x: Tensor) -> np.dtype[Any]:
 
 
 @primitive
-def _drawn(draw: Callable[[], Any]) -> Any:
+def _drawn(draw: Callable[[], Any]) -> Array:
     """What `draw` gives, an array of random numbers."""
     return draw()
 
 
-def uniform(x: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None, **named: float) -> Any:
+def uniform(x: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None, **named: float) -> Tensor:
     """Uniform on [from, to)."""
     from_ = named.pop("from", from_)
     if named:
@@ -70,7 +72,7 @@ def uniform(x: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Genera
         uniform_numbers(drawing(generator), x.array.shape, dtype) * width + low, most), dtype)))
 
 
-def normal(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Any:
+def normal(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Normal with this mean and standard deviation."""
     dtype = x.array.dtype if x.array.dtype.kind == "c" else _checked("normal", x)
     draw.check_std("normal", std)
@@ -78,20 +80,20 @@ def normal(x: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generat
         normal_numbers(drawing(generator), x.array.shape, dtype) * dtype.type(std) + dtype.type(mean), dtype)))
 
 
-def bernoulli(x: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Any:
+def bernoulli(x: Tensor, p: TensorOrNumber = 0.5, *, generator: Generator | None = None) -> Tensor:
     """1 with probability p (a number, or a tensor that broadcasts to this one), else 0."""
     values = _below(generator, p, x)
     return Bernoulli.apply(x, p, values=values) if isinstance(p, Tensor) else Bernoulli.apply(x, values=values)
 
 
 @primitive
-def _below(generator: Generator | None, p: Any, x: Tensor) -> Any:
+def _below(generator: Generator | None, p: TensorOrNumber, x: Tensor) -> Array:
     """1 with probability p, else 0."""
     odds = chances("bernoulli_", p.array if isinstance(p, Tensor) else p, x.array.shape)
     return np.asarray(drawing(generator).random(x.array.shape) < odds).astype(x.array.dtype)
 
 
-def exponential(x: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Any:
+def exponential(x: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Exponential with rate lambd: density lambd exp(-lambd v)."""
     if dtypes.category(x.array.dtype) != 2:
         raise RuntimeError("Exponential distribution is a continuous probability distribution. dtype must be a floating "
@@ -102,7 +104,7 @@ def exponential(x: Tensor, lambd: float = 1.0, *, generator: Generator | None = 
         drawing(generator).standard_exponential(x.array.shape) / lambd).astype(x.array.dtype)))
 
 
-def geometric(x: Tensor, p: float, *, generator: Generator | None = None) -> Any:
+def geometric(x: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """The number of the first success, from 1 on, of trials that succeed with probability p."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
@@ -110,7 +112,7 @@ def geometric(x: Tensor, p: float, *, generator: Generator | None = None) -> Any
         drawing(generator).geometric(p, x.array.shape)).astype(x.array.dtype)))
 
 
-def cauchy(x: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Any:
+def cauchy(x: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Cauchy: density 1 / (pi sigma (1 + ((v - median) / sigma)^2))."""
     if dtypes.category(x.array.dtype) != 2:
         raise RuntimeError("Cauchy distribution is a continuous probability distribution. dtype must be a floating point "
@@ -121,7 +123,7 @@ def cauchy(x: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Gen
         drawing(generator).standard_cauchy(x.array.shape) * sigma + median).astype(x.array.dtype)))
 
 
-def log_normal(x: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Any:
+def log_normal(x: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
     """exp of normal numbers with this mean and standard deviation."""
     dtype = _checked("log_normal", x)
     if not std > 0:
@@ -130,7 +132,7 @@ def log_normal(x: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Gen
         drawing(generator).lognormal(mean, std, x.array.shape)).astype(dtype)))
 
 
-def random(x: Tensor, *args: Any, to: Any = None, generator: Generator | None = None, **named: Any) -> Any:
+def random(x: Tensor, *args: Any, to: Any = None, generator: Generator | None = None, **named: Any) -> Tensor:
     """Integers: random_() up to the largest that the dtype holds exactly, random_(to) below to, random_(from, to)."""
     dtype = x.array.dtype
     low = named.pop("from", 0)

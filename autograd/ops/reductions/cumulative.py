@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import float16, float32, int64
+from ...base.types import Array, DTypeLike
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import running, running_places
@@ -29,7 +32,7 @@ class Cumsum(Operation):
     """The running sum along dim."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+    def forward(ctx: Context, x: Array, *, dim: int) -> Array:
         """np.add.accumulate; half precision adds up in single."""
         ctx.dim = dim
         made = running(x, dim)
@@ -40,12 +43,12 @@ class Cumsum(Operation):
         return in_rows(np.add.accumulate(x, axis=dim, dtype=x.dtype))
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Each element counts from its place on."""
         return tail_sums(g, ctx.dim)
 
 
-def tail_sums(x: Any, dim: int) -> Any:
+def tail_sums(x: TensorOrArray, dim: int) -> Any:
     """For each element the sum of it and those after it along dim."""
     made = running(x, dim, True) if x.__class__ is np.ndarray else None
     if made is not None:
@@ -55,7 +58,7 @@ def tail_sums(x: Any, dim: int) -> Any:
 
 @also(axis="dim")
 @takes_out
-def cumsum(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def cumsum(input: Tensor, dim: int, *, dtype: DTypeLike = None) -> Tensor:
     """The sums of the first 1, 2, ... elements along `dim`; integers and booleans add up in int64."""
     if dtype is None and input.dtype.kind in "iub":
         dtype = int64
@@ -74,7 +77,7 @@ class Cummin(TakeAlong):
     """Node of cummin() along a dimension."""
 
 
-def _running(operation: type[TakeAlong], x: Any, dim: int, ufunc: Any) -> ValuesIndices:
+def _running(operation: type[TakeAlong], x: Tensor, dim: int, ufunc: Callable[..., Any]) -> ValuesIndices:
     """The running extreme, nan from the first nan on, and the last place where it was reached."""
     demand_real("cummax_cummin", x)
     dim = one_dim(dim, x.ndim)
@@ -86,14 +89,14 @@ def _running(operation: type[TakeAlong], x: Any, dim: int, ufunc: Any) -> Values
 
 @also(axis="dim")
 @takes_out
-def cummax(input: Any, dim: int) -> ValuesIndices:
+def cummax(input: Tensor, dim: int) -> ValuesIndices:
     """The largest of the first 1, 2, ... elements along `dim`, and where the last of equal ones stands."""
     return _running(Cummax, input, dim, np.maximum)
 
 
 @also(axis="dim")
 @takes_out
-def cummin(input: Any, dim: int) -> ValuesIndices:
+def cummin(input: Tensor, dim: int) -> ValuesIndices:
     """The smallest of the first 1, 2, ... elements along `dim`, and where the last of equal ones stands."""
     return _running(Cummin, input, dim, np.minimum)
 
@@ -102,7 +105,7 @@ class Logcumsumexp(Operation):
     """log(cumsum(exp(x))) along dim."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+    def forward(ctx: Context, x: Array, *, dim: int) -> Array:
         """np.logaddexp.accumulate; half precision adds up in single."""
         out = np.logaddexp.accumulate(x, axis=dim, dtype=float32 if x.dtype is float16 else x.dtype)
         out = in_rows(out.astype(x.dtype, copy=False))
@@ -111,7 +114,7 @@ class Logcumsumexp(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """exp(x[i] - z[i]) r[i] with r[i] = g[i] + exp(z[i] - z[i + 1]) r[i + 1]: z grows, so nothing overflows."""
         x, z = ctx.values
         dim = ctx.dim
@@ -126,7 +129,7 @@ class Logcumsumexp(Operation):
 
 @also(axis="dim")
 @takes_out
-def logcumsumexp(input: Any, dim: int) -> Any:
+def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """log of the running sum of exp(input) along `dim`, without overflow."""
     if input.dtype.kind not in "fcV":
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype}'; use .float() first")

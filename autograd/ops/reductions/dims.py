@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ...base.types import Dims
 from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ..shape import wrap_dim
 
 F = TypeVar("F", bound=Callable[..., Any])
-Dims = int | Sequence[int] | None
 
 
 def dims_of(dim: Dims, ndim: int) -> tuple[int, ...]:
@@ -35,7 +35,7 @@ def dims_of(dim: Dims, ndim: int) -> tuple[int, ...]:
     return dims if ndim else ()
 
 
-def one_dim(dim: Any, ndim: int) -> int:
+def one_dim(dim: int, ndim: int) -> int:
     """A single dimension, from the front. TypeError for anything but an integer."""
     try:
         return wrap_dim(operator.index(dim), ndim)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...base.dtypes import int64
+from ...base.types import Array
 from ...core.operation import Operation
 from ...core.out import into
 from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import extremes
 from .._kinds import demand_real
@@ -29,7 +32,7 @@ class Amax(Operation):
     real = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, pick: Any) -> Any:
+    def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, pick: Callable[..., Any]) -> Array:
         """np.maximum.reduce or np.minimum.reduce, or what is faster."""
         ctx.shape, ctx.dims = x.shape, dims
         out = in_rows(np.asarray(extremes(x, dims, keepdim, pick)))
@@ -37,7 +40,7 @@ class Amax(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """To the elements equal to the extreme, in equal parts."""
         x, z = ctx.values
         shape = kept(ctx.shape, ctx.dims)
@@ -53,7 +56,7 @@ class MaxOfAll(Amax, name="Max"):
     """The extreme of all elements: where that is nan, the nans share the gradient."""
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """To the elements equal to the extreme, in equal parts."""
         x, z = ctx.values
         top = z.array if isinstance(z, Tensor) else z
@@ -73,7 +76,7 @@ class Min(TakeAlong):
     """Node of min() along a dimension."""
 
 
-def _extreme(x: Any, dim: Dims, keepdim: bool, pick: Any, name: str) -> Any:
+def _extreme(x: Tensor, dim: Dims, keepdim: bool, pick: Callable[..., Any], name: str) -> Tensor:
     dims = dims_of(dim, x.ndim)
     if count(x.shape, dims) == 0:
         _no_extreme(x, dim, dims, name)
@@ -89,13 +92,13 @@ def _no_extreme(x: Any, dim: Any, dims: tuple[int, ...], name: str) -> None:
 
 
 @reduction
-def amax(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """The largest element over `dim`; equal ones share the gradient."""
     return _extreme(input, dim, keepdim, np.maximum, "amax")
 
 
 @reduction
-def amin(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """The smallest element over `dim`; equal ones share the gradient."""
     return _extreme(input, dim, keepdim, np.minimum, "amin")
 
@@ -108,7 +111,7 @@ class MinMax(NamedTuple):
 
 
 @also(axis="dim", keepdims="keepdim")
-def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: Any = None) -> MinMax:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False, out: Tensor | None = None) -> MinMax:
     """The smallest and the largest element, of all or along one `dim`."""
     demand_real("aminmax", input)
     if out is not None:
@@ -126,7 +129,8 @@ def aminmax(input: Any, *, dim: int | None = None, keepdim: bool = False, out: A
 _argmax, _argmin = primitive(np.ndarray.argmax), primitive(np.ndarray.argmin)
 
 
-def _along(operation: type[TakeAlong], x: Any, dim: Any, keepdim: bool, find: Any, name: str) -> ValuesIndices:
+def _along(operation: type[TakeAlong], x: Tensor, dim: Any, keepdim: bool, find: Callable[..., Any],
+           name: str) -> ValuesIndices:
     """The extreme along dim and where it stands: the first of equal ones gets the whole gradient."""
     place = one_dim(dim, x.ndim)
     if x.ndim == 0:
@@ -135,7 +139,8 @@ def _along(operation: type[TakeAlong], x: Any, dim: Any, keepdim: bool, find: An
     return selected(operation, x, find(x.array, place, keepdims=True), place, keepdim)
 
 
-def _either(x: Any, dim: Any, keepdim: bool, other: Any, pick: Any, find: Any, name: str) -> Any:
+def _either(x: Tensor, dim: TensorOrNumber | None, keepdim: bool, other: Tensor | None, pick: Callable[..., Any],
+            find: Callable[..., Any], name: str) -> Any:
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}(): argument 'input' must be Tensor, not {type(x).__name__}")
     if other is not None or isinstance(dim, Tensor):
@@ -150,20 +155,20 @@ def _either(x: Any, dim: Any, keepdim: bool, other: Any, pick: Any, find: Any, n
 
 
 @reduction
-def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+def max(input: Tensor, dim: TensorOrNumber | None = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
     """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     demand_real("max", input)
     return _either(input, dim, keepdim, other, np.maximum, _argmax, "max")
 
 
 @reduction
-def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+def min(input: Tensor, dim: TensorOrNumber | None = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     demand_real("min", input)
     return _either(input, dim, keepdim, other, np.minimum, _argmin, "min")
 
 
-def _arg(x: Any, dim: int | None, keepdim: bool, find: Any, name: str) -> Any:
+def _arg(x: Tensor, dim: int | None, keepdim: bool, find: Callable[..., Any], name: str) -> Tensor:
     demand_real(name, x)
     a = x.array
     if a.dtype.kind == "b":
@@ -182,13 +187,13 @@ def _arg(x: Any, dim: int | None, keepdim: bool, find: Any, name: str) -> Any:
 
 
 @reduction
-def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the first largest element, of all or along `dim`."""
     return _arg(input, dim, keepdim, _argmax, "argmax")
 
 
 @reduction
-def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the first smallest element, of all or along `dim`."""
     return _arg(input, dim, keepdim, _argmin, "argmin")
 

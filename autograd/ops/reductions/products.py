@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import float16, float32, int64
+from ...base.types import Array, DTypeLike
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import running_product
@@ -23,18 +26,18 @@ from .dims import kept, one_dim, reduction
 from .recurrence import backwards
 
 
-def _multiply(ufunc: Any, x: Any, **settings: Any) -> Any:
+def _multiply(ufunc: Callable[..., Any], x: Array, **settings: Any) -> Array:
     """Half precision multiplies in single."""
     if x.dtype is float16:
         return converted(np.asarray(ufunc(converted(x, float32), **settings)), float16)
     return ufunc(x, dtype=x.dtype, **settings)
 
 
-def _has_zero(x: Any) -> bool:
+def _has_zero(x: TensorOrArray) -> bool:
     return not (x.array if isinstance(x, Tensor) else x).all()
 
 
-def before(x: Any, dim: int) -> Any:
+def before(x: TensorOrArray, dim: int) -> Any:
     """For each element the product of those before it along dim."""
     if type(x) is np.ndarray:
         out = np.ones(x.shape, x.dtype)
@@ -49,7 +52,7 @@ class Prod(Operation):
     """The product along dim."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int, keepdim: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, dim: int, keepdim: bool) -> Array:
         """np.multiply.reduce over the dimensions."""
         out = in_rows(np.asarray(_multiply(np.multiply.reduce, x, axis=dim, keepdims=keepdim)))
         ctx.save(x, out)
@@ -57,7 +60,7 @@ class Prod(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """g z / x; where x has a zero, g times the product of those before and that of those after."""
         x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
@@ -74,7 +77,7 @@ class Cumprod(Operation):
     """The running product along dim."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+    def forward(ctx: Context, x: Array, *, dim: int) -> Array:
         """np.multiply.accumulate along the dimension."""
         out = running_product(x, dim)
         if out is None:
@@ -84,7 +87,7 @@ class Cumprod(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The sum of g z from each element on, over x; with zeros the same as a recurrence, without the division.
 
         The product before x[i], times r[i] = g[i] + x[i + 1] r[i + 1].
@@ -98,12 +101,12 @@ class Cumprod(Operation):
         return before(x, dim) * backwards(narrow(x, dim, 1, x.shape[dim] - 1), g, dim)
 
 
-def cumulated(x: Any, dim: int) -> Any:
+def cumulated(x: Operand, dim: int) -> Operand:
     """cumprod of an array or a Tensor along a dimension counted from the front."""
     return Cumprod.apply(x, dim=dim)
 
 
-def _in_dtype(x: Any, dtype: Any) -> Any:
+def _in_dtype(x: Tensor, dtype: DTypeLike) -> Tensor:
     if dtype is None and x.dtype.kind in "iub":
         dtype = int64
     return x if dtype is None else cast(x, dtype)
@@ -111,7 +114,7 @@ def _in_dtype(x: Any, dtype: Any) -> Any:
 
 @casts_float32
 @reduction
-def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DTypeLike = None) -> Tensor:
     """The product of all elements, or along one `dim`; integers and booleans multiply in int64."""
     x = _in_dtype(input, dtype)
     if dim is None:
@@ -124,7 +127,7 @@ def prod(input: Any, dim: int | None = None, keepdim: bool = False, *, dtype: An
 
 @also(axis="dim")
 @takes_out
-def cumprod(input: Any, dim: int, *, dtype: Any = None) -> Any:
+def cumprod(input: Tensor, dim: int, *, dtype: DTypeLike = None) -> Tensor:
     """The products of the first 1, 2, ... elements along `dim`; integers and booleans multiply in int64."""
     x = _in_dtype(input, dtype)
     dim = one_dim(dim, x.ndim)

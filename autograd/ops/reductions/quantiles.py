@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import float32, float64, int64
+from ...base.types import Array
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.primitive import data_dependent, primitive
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrNumber
 from ...kernels.memory_format import in_rows
 from ...kernels.sorting import nth, order
 from .._kinds import demand_real
@@ -30,7 +32,7 @@ class MedianOfAll(Operation, name="Median"):
     real = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, skip_nan: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, skip_nan: bool) -> Array:
         """By partition; nan if there is one, or only if all are."""
         flat = x.reshape(-1)
         if x.dtype.kind in "fV" and (skip_nan or np.isnan(flat).any()):
@@ -44,7 +46,7 @@ class MedianOfAll(Operation, name="Median"):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """In equal parts to those equal to the median."""
         x, z = ctx.values
         chosen = cast(x != x if np.isnan(z.array if isinstance(z, Tensor) else z) else x == z, x.dtype)
@@ -67,7 +69,7 @@ class Mode(TakeAlong):
     """Node of mode() along a dimension."""
 
 
-def _median(x: Any, dim: Any, keepdim: bool, skip_nan: bool, name: str) -> Any:
+def _median(x: Tensor, dim: int | None, keepdim: bool, skip_nan: bool, name: str) -> Any:
     if x.dtype.kind == "b":
         raise NotImplementedError("\"median_cpu\" not implemented for 'Bool'; convert with .int()")
     if dim is None:
@@ -82,7 +84,7 @@ def _median(x: Any, dim: Any, keepdim: bool, skip_nan: bool, name: str) -> Any:
 
 
 @primitive
-def _middle(a: Any, dim: int, skip_nan: bool) -> Any:
+def _middle(a: Array, dim: int, skip_nan: bool) -> Array:
     """Where the middle is along dim: the lower one of two; the first nan, or that of the others."""
     n = a.shape[dim]
     nan = np.isnan(a) if a.dtype.kind in "fV" else None
@@ -94,14 +96,14 @@ def _middle(a: Any, dim: int, skip_nan: bool) -> Any:
 
 
 @reduction
-def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element, the lower of two, of all or as (values, indices) along `dim`; nan where there is one."""
     demand_real("median", input)
     return _median(input, dim, keepdim, False, "median")
 
 
 @reduction
-def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The middle element of those that are not nan, the lower of two, of all or as (values, indices) along `dim`."""
     demand_real("nanmedian", input)
     return _median(input, dim, keepdim, True, "nanmedian")
@@ -109,7 +111,7 @@ def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
 @data_dependent
 @reduction
-def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The most frequent value along `dim`, the smallest of equally frequent ones, and its last place."""
     demand_real("mode", input)
     dim = one_dim(dim, input.ndim)
@@ -129,7 +131,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
 
 # --- quantiles -------------------------------------------------------------------------------------------------------
 
-def _checked_q(input: Any, q: Any, interpolation: str, name: str) -> Any:
+def _checked_q(input: Tensor, q: Any, interpolation: str, name: str) -> Tensor:
     """q as a Tensor or an array of input's dtype, within [0, 1]."""
     if input.array.size == 0:
         raise RuntimeError(f"{name}() input tensor must be non-empty, got shape {list(input.shape)}")
@@ -151,7 +153,8 @@ def _checked_q(input: Any, q: Any, interpolation: str, name: str) -> Any:
     return result(np.array(q, input.dtype))
 
 
-def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, skip_nan: bool) -> Any:
+def _quantile(input: Tensor, q: TensorOrNumber, dim: int | None, keepdim: bool, interpolation: str,
+              skip_nan: bool) -> Tensor:
     """Sorted along the last dimension, at the place q (n - 1): between its neighbours as `interpolation` says."""
     q = _checked_q(input, q, interpolation, "nanquantile" if skip_nan else "quantile")
     place = 0 if dim is None else one_dim(dim, input.ndim)
@@ -183,7 +186,8 @@ def _quantile(input: Any, q: Any, dim: Any, keepdim: bool, interpolation: str, s
 @casts_float32
 @data_dependent
 @reduction
-def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear") -> Any:
+def quantile(input: Tensor, q: TensorOrNumber, dim: int | None = None, keepdim: bool = False, *,
+             interpolation: str = "linear") -> Tensor:
     """The values below which the parts q of all elements lie, or of those along `dim`; several q come first."""
     return _quantile(input, q, dim, keepdim, interpolation, False)
 
@@ -191,8 +195,8 @@ def quantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, 
 @casts_float32
 @data_dependent
 @reduction
-def nanquantile(input: Any, q: Any, dim: int | None = None, keepdim: bool = False, *,
-                interpolation: str = "linear") -> Any:
+def nanquantile(input: Tensor, q: float, dim: int | None = None, keepdim: bool = False, *,
+                interpolation: str = "linear") -> Tensor:
     """quantile() of the elements that are not nan."""
     return _quantile(input, q, dim, keepdim, interpolation, True)
 

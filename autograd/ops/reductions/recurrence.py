@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ...base.types import Array
 from ...core.operation import Operation
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ..pointwise.arithmetic import conjugates
 from ..shape import flip, narrow
 
@@ -15,7 +15,7 @@ class Recurrence(Operation):
     """The solution y of the recurrence along dim; a is one shorter than b. Closed under differentiation."""
 
     @staticmethod
-    def forward(ctx: Any, a: Any, b: Any, *, dim: int) -> Any:
+    def forward(ctx: Context, a: Array, b: Array, *, dim: int) -> Array:
         """One step after the other."""
         out = np.array(b)
         y, factors = np.moveaxis(out, dim, 0), np.moveaxis(a, dim, 0)
@@ -26,7 +26,7 @@ class Recurrence(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """b's gradient is the same recurrence from the other end; a's is that times what a multiplied."""
         a, y = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
@@ -35,11 +35,11 @@ class Recurrence(Operation):
         return narrow(gb, dim, 1, n) * narrow(y, dim, 0, n), gb
 
 
-def forwards(a: Any, b: Any, dim: int) -> Any:
+def forwards(a: Operand, b: Operand, dim: int) -> Operand:
     """y[0] = b[0], y[i + 1] = b[i + 1] + a[i] y[i] along dim."""
     return Recurrence.apply(a, b, dim=dim) if b.shape[dim] else b
 
 
-def backwards(a: Any, b: Any, dim: int) -> Any:
+def backwards(a: Operand, b: Operand, dim: int) -> Operand:
     """y[n - 1] = b[n - 1], y[i] = b[i] + a[i] y[i + 1] along dim."""
     return flip(forwards(flip(a, dim), flip(b, dim), dim), dim)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import float16, float32, int64, uint8
+from ...base.types import Array, DTypeLike
 from ...core.operation import Expand, Operation, SumTo
 from ...core.out import into
 from ...core.primitive import primitive
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import total
@@ -24,7 +27,7 @@ some: Any = np.logical_or.reduce
 accumulate: Any = np.add.reduce                      # half the overhead of x.sum()
 
 
-def add_up(x: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+def add_up(x: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     """The sum of an array over dims, in its dtype; half precision adds up in single."""
     if x.dtype is float16:
         return converted(np.asarray(accumulate(converted(x, float32), axis=dims, keepdims=keepdim)), float16)
@@ -37,13 +40,13 @@ class Sum(Operation):
     """The sum over dims."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool) -> Array:
         """np.add.reduce, in x's dtype."""
         ctx.shape, ctx.dims = x.shape, dims
         return add_up(x, dims, keepdim)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The gradient repeated over the summed dimensions."""
         return Expand.apply(g.reshape(kept(ctx.shape, ctx.dims)), shape=ctx.shape)
 
@@ -67,7 +70,7 @@ def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = Non
 
 
 @primitive
-def _whole(a: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+def _whole(a: Array, dims: tuple[int, ...], keepdim: bool) -> Array:
     """The sum of integers or booleans."""
     return in_rows(accumulate(a, axis=dims, dtype=int64, keepdims=keepdim))
 
@@ -76,7 +79,7 @@ class Mean(Operation):
     """The mean over dims."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool) -> Array:
         """The sum, divided by the count."""
         ctx.shape, ctx.dims = x.shape, dims
         ctx.count = count(x.shape, dims)
@@ -88,13 +91,13 @@ class Mean(Operation):
             return np.true_divide(whole, np.asarray(ctx.count, wide)).astype(x.dtype, copy=False)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """An equal share for each."""
         return Expand.apply((g / float(ctx.count)).reshape(kept(ctx.shape, ctx.dims)), shape=ctx.shape)
 
 
-def mean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Dims = None,
-         keepdims: bool = False) -> Any:
+def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DTypeLike = None, out: Tensor | None = None,
+         axis: Dims = None, keepdims: bool = False) -> Tensor:
     """The mean of all elements, or over the dimensions `dim`; floating point only."""
     if axis is not None:
         dim = axis
@@ -114,7 +117,7 @@ class Nansum(Operation):
     real = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool) -> Array:
         """Zeros for the nans."""
         present = ~np.isnan(x)
         ctx.save(present)
@@ -122,14 +125,14 @@ class Nansum(Operation):
         return add_up(np.where(present, x, np.zeros((), x.dtype)), dims, keepdim)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """Repeat, where there was no nan."""
         (present,) = ctx.values
         return reshape(g, kept(present.shape, ctx.dims)) * present
 
 
 @reduction
-def nansum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DTypeLike = None) -> Tensor:
     """The sum of the elements that are not nan."""
     demand_real("nansum", input)
     if input.dtype.kind not in "fV":
@@ -141,18 +144,18 @@ def nansum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
 
 
 @primitive
-def _present(a: Any) -> Any:
+def _present(a: Array) -> Array:
     """Where there is no nan."""
     return ~np.isnan(a)
 
 
 @primitive
-def _count(a: Any, dims: tuple[int, ...]) -> Any:
+def _count(a: Array, dims: tuple[int, ...]) -> Array:
     return np.asarray(np.count_nonzero(a, axis=dims), int64)
 
 
 @reduction
-def nanmean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DTypeLike = None) -> Tensor:
     """The mean of the elements that are not nan; nan where there are none."""
     demand_real("nanmean", input)
     if input.dtype.kind not in "fcV":
@@ -163,12 +166,12 @@ def nanmean(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
 
 
 @reduction
-def count_nonzero(input: Any, dim: Dims = None) -> Any:
+def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
     """How many elements, of all or over `dim`, are not 0."""
     return result(_count(input.array, dims_of(dim, input.ndim)))
 
 
-def _truth(x: Any, dim: Dims, keepdim: bool, reduce: Any) -> Any:
+def _truth(x: Tensor, dim: Dims, keepdim: bool, reduce: Callable[..., Any]) -> Tensor:
     """all and any: bool, but uint8 for uint8. An empty list of dims reduces none, unlike in sum()."""
     none = isinstance(dim, (tuple, list)) and not dim
     dims = () if none else dims_of(dim, x.ndim)
@@ -176,24 +179,24 @@ def _truth(x: Any, dim: Dims, keepdim: bool, reduce: Any) -> Any:
 
 
 @primitive
-def _reduced(a: Any, reduce: Any, dims: tuple[int, ...], keepdim: bool) -> Any:
+def _reduced(a: Array, reduce: Callable[..., Any], dims: tuple[int, ...], keepdim: bool) -> Array:
     out = in_rows(np.asarray(reduce(a, axis=dims, keepdims=keepdim)))
     return out if a.dtype != uint8 else out.astype(uint8)
 
 
 @reduction
-def all(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether all elements are true."""
     return _truth(input, dim, keepdim, every)
 
 
 @reduction
-def any(input: Any, dim: Dims = None, keepdim: bool = False) -> Any:
+def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Whether any element is true."""
     return _truth(input, dim, keepdim, some)
 
 
-def sum_to_size(input: Any, *size: Any) -> Any:
+def sum_to_size(input: Tensor, *size: Any) -> Tensor:
     """input summed over the dimensions that broadcasting would add to, or repeat in, a tensor of `size`."""
     shape = sizes(size)
     tail = input.shape[input.ndim - len(shape):] if len(shape) <= input.ndim else None

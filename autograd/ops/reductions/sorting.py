@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...base.dtypes import int64
 from ...core.out import takes_out
 from ...core.primitive import primitive
-from ...core.tensor import result
+from ...core.tensor import Tensor, result
 from ...kernels.sorting import leading, nth, order
 from .._kinds import demand_real
 from .._names import also
@@ -33,7 +31,7 @@ _order, _leading, _nth = primitive(order), primitive(leading), primitive(nth)
 
 @also(axis="dim")
 @takes_out
-def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> ValuesIndices:
+def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> ValuesIndices:
     """The elements along `dim` in order and where they were; always stable, nan the largest."""
     demand_real("sort", input)
     dim = one_dim(dim, input.ndim)
@@ -45,7 +43,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
 
 @takes_out
 @also(axis="dim")
-def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Any:
+def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """Where the elements along `dim` are found in order; always stable."""
     demand_real("argsort", input)
     dim = one_dim(dim, input.ndim)
@@ -53,14 +51,14 @@ def argsort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool
 
 
 @takes_out
-def msort(input: Any) -> Any:
+def msort(input: Tensor) -> Tensor:
     """The elements in order along the first dimension."""
     return sort(input, 0)[0]
 
 
 @also(axis="dim")
 @takes_out
-def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> ValuesIndices:
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> ValuesIndices:
     """The k largest (or smallest) along `dim`, the first of them first, and where they were."""
     demand_real("topk", input)
     dim = one_dim(dim, input.ndim)
@@ -77,7 +75,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 
 
 @reduction
-def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     """The k-th smallest along `dim`, counted from 1, and where it is."""
     demand_real("kthvalue", input)
     dim = one_dim(dim, input.ndim)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ...base.types import Array
 from ...core.operation import Operation
-from ...core.tensor import result
+from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.take_along import put_along, take_along
 from ..shape import reshape
 
@@ -17,7 +19,7 @@ class TakeAlong(Operation, name="Gather"):
     """The elements of x at `indices` along dim, a dimension that goes unless keepdim. distinct: none is taken twice."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, indices: Any, *, dim: int, distinct: bool = False, keepdim: bool = True) -> Any:
+    def forward(ctx: Context, x: Array, indices: Array, *, dim: int, distinct: bool = False, keepdim: bool = True) -> Array:
         """kernels.take_along.along() takes the elements."""
         ctx.save(indices)
         ctx.dim, ctx.size, ctx.distinct = dim, x.shape[dim], distinct
@@ -25,7 +27,7 @@ class TakeAlong(Operation, name="Gather"):
         return out if keepdim else out.reshape(without(indices.shape, dim))
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Put back where they were taken."""
         (indices,) = ctx.values
         g = g if g.ndim == indices.ndim else reshape(g, indices.shape)
@@ -36,14 +38,14 @@ class PutAlong(Operation, name="Scatter"):
     """Zeros of `size` along dim, with g added at `indices`; the adjoint of TakeAlong."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, indices: Any, *, dim: int, size: int, distinct: bool = False) -> Any:
+    def forward(ctx: Context, g: Array, indices: Array, *, dim: int, size: int, distinct: bool = False) -> Array:
         """Indices may repeat, and then add up."""
         ctx.save(indices)
         ctx.dim, ctx.distinct = dim, distinct
         return put_along(g, indices, dim, size, distinct)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The elements taken at the same indices."""
         (indices,) = ctx.values
         return TakeAlong.apply(g, indices, dim=ctx.dim, distinct=ctx.distinct), None
@@ -56,14 +58,14 @@ class ValuesIndices(NamedTuple):
     indices: Any
 
 
-def selected(operation: type[TakeAlong], x: Any, indices: Any, dim: int, keepdim: bool) -> ValuesIndices:
+def selected(operation: type[TakeAlong], x: Tensor, indices: Array, dim: int, keepdim: bool) -> ValuesIndices:
     """One element along dim for each of the others: (values, indices); `indices` an array with size 1 along dim."""
     if x.ndim == 0:
         return ValuesIndices(x * 1 if x.dtype.kind != "b" else x.clone(), result(indices.reshape(())))
     return taken(operation, x, indices, dim, keepdim=keepdim)
 
 
-def taken(operation: type[TakeAlong], x: Any, indices: Any, dim: int, *, distinct: bool = False,
+def taken(operation: type[TakeAlong], x: Tensor, indices: Array, dim: int, *, distinct: bool = False,
           keepdim: bool = True) -> ValuesIndices:
     """The elements of x at `indices`, an array, along dim; and the indices as the Tensor that backward reads them from, so
     that it notices when the caller wrote to them. `operation` names the node.

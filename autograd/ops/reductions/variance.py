@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import float16, float32
+from ...base.types import Array
 from ...core.operation import Operation
+from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels.halves import converted
 from ...kernels.memory_format import in_rows
 from ...kernels.sums import total
@@ -18,7 +22,7 @@ from .dims import Dims, count, dims_of, kept, reduction
 from .reduce import Mean
 
 
-def spread(x: Any, dims: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+def spread(x: Array, dims: tuple[int, ...], keepdim: bool, correction: float) -> Array:
     """The variance of an array: squared distances from the mean, added up, over max(0, count - correction). Real."""
     a = converted(x, float32) if x.dtype is float16 else x
     n = count(x.shape, dims)
@@ -28,7 +32,7 @@ def spread(x: Any, dims: tuple[int, ...], keepdim: bool, correction: float) -> A
         return _spread(a, n, dims, keepdim, correction)
 
 
-def _spread(a: Any, n: int, dims: tuple[int, ...], keepdim: bool, correction: float) -> Any:
+def _spread(a: Array, n: int, dims: tuple[int, ...], keepdim: bool, correction: float) -> Array:
     number = a.real.dtype.type
     centred = a - np.true_divide(total(a, dims, True), number(n))
     if centred.dtype.kind == "c":
@@ -38,7 +42,7 @@ def _spread(a: Any, n: int, dims: tuple[int, ...], keepdim: bool, correction: fl
     return np.true_divide(total(centred, dims, keepdim), number(max(0.0, n - correction)))
 
 
-def spread_gradient(g: Any, x: Any, dims: tuple[int, ...], correction: float, whole: bool) -> Any:
+def spread_gradient(g: Operand, x: Operand, dims: tuple[int, ...], correction: float, whole: bool) -> Operand:
     """2 g (x - mean) / (count - correction); without freedom nan at the mean, and infinite elsewhere. g is real."""
     freedom = count(x.shape, dims) - correction
     distance = x - Mean.apply(x, dims=dims, keepdim=True)
@@ -52,14 +56,14 @@ class Var(Operation):
     """The variance over dims, real for complex numbers too. whole: the caller named no dims."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Array:
         """Two passes: the mean, then the squares."""
         ctx.save(x)
         ctx.settings = dims, correction, whole
         return in_rows(converted(np.asarray(spread(x, dims, keepdim, correction)), x.real.dtype, copy=False))
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """By distance from the mean."""
         (x,) = ctx.values
         return spread_gradient(g, x, *ctx.settings)
@@ -69,7 +73,7 @@ class Std(Operation):
     """The square root of the variance over dims; its gradient is 0 where it is 0."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Array:
         """The root of the variance."""
         out = in_rows(converted(np.asarray(np.sqrt(spread(x, dims, keepdim, correction))), x.real.dtype, copy=False))
         ctx.save(x, out)
@@ -77,7 +81,7 @@ class Std(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The variance's gradient over twice the deviation."""
         x, z = ctx.values
         return spread_gradient(where(z == 0, 0.0, g / where(z == 0, 1.0, 2 * z)), x, *ctx.settings)      # no 0 / 0 later
@@ -88,13 +92,14 @@ def _with_mean(name: str, first: type[Operation]) -> type[Operation]:
 
     class WithMean(Operation, name=name):
         @staticmethod
-        def forward(ctx: Any, x: Any, *, dims: tuple[int, ...], keepdim: bool, correction: float, whole: bool) -> Any:
+        def forward(ctx: Context, x: Array, *, dims: tuple[int, ...], keepdim: bool, correction: float,
+                    whole: bool) -> tuple[Array, ...]:
             """Both operations', in one ctx."""
             out = first.forward(ctx, x, dims=dims, keepdim=keepdim, correction=correction, whole=whole)
             return out, Mean.forward(ctx, x, dims=dims, keepdim=keepdim)
 
         @staticmethod
-        def backward(ctx: Any, g: Any, g_mean: Any) -> Any:
+        def backward(ctx: Context, g: TensorOrArray, g_mean: TensorOrArray | None) -> Gradients:
             """The sum of what comes by way of both."""
             parts = [rule.backward(ctx, part) for rule, part in ((first, g), (Mean, g_mean)) if part is not None]
             return parts[0] if len(parts) == 1 else parts[0] + parts[1]
@@ -105,7 +110,8 @@ def _with_mean(name: str, first: type[Operation]) -> type[Operation]:
 VarMean, StdMean = _with_mean("VarMean", Var), _with_mean("StdMean", Std)
 
 
-def _settings(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any, name: str) -> dict[str, Any]:
+def _settings(input: Tensor, dim: Sequence[int] | int | None, unbiased: bool | None, keepdim: bool, correction: float | None,
+              name: str) -> dict[str, Any]:
     """Of the forms (dim, unbiased, keepdim), (unbiased) and (dim, correction=, keepdim=)."""
     if isinstance(dim, bool):
         if unbiased is not None:
@@ -128,21 +134,21 @@ def _settings(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: An
 
 
 @reduction
-def var(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
-        correction: float | None = None) -> Any:
+def var(input: Tensor, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+        correction: float | None = None) -> Tensor:
     """The variance: squared distances from the mean, added up, over (count - correction)."""
     return Var.apply(input, **_settings(input, dim, unbiased, keepdim, correction, "var"))
 
 
 @reduction
-def std(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
-        correction: float | None = None) -> Any:
+def std(input: Tensor, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+        correction: float | None = None) -> Tensor:
     """The square root of the variance."""
     return Std.apply(input, **_settings(input, dim, unbiased, keepdim, correction, "std"))
 
 
 @reduction
-def var_mean(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+def var_mean(input: Tensor, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
              correction: float | None = None) -> tuple[Any, Any]:
     """The variance and the mean."""
     settings = _settings(input, dim, unbiased, keepdim, correction, "var_mean")
@@ -150,7 +156,7 @@ def var_mean(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, 
 
 
 @reduction
-def std_mean(input: Any, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
+def std_mean(input: Tensor, dim: Dims | bool = None, unbiased: bool | None = None, keepdim: bool = False, *,
              correction: float | None = None) -> tuple[Any, Any]:
     """The standard deviation and the mean."""
     settings = _settings(input, dim, unbiased, keepdim, correction, "std_mean")

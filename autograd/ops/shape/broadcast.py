@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from numpy import ndarray
 
 from ...core.operation import Expand
+from ...core.tensor import Tensor
 from .dims import either, sizes
 
 
-def expand(input: Any, *args: Any, size: Any = None, implicit: bool = False) -> Any:
+def expand(input: Any, *args: Any, size: Any = None, implicit: bool = False) -> Tensor:
     """input repeated along dimensions of size 1 to `size` (-1: as it is), a view."""
     if input.__class__ is ndarray and len(args) == 1:            # of a rule, which knows what it does
         return Expand.apply(input, shape=args[0])
@@ -37,12 +39,12 @@ def expanded(shape: tuple[int, ...], target: tuple[int, ...]) -> tuple[int, ...]
     return full
 
 
-def expand_as(input: Any, other: Any) -> Any:
+def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """input repeated to the shape of `other`."""
     return expand(input, other.shape)
 
 
-def broadcast_to(input: Any, size: Any) -> Any:
+def broadcast_to(input: Tensor, size: Sequence[int]) -> Tensor:
     """input repeated to `size`, a view."""
     return expand(input, size)
 

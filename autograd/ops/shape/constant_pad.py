@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...base.types import Array
 from ...core.declare import linear
+from ...core.types import Operand
 from ...kernels.memory_format import zeros_like_order
 from .slicing import Slice
 
 
-def _bordered(x: Any, widths: Any, value: Any = 0) -> Any:
+def _bordered(x: Array, widths: Any, value: float = 0) -> Array:
     shape = [n + a + b for n, (a, b) in zip(x.shape, widths, strict=True)]
     out = zeros_like_order(shape, x)
     if value != 0:
@@ -18,7 +20,7 @@ def _bordered(x: Any, widths: Any, value: Any = 0) -> Any:
     return out
 
 
-def crop(x: Any, widths: Any) -> Any:
+def crop(x: Operand, widths: Any) -> Operand:
     """x without (before, after) elements of each dimension, a view."""
     return Slice.apply(x, index=(*[slice(a, n - b) for (a, b), n in zip(widths, x.shape, strict=True)], ...))
 

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from ...base.devices import contiguous_format
+from ...base.types import Array, MemoryFormat
 from ...core.declare import linear
 from ...core.out import takes_out
+from ...core.tensor import Tensor
 from . import broadcast, sliding, splitting, transposes, views
 
 
-def _laid(x: Any, order: str) -> Any:
+def _laid(x: Array, order: str) -> Array:
     if order in "KC":
         return np.array(x, order=order)  # type: ignore[call-overload]
     return np.moveaxis(np.array(np.moveaxis(x, 1, -1), order="C"), -1, 1)      # "last": channels after all else
@@ -24,7 +26,7 @@ _clone: Any = linear("Clone", _laid, lambda g, was, order: g)
 to_copy: Any = linear("ToCopy", _laid, lambda g, was, order: g)
 
 
-def layout_of(format: Any, ndim: int) -> str:
+def layout_of(format: MemoryFormat | None, ndim: int) -> str:
     """What a memory format asks for: "C" order, "K": as it is, "last": channels last. RuntimeError if it does not fit."""
     name = str(format).rpartition(".")[2]
     if format is None or name in ("contiguous_format", "preserve_format"):
@@ -37,12 +39,12 @@ def layout_of(format: Any, ndim: int) -> str:
     return "last"
 
 
-def clone(input: Any, *, memory_format: Any = None) -> Any:
+def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
     """A copy of input that gradients flow through."""
     return _clone(input, "K" if memory_format is None else layout_of(memory_format, input.ndim))
 
 
-def contiguous(input: Any, memory_format: Any = contiguous_format) -> Any:
+def contiguous(input: Tensor, memory_format: MemoryFormat | None = contiguous_format) -> Tensor:
     """input itself if its memory is in the order asked for, else a copy."""
     if memory_format is contiguous_format:
         return input if input.array.flags.c_contiguous else _clone(input, "C")
@@ -53,17 +55,17 @@ def contiguous(input: Any, memory_format: Any = contiguous_format) -> Any:
     return input if array.flags.c_contiguous else _clone(input, layout)
 
 
-def detach(input: Any) -> Any:
+def detach(input: Tensor) -> Tensor:
     """The same memory as a tensor without history."""
     return input.detach()
 
 
-def resolve_conj(input: Any) -> Any:
+def resolve_conj(input: Tensor) -> Tensor:
     """input: conjugation is never put off here."""
     return input
 
 
-def resolve_neg(input: Any) -> Any:
+def resolve_neg(input: Tensor) -> Tensor:
     """input: negation is never put off here."""
     return input
 
@@ -72,7 +74,7 @@ def _copying(name: str, see: Callable[..., Any]) -> Callable[..., Any]:
     """The form of a view operation that copies: `name` with _copy."""
 
     @takes_out
-    def copying(input: Any, *args: Any, **settings: Any) -> Any:
+    def copying(input: Tensor, *args: Any, **settings: Any) -> Any:
         seen = see(input, *args, **settings)
         return tuple([_clone(x, "C") for x in seen]) if isinstance(seen, tuple) else _clone(seen, "C")
 

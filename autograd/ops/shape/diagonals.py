@@ -6,22 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array, DeviceLike, DTypeLike, Layout
 from ...core.declare import linear
 from ...core.out import takes_out
-from ...core.tensor import result
+from ...core.tensor import Tensor, result
+from ...core.types import Operand, TensorOrArray
 from ...kernels.triangles import triangle
 from .dims import sizes, wrap_dim
 from .views import reshape
 
 
-def _see(x: Any, offset: int, i: int, j: int) -> Any:
+def _see(x: Array, offset: int, i: int, j: int) -> Array:
     out = x.diagonal(offset, i, j)
     if x.flags.writeable:
         out.flags.writeable = True                   # NumPy's diagonals are read-only; they are views like any other
     return out
 
 
-def _put(g: Any, shape: tuple[int, ...], offset: int, i: int, j: int) -> Any:
+def _put(g: Array, shape: tuple[int, ...], offset: int, i: int, j: int) -> Array:
     out = np.zeros(shape, g.dtype)
     _see(out, offset, i, j)[...] = g
     return out
@@ -38,25 +40,25 @@ lower_part: Any = linear("Tril", lambda x, k: triangle(x, k, True), lambda g, wa
 upper_part: Any = linear("Triu", lambda x, k: triangle(x, k, False), lambda g, was, k: upper_part(g, k))
 
 
-def _pair(x: Any, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
+def _pair(x: TensorOrArray, dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
     i, j = wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)
     if i == j:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     return i, j
 
 
-def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal(input: Operand, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Operand:
     """The diagonals of the matrices in dimensions dim1 and dim2, as the last dimension. A view."""
     return _diagonal(input, offset, *_pair(input, dim1, dim2, input.ndim))
 
 
 @takes_out
-def diagonal_copy(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """diagonal() as a copy."""
     return _diagonal_copy(input, offset, *_pair(input, dim1, dim2, input.ndim))
 
 
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def diag_embed(input: Operand, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Operand:
     """Matrices, in dimensions dim1 and dim2, with input's last dimension as diagonals and zeros elsewhere."""
     i, j = _pair(input, dim1, dim2, input.ndim + 1)
     if not input.ndim:
@@ -69,37 +71,38 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
 
 
 @takes_out
-def diag(input: Any, diagonal: int = 0) -> Any:
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """Of a vector the matrix with that diagonal, of a matrix a copy of its diagonal."""
     if input.ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D")
     return diag_embed(input, diagonal) if input.ndim == 1 else diagonal_copy(input, diagonal)
 
 
-def diagflat(input: Any, offset: int = 0) -> Any:
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """The matrix with all elements of input on its diagonal."""
     return diag_embed(reshape(input, -1), offset)
 
 
-def _matrices(x: Any, name: str) -> Any:
+def _matrices(x: Tensor, name: str) -> Tensor:
     if x.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions, not {x.ndim}")
     return x
 
 
 @takes_out
-def tril(input: Any, diagonal: int = 0) -> Any:
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """The elements on and below a diagonal of each matrix, zeros above."""
     return lower_part(_matrices(input, "tril"), diagonal)
 
 
 @takes_out
-def triu(input: Any, diagonal: int = 0) -> Any:
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """The elements on and above a diagonal of each matrix, zeros below."""
     return upper_part(_matrices(input, "triu"), diagonal)
 
 
-def _triangle(find: Any, row: int, col: int, offset: int, dtype: Any, device: Any, layout: Any) -> Any:
+def _triangle(find: Any, row: int, col: int, offset: int, dtype: DTypeLike, device: DeviceLike,
+              layout: Layout | None) -> Any:
     if device is not None and str(device) != "cpu":
         raise NotImplementedError(f"device={device!r}: tensors live in the CPU's memory; leave device out or pass 'cpu'")
     if layout is not None and "strided" not in str(layout):
@@ -110,12 +113,14 @@ def _triangle(find: Any, row: int, col: int, offset: int, dtype: Any, device: An
     return result(np.stack(find(rows, offset, cols)).astype(np.int64 if dtype is None else dtype))
 
 
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Any:
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike = None, device: DeviceLike = None,
+                 layout: Layout | None = None) -> Any:
     """The places on and below a diagonal of a (row, col) matrix: two rows of indices."""
     return _triangle(np.tril_indices, row, col, offset, dtype, device, layout)
 
 
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None) -> Any:
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike = None, device: DeviceLike = None,
+                 layout: Layout | None = None) -> Any:
     """The places on and above a diagonal of a (row, col) matrix: two rows of indices."""
     return _triangle(np.triu_indices, row, col, offset, dtype, device, layout)
 

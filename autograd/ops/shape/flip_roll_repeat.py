@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...base.types import Array, SizeLike
 from ...core.declare import linear
 from ...core.operation import SumTo
+from ...core.tensor import Tensor
+from ...core.types import Operand
 from .dims import either, sizes, wrap_dim, wrap_dims
 from .transposes import transpose
 from .views import reshape
@@ -16,12 +20,12 @@ from .views import reshape
 COLON, BACK = slice(None), slice(None, None, -1)
 
 
-def _flipped(x: Any, dims: tuple[int, ...]) -> Any:
+def _flipped(x: Array, dims: tuple[int, ...]) -> Array:
     """np.flip() as a copy, without 1 us of overhead."""
     return np.array(x[tuple([BACK if d in dims else COLON for d in range(x.ndim)])], order="C")
 
 
-def _rolled(x: Any, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Any:
+def _rolled(x: Array, shifts: tuple[int, ...], dims: tuple[int, ...]) -> Array:
     """np.roll() row by row: 2 us where NumPy's takes 4."""
     out = np.empty(x.shape, x.dtype)
     pieces: list[Any] = [((), ())]                   # where in out, and in x
@@ -40,7 +44,7 @@ _flip: Any = linear("Flip", _flipped, lambda g, was, dims: _flip(g, dims))
 _roll: Any = linear("Roll", _rolled, lambda g, was, shifts, dims: _roll(g, tuple([-n for n in shifts]), dims))
 
 
-def _fold_copies(g: Any, was: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
+def _fold_copies(g: Operand, was: tuple[int, ...], repeats: tuple[int, ...]) -> Operand:
     """The adjoint of repeat: the sum over the copies."""
     full = (1,) * (len(repeats) - len(was)) + was
     apart = [n for pair in zip(repeats, full, strict=True) for n in pair]
@@ -51,7 +55,7 @@ def _fold_copies(g: Any, was: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
 _repeat = linear("Repeat", lambda x, repeats: np.tile(x, repeats), _fold_copies)
 
 
-def flip(input: Any, *args: Any, dims: Any = None) -> Any:
+def flip(input: Operand, *args: Any, dims: Sequence[int] | None = None) -> Operand:
     """A copy of input, reversed along dims."""
     return _flip(input, wrap_dims(sizes(either(args, dims)), input.ndim) if input.ndim else _no_dims(either(args, dims)))
 
@@ -62,21 +66,21 @@ def _no_dims(args: tuple[Any, ...]) -> tuple[int, ...]:
     return ()
 
 
-def fliplr(input: Any) -> Any:
+def fliplr(input: Tensor) -> Tensor:
     """A copy of input, reversed along its second dimension."""
     if input.ndim < 2:
         raise RuntimeError(f"Input must be >= 2-d, not {input.ndim}-d.")
     return _flip(input, (1,))
 
 
-def flipud(input: Any) -> Any:
+def flipud(input: Tensor) -> Tensor:
     """A copy of input, reversed along its first dimension."""
     if input.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return _flip(input, (0,))
 
 
-def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
+def roll(input: Tensor, shifts: SizeLike, dims: SizeLike | None = ()) -> Tensor:
     """input moved on by `shifts` along dims, what leaves at the end comes in at the start; without dims as one row."""
     moves = tuple([operator.index(n) for n in (shifts if isinstance(shifts, (tuple, list)) else (shifts,))])
     along = () if dims is None else tuple(dims) if isinstance(dims, (tuple, list)) else (dims,)
@@ -89,7 +93,7 @@ def roll(input: Any, shifts: Any, dims: Any = ()) -> Any:
     return _roll(input, moves, tuple([wrap_dim(d, input.ndim) for d in along]))
 
 
-def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """A copy of input, turned k times by 90 degrees from the first of two dims towards the second."""
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
@@ -104,7 +108,7 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     return transpose(_flip(input, (j,) if turns == 1 else (i,)), i, j)
 
 
-def repeat(input: Any, *args: Any, repeats: Any = None) -> Any:
+def repeat(input: Tensor, *args: Any, repeats: Any = None) -> Tensor:
     """Copies of input side by side: repeats[i] of them along dimension i, counted from the end."""
     times = sizes(either(args, repeats))
     if len(times) < input.ndim:
@@ -115,7 +119,7 @@ def repeat(input: Any, *args: Any, repeats: Any = None) -> Any:
     return _repeat(input, times)
 
 
-def tile(input: Any, *args: Any, dims: Any = None) -> Any:
+def tile(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """repeat() with ones put before dims that are fewer than input's."""
     times = sizes(either(args, dims))
     return repeat(input, (1,) * (input.ndim - len(times)) + times)

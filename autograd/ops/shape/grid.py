@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.operation import Cast
-from ...core.tensor import result
+from ...core.tensor import Tensor, result
 from .broadcast import expand
 from .join import common, stack
 from .transposes import transpose
@@ -34,7 +34,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Any, ...]:
     return tuple([transpose(x, 0, 1) for x in grids] if indexing == "xy" and len(xs) > 1 else grids)
 
 
-def cartesian_prod(*tensors: Any) -> Any:
+def cartesian_prod(*tensors: Any) -> Tensor:
     """All tuples with one element of each vector, as rows."""
     for x in tensors:
         if x.ndim != 1:
@@ -46,7 +46,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     return stack([reshape(x, -1) for x in meshgrid(*xs, indexing="ij")], 1)
 
 
-def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of r elements of a vector, in order, as rows."""
     if input.ndim != 1:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.shape)}")

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import promote
+from ...base.types import Array
 from ...core.casting import casting, widest
 from ...core.operation import Cast, Operation
 from ...core.out import check_apart, into
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.memory_format import in_rows
 from .constant_pad import pad_constant
 from .dims import wrap_dim
@@ -26,7 +28,7 @@ class Cat(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, *xs: Any, dim: int) -> Any:
+    def forward(ctx: Context, *xs: Any, dim: int) -> Array:
         """NumPy's concatenate, without legacy empty vectors."""
         shapes = [x.shape for x in xs]
         full = xs if (0,) not in shapes else [x for x in xs if x.shape != (0,)] or xs[:1]
@@ -35,7 +37,7 @@ class Cat(Operation):
         return in_rows(np.concatenate(full, axis=dim, dtype=common(xs)))
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Each input gets its part."""
         start = 0
         parts: list[Any] = []
@@ -56,18 +58,18 @@ class Stack(Operation):
     mixes = True
 
     @staticmethod
-    def forward(ctx: Any, *xs: Any, dim: int) -> Any:
+    def forward(ctx: Context, *xs: Any, dim: int) -> Array:
         """Side by side."""
         ctx.dim = dim
         return in_rows(stacked(xs, dim, common(xs)))
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Each input gets its slice."""
         return Unbind.apply(g, dim=ctx.dim) if type(g) is np.ndarray else unbind(g, ctx.dim)
 
 
-def common(xs: Any) -> Any:
+def common(xs: Any) -> np.dtype[Any]:
     """The dtype of arrays joined."""
     first = xs[0].dtype
     for x in xs:
@@ -88,7 +90,7 @@ def listed(tensors: Sequence[Any], name: str) -> Any:
     return xs
 
 
-def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out: Any = None) -> Any:
+def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Any:
     """Tensors put end to end along `dim`; their other sizes agree. Legacy empty vectors, shape (0,), are left out."""
     dim = dim if axis is None else axis
     xs = listed(tensors, "cat")
@@ -118,7 +120,7 @@ def cat(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out: A
 concat = concatenate = cat
 
 
-def stack(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out: Any = None) -> Any:
+def stack(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Any:
     """Tensors of one shape side by side along a new dimension."""
     dim = dim if axis is None else axis
     xs = listed(tensors, "stack")
@@ -136,13 +138,13 @@ def stack(tensors: Sequence[Any], dim: int = 0, *, axis: int | None = None, out:
     return Stack.apply(*xs, dim=dim) if out is None else into(out, Stack.apply(*[x.detach() for x in xs], dim=dim), *xs)
 
 
-def hstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+def hstack(tensors: Sequence[Any], *, out: Tensor | None = None) -> Tensor:
     """Tensors put side by side: along the second dimension, vectors along their only one."""
     xs = [atleast_1d(x) for x in some(tensors, "hstack")]
     return cat(xs, 0 if xs[0].ndim == 1 else 1, out=out)
 
 
-def vstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+def vstack(tensors: Sequence[Any], *, out: Tensor | None = None) -> Tensor:
     """Tensors put on top of each other, vectors as rows."""
     return cat([atleast_2d(x) for x in some(tensors, "vstack")], 0, out=out)
 
@@ -150,12 +152,12 @@ def vstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
 row_stack = vstack
 
 
-def dstack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+def dstack(tensors: Sequence[Any], *, out: Tensor | None = None) -> Tensor:
     """Tensors put behind each other, along the third dimension."""
     return cat([atleast_3d(x) for x in some(tensors, "dstack")], 2, out=out)
 
 
-def column_stack(tensors: Sequence[Any], *, out: Any = None) -> Any:
+def column_stack(tensors: Sequence[Any], *, out: Tensor | None = None) -> Tensor:
     """Tensors put side by side, vectors as columns."""
     xs = some(tensors, "column_stack")
     return hstack([unsqueeze(atleast_1d(x), 1) if x.ndim <= 1 else x for x in xs], out=out)
@@ -169,7 +171,7 @@ def some(tensors: Sequence[Any], name: str) -> list[Any]:
     return xs
 
 
-def block_diag(*tensors: Any) -> Any:
+def block_diag(*tensors: Any) -> Tensor:
     """A matrix with the tensors as blocks along its diagonal, zeros elsewhere; vectors count as rows."""
     blocks = [atleast_2d(x) for x in tensors]
     for number, x in enumerate(blocks):

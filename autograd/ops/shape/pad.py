@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.casting import casting, raised
+from ...core.tensor import Tensor
 from ..index.indexing import Index
 from . import clone, crop, pad_constant
 
@@ -18,7 +20,7 @@ class ReflectionPad(Index):
     joins = ((0,),)
 
 
-def constant_pad_nd(input: Any, pad: Sequence[int], value: Any = 0) -> Any:
+def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
     """input with `value` put round it: pad holds (before, after) for the last dimension, then for the one before it, and
     so on. Negative numbers cut off."""
     widths = pairs(input, pad)
@@ -35,7 +37,7 @@ def constant_pad_nd(input: Any, pad: Sequence[int], value: Any = 0) -> Any:
     return clone(x)
 
 
-def pairs(x: Any, pad: Sequence[int]) -> list[tuple[int, int]]:
+def pairs(x: Tensor, pad: Sequence[int]) -> list[tuple[int, int]]:
     """(before, after) for each dimension of x. RuntimeError if pad does not fit."""
     if len(pad) % 2:
         raise RuntimeError(f"Padding length must be divisible by 2, not {len(pad)}")
@@ -46,17 +48,17 @@ def pairs(x: Any, pad: Sequence[int]) -> list[tuple[int, int]]:
     return [(0, 0)] * (x.ndim - len(named)) + named[::-1]
 
 
-def _reflected(n: int, before: int, after: int) -> Any:
+def _reflected(n: int, before: int, after: int) -> Array:
     """... 2 1 0 1 2 ... n-2 n-1 n-2 ...: the ends are not repeated."""
     return (n - 1) - np.abs((n - 1) - np.abs(np.arange(-before, n + after)))
 
 
-def _replicated(n: int, before: int, after: int) -> Any:
+def _replicated(n: int, before: int, after: int) -> Array:
     """0 0 0 1 2 ... n-1 n-1 n-1."""
     return np.clip(np.arange(-before, n + after), 0, n - 1)
 
 
-def _wrapped(n: int, before: int, after: int) -> Any:
+def _wrapped(n: int, before: int, after: int) -> Array:
     """... n-1 0 1 2 ... n-1 0 ..., of what negative padding has left."""
     first, left = max(-before, 0), n + min(before, 0) + min(after, 0)
     return first + np.arange(-max(before, 0), left + max(after, 0)) % left
@@ -65,7 +67,7 @@ def _wrapped(n: int, before: int, after: int) -> Any:
 MODES: dict[str, Callable[[int, int, int], Any]] = {"reflect": _reflected, "replicate": _replicated, "circular": _wrapped}
 
 
-def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Any:
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """input padded: pad holds (before, after) for the last dimension, then for the one before it, and so on.
 
     mode: "constant" (value, 0 by default), "reflect" (mirrored without the edge), "replicate" (the edge), "circular".
@@ -92,7 +94,7 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
     return clone(out) if out is input else out
 
 
-def check(x: Any, pad: Sequence[int], widths: list[tuple[int, int]], mode: str) -> None:
+def check(x: Tensor, pad: Sequence[int], widths: list[tuple[int, int]], mode: str) -> None:
     """RuntimeError for paddings that the mode cannot make of x."""
     dims = len(pad) // 2
     if any(n == 0 for n in x.shape[x.ndim - dims - (0 if x.ndim == dims + 1 else 1):]):

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.operation import Operation
+from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.memory_format import zeros_like_order
 
 COLON = slice(None)
@@ -27,13 +29,13 @@ class Slice(Operation):
     view = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, index: tuple[Any, ...]) -> Any:
+    def forward(ctx: Context, x: Array, *, index: tuple[Any, ...]) -> Array:
         """NumPy's indexing; index has an Ellipsis, or single elements would be copies."""
         ctx.index, ctx.shape = index, x.shape
         return x[index]
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Zeros, with g put there; where g has all elements (x[None], x[:, 0] of one column) g itself."""
         if type(g) is np.ndarray and g.size == prod(ctx.shape) and g.flags.c_contiguous:
             return g.reshape(ctx.shape)
@@ -44,7 +46,7 @@ class SliceBackward(Operation):
     """Zeros of `shape` with g at `index`, the adjoint of Slice."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, *, index: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    def forward(ctx: Context, g: Array, *, index: tuple[Any, ...], shape: tuple[int, ...]) -> Array:
         """Assignment into zeros that lie in memory as g does."""
         ctx.index = index
         out = zeros_like_order(shape, g)
@@ -52,7 +54,7 @@ class SliceBackward(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The same slice of the gradient."""
         return Slice.apply(g, index=ctx.index)
 
@@ -63,13 +65,13 @@ class Select(Operation):
     view = True
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int, index: int) -> Any:
+    def forward(ctx: Context, x: Array, *, dim: int, index: int) -> Array:
         """x[:, index] with as many colons as `dim` says."""
         ctx.dim, ctx.index, ctx.shape = dim, index, x.shape
         return x[before(dim) + (index, ...)]
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Zeros, but for that slice."""
         return SelectBackward.apply(g, dim=ctx.dim, index=ctx.index, shape=ctx.shape)
 
@@ -78,7 +80,7 @@ class SelectBackward(Operation):
     """Zeros with one slice filled, the adjoint of Select."""
 
     @staticmethod
-    def forward(ctx: Any, g: Any, *, dim: int, index: int, shape: tuple[int, ...]) -> Any:
+    def forward(ctx: Context, g: Array, *, dim: int, index: int, shape: tuple[int, ...]) -> Array:
         """Assignment into zeros."""
         ctx.dim, ctx.index = dim, index
         out = np.zeros(shape, g.dtype)
@@ -86,7 +88,7 @@ class SelectBackward(Operation):
         return out
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """That slice again."""
         return Select.apply(g, dim=ctx.dim, index=ctx.index)
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.declare import linear
+from ...core.tensor import Tensor
 from .dims import wrap_dim
 from .views import unsqueeze
 
 
-def _windows(x: Any, dim: int, size: int, step: int) -> Any:
+def _windows(x: Array, dim: int, size: int, step: int) -> Array:
     strides = list(x.strides)
     shape = list(x.shape)
     shape[dim] = (shape[dim] - size) // step + 1
@@ -19,7 +21,7 @@ def _windows(x: Any, dim: int, size: int, step: int) -> Any:
     return np.lib.stride_tricks.as_strided(x, (*shape, size), (*strides, x.strides[dim]), writeable=x.flags.writeable)
 
 
-def _overlap_add(g: Any, shape: tuple[int, ...], dim: int, size: int, step: int) -> Any:
+def _overlap_add(g: Array, shape: tuple[int, ...], dim: int, size: int, step: int) -> Array:
     out = np.zeros(shape, g.dtype)
     before, count = (slice(None),) * dim, g.shape[dim]
     for k in range(size):
@@ -31,7 +33,7 @@ _unfold: Any = linear("Unfold", _windows, lambda g, was, dim, size, step: overla
 overlapped: Any = linear("UnfoldBackward", _overlap_add, lambda g, was, shape, dim, size, step: _unfold(g, dim, size, step))
 
 
-def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """The windows of `size` elements, one each `step`, along a dimension: they come as the last dimension. A view."""
     dim = wrap_dim(dimension, input.ndim)
     length = input.shape[dim] if input.ndim else 1

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array, SizeLike
 from ...core.graph import join_views
 from ...core.operation import Operation
 from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from .._names import also
 from .dims import wrap_dim
 from .slicing import Select, Slice, before
@@ -24,14 +26,14 @@ class Split(Operation):
     """Stretches of one dimension, of the lengths given: all of it."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int, lengths: tuple[int, ...]) -> Any:
+    def forward(ctx: Context, x: Array, *, dim: int, lengths: tuple[int, ...]) -> tuple[Array, ...]:
         """Slices of the array, views."""
         ctx.dim, ctx.shape, ctx.lengths = dim, x.shape, lengths
         colons = before(dim)
         return tuple([x[colons + (slice(a, b),)] for a, b in pairwise(accumulate(lengths, initial=0))])
 
     @staticmethod
-    def backward(ctx: Any, *gs: Any) -> Any:
+    def backward(ctx: Context, *gs: Any) -> Gradients:
         """Joined again, zeros where nothing came."""
         left, right = ctx.shape[:ctx.dim], ctx.shape[ctx.dim + 1:]
         full = with_zeros(gs, lambda number: (*left, ctx.lengths[number], *right))
@@ -42,13 +44,13 @@ class SplitBackward(Operation):
     """The adjoint of Split."""
 
     @staticmethod
-    def forward(ctx: Any, *gs: Any, dim: int, lengths: tuple[int, ...]) -> Any:
+    def forward(ctx: Context, *gs: Any, dim: int, lengths: tuple[int, ...]) -> Array:
         """np.concatenate joins the pieces."""
         ctx.dim, ctx.lengths = dim, lengths
         return np.concatenate(gs, axis=dim)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The gradient split into the same lengths."""
         return Split.apply(g, dim=ctx.dim, lengths=ctx.lengths)
 
@@ -57,7 +59,7 @@ class Unbind(Operation):
     """All slices along one dimension."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int) -> Any:
+    def forward(ctx: Context, x: Array, *, dim: int) -> tuple[Array, ...]:
         """x[i] for each i of that dimension, in views."""
         ctx.dim, ctx.shape = dim, x.shape
         if x.ndim == 1:
@@ -65,7 +67,7 @@ class Unbind(Operation):
         return tuple(x if not dim else x.transpose(dim, *range(dim), *range(dim + 1, x.ndim)))
 
     @staticmethod
-    def backward(ctx: Any, *gs: Any) -> Any:
+    def backward(ctx: Context, *gs: Any) -> Gradients:
         """Stacked again, zeros where nothing came."""
         full = with_zeros(gs, lambda number: (*ctx.shape[:ctx.dim], *ctx.shape[ctx.dim + 1:]))
         return UnbindBackward.apply(*full, dim=ctx.dim)
@@ -75,18 +77,18 @@ class UnbindBackward(Operation):
     """The adjoint of Unbind."""
 
     @staticmethod
-    def forward(ctx: Any, *gs: Any, dim: int) -> Any:
+    def forward(ctx: Context, *gs: Any, dim: int) -> Array:
         """Side by side."""
         ctx.dim = dim
         return stacked(gs, dim, gs[0].dtype)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The gradient unbound along the same dimension."""
         return Unbind.apply(g, dim=ctx.dim)
 
 
-def stacked(arrays: Any, dim: int, dtype: Any) -> Any:
+def stacked(arrays: Any, dim: int, dtype: np.dtype[Any]) -> Array:
     """np.stack() of arrays of one shape, at a third of its overhead."""
     place = (*before(dim), None)
     return np.concatenate([x[place] for x in arrays], axis=dim, dtype=dtype)
@@ -100,7 +102,7 @@ def with_zeros(gs: tuple[Any, ...], shape_of: Callable[[int], tuple[int, ...]]) 
     return [np.zeros(shape_of(number), dtype) if g is None else g for number, g in enumerate(gs)]
 
 
-def views_of(x: Any, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+def views_of(x: Tensor, parts: tuple[Any, ...]) -> tuple[Any, ...]:
     """Let the parts know that they share x's memory."""
     if isinstance(x, Tensor):
         for part in parts:
@@ -111,7 +113,7 @@ def views_of(x: Any, parts: tuple[Any, ...]) -> tuple[Any, ...]:
 ndarray = np.ndarray
 
 
-def _stretch(x: Any, dim: int, start: int, length: int) -> Any:
+def _stretch(x: Any, dim: int, start: int, length: int) -> Tensor:
     """Elements start to start + length of dimension `dim`, arguments that fit."""
     return Slice.apply(x, index=before(dim) + (slice(start, start + length), ...))
 
@@ -139,7 +141,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     return _stretch(input, dim, begin, operator.index(length))
 
 
-def select(input: Any, dim: int, index: int) -> Any:
+def select(input: Operand, dim: int, index: int) -> Operand:
     """The slice number `index` of dimension `dim`, which goes. A view."""
     if not input.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -150,7 +152,7 @@ def select(input: Any, dim: int, index: int) -> Any:
 
 
 @also(axis="dim", split_size="split_size_or_sections")
-def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
+def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """The tensor cut along `dim` in pieces of one size (the last may be smaller), or of the sizes given."""
     if not isinstance(split_size_or_sections, int) and not hasattr(split_size_or_sections, "__index__"):
         return split_with_sizes(tensor, split_size_or_sections, dim)
@@ -159,7 +161,7 @@ def split(tensor: Any, split_size_or_sections: int | Sequence[int], dim: int = 0
     return _pieces(tensor, operator.index(split_size_or_sections), wrap_dim(dim, tensor.ndim))
 
 
-def _pieces(tensor: Any, step: int, dim: int) -> tuple[Any, ...]:
+def _pieces(tensor: Tensor, step: int, dim: int) -> tuple[Any, ...]:
     size = tensor.shape[dim]
     if step < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={step}")
@@ -169,12 +171,12 @@ def _pieces(tensor: Any, step: int, dim: int) -> tuple[Any, ...]:
     return views_of(tensor, Split.apply(tensor, dim=dim, lengths=lengths))
 
 
-def split_method(self: Any, split_size: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
+def split_method(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """split(), whose argument the method calls otherwise."""
     return split(self, split_size, dim)
 
 
-def split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """input cut along `dim` in pieces of the sizes given."""
     if not input.ndim:
         raise RuntimeError("split_with_sizes expects at least a 1-dimensional tensor")
@@ -189,7 +191,7 @@ def split_with_sizes(input: Any, split_sizes: Sequence[int], dim: int = 0) -> tu
     return views_of(input, Split.apply(input, dim=dim, lengths=lengths))
 
 
-def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """input cut along `dim` in at most `chunks` pieces of equal size, the last smaller."""
     if not input.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
@@ -210,17 +212,17 @@ def _apart(parts: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(alone)
 
 
-def unsafe_split(tensor: Any, split_size: Any, dim: int = 0) -> tuple[Any, ...]:
+def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Any, ...]:
     """split(), whose results may be written to; writes reach the tensor's memory, and its graph knows nothing of them."""
     return _apart(split(tensor, split_size, dim))
 
 
-def unsafe_split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> tuple[Any, ...]:
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """split_with_sizes(), whose results may be written to, as unsafe_split's."""
     return _apart(split_with_sizes(input, split_sizes, dim))
 
 
-def unsafe_chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Any, ...]:
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """chunk(), whose results may be written to, as unsafe_split's."""
     return _apart(chunk(input, chunks, dim))
 
@@ -256,7 +258,7 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> tuple[An
     return tuple([_stretch(input, dim, a, b - a) for a, b in pairs])
 
 
-def _along(x: Any, given: Any, dim: int, name: str, least: int) -> tuple[Any, ...]:
+def _along(x: Tensor, given: SizeLike, dim: int, name: str, least: int) -> tuple[Any, ...]:
     if x.ndim < least:
         raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with {x.ndim} "
                            "dimensions!")
@@ -266,17 +268,17 @@ def _along(x: Any, given: Any, dim: int, name: str, least: int) -> tuple[Any, ..
     return tensor_split(x, given, dim)
 
 
-def hsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+def hsplit(input: Tensor, indices_or_sections: SizeLike) -> tuple[Any, ...]:
     """tensor_split() along the second dimension (of vectors the first), in equal parts."""
     return _along(input, indices_or_sections, 0 if input.ndim == 1 else 1, "hsplit", 1)
 
 
-def vsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+def vsplit(input: Tensor, indices_or_sections: SizeLike) -> tuple[Any, ...]:
     """tensor_split() along the first dimension, in equal parts."""
     return _along(input, indices_or_sections, 0, "vsplit", 2)
 
 
-def dsplit(input: Any, indices_or_sections: Any) -> tuple[Any, ...]:
+def dsplit(input: Tensor, indices_or_sections: SizeLike) -> tuple[Any, ...]:
     """tensor_split() along the third dimension, in equal parts."""
     return _along(input, indices_or_sections, 2, "dsplit", 3)
 

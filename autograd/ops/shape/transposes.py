@@ -9,6 +9,8 @@ import numpy as np
 
 from ...core.declare import linear
 from ...core.operation import Conj
+from ...core.tensor import Tensor
+from ...core.types import Operand
 from .dims import either, sizes, wrap_dim
 
 _swap: Any = linear("Transpose", lambda x, i, j: x.swapaxes(i, j), lambda g, was, i, j: _swap(g, i, j), view=True)
@@ -17,14 +19,14 @@ _permute: Any = linear("Permute", lambda x, dims: x.transpose(dims),
                        lambda g, was, dims: _permute(g, tuple(np.argsort(dims).tolist())), view=True)
 
 
-def transpose(input: Any, dim0: int, dim1: int) -> Any:
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """input with two dimensions exchanged, a view."""
     ndim = input.ndim
     i, j = wrap_dim(dim0, ndim), wrap_dim(dim1, ndim)
     return _swap(input, i, j) if ndim else _permute(input, ())
 
 
-def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """transpose() under NumPy's name."""
     return transpose(input, axis0, axis1)
 
@@ -32,14 +34,14 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
 swapdims = transpose
 
 
-def t(input: Any) -> Any:
+def t(input: Tensor) -> Tensor:
     """The transpose of a matrix; vectors and scalars as they are. A view."""
     if input.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
     return _t(input)
 
 
-def T(input: Any) -> Any:
+def T(input: Tensor) -> Tensor:
     """The property x.T: the transpose of a matrix; other numbers of dimensions are reversed, with a warning."""
     if input.ndim not in (1, 2):
         warnings.warn("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated: use "
@@ -47,29 +49,29 @@ def T(input: Any) -> Any:
     return _permute(input, tuple(range(input.ndim - 1, -1, -1)))
 
 
-def _matrices(x: Any, name: str) -> Any:
+def _matrices(x: Operand, name: str) -> Operand:
     if x.ndim == 1:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return _swap(x, x.ndim - 2, x.ndim - 1) if x.ndim else x
 
 
-def mT(input: Any) -> Any:
+def mT(input: Operand) -> Operand:
     """input with its last two dimensions exchanged, a view."""
     return _matrices(input, "mT")
 
 
-def mH(input: Any) -> Any:
+def mH(input: Operand) -> Operand:
     """The conjugate transpose of each matrix; of real ones mT."""
     out = _matrices(input, "mH")
     return Conj.apply(out) if out.dtype.kind == "c" else out
 
 
-def adjoint(input: Any) -> Any:
+def adjoint(input: Tensor) -> Tensor:
     """The conjugate transpose of each matrix: mH as a method."""
     return mH(input) if input.ndim != 1 else _matrices(input, "adjoint()")
 
 
-def H(input: Any) -> Any:
+def H(input: Tensor) -> Tensor:
     """The conjugate transpose of one matrix."""
     if input.ndim not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {input.ndim}-D tensor. For batches "
@@ -77,7 +79,7 @@ def H(input: Any) -> Any:
     return mH(input)
 
 
-def permute(input: Any, *args: Any, dims: Any = None) -> Any:
+def permute(input: Tensor, *args: Any, dims: Any = None) -> Tensor:
     """input with its dimensions in the order `dims`, a view."""
     given = sizes(either(args, dims))
     if len(given) != input.ndim:

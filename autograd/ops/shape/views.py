@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...base.types import Array, DTypeLike
 from ...core.declare import linear
 from ...core.graph import shared_counter
 from ...core.tensor import Tensor, result
@@ -60,7 +62,7 @@ def checked(target: tuple[int, ...], size: int) -> tuple[int, ...]:
     return tuple([size // known if n == -1 else n for n in target])
 
 
-def _viewable(a: Any, target: tuple[int, ...]) -> bool:
+def _viewable(a: Array, target: tuple[int, ...]) -> bool:
     """Whether the array can be seen in the shape `target` without a copy.
 
     Old and new sizes are cut into the shortest stretches of equal product; inside a stretch the old dimensions must
@@ -87,7 +89,7 @@ def _viewable(a: Any, target: tuple[int, ...]) -> bool:
     return True
 
 
-def view(input: Any, *args: Any, size: Any = None, dtype: Any = None) -> Any:
+def view(input: Tensor, *args: Any, size: Any = None, dtype: DTypeLike = None) -> Tensor:
     """reshape() that never copies: RuntimeError where the memory layout does not allow it. view(dtype): the same bytes
     read as another dtype, without a gradient."""
     if dtype is None and len(args) == 1 and isinstance(args[0], (np.dtype, type, str)):
@@ -121,7 +123,7 @@ def _by_rows(x: Tensor) -> Tensor:
     return _copied(x)
 
 
-def _bytes_as(x: Tensor, dtype: np.dtype[Any]) -> Any:
+def _bytes_as(x: Tensor, dtype: np.dtype[Any]) -> Tensor:
     if dtype == x.dtype:
         return _view(x, x.shape)
     if dtype.itemsize != x.array.itemsize and loose(x):
@@ -135,22 +137,22 @@ def _bytes_as(x: Tensor, dtype: np.dtype[Any]) -> Any:
     return out
 
 
-def view_as(input: Any, other: Any) -> Any:
+def view_as(input: Tensor, other: Tensor) -> Tensor:
     """input seen in the shape of `other`."""
     return view(input, other.shape)
 
 
-def reshape_as(input: Any, other: Any) -> Any:
+def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     """input in the shape of `other`."""
     return reshape(input, other.shape)
 
 
-def ravel(input: Any) -> Any:
+def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension: input itself if it has one and lies in order."""
     return input if input.ndim == 1 and input.array.flags.c_contiguous else reshape(input, -1)
 
 
-def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions start_dim to end_dim as one."""
     if input.ndim == 0:
         wrap_dim(start_dim, 0), wrap_dim(end_dim, 0)
@@ -164,7 +166,7 @@ def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     return reshape(input, (*shape[:start], math.prod(shape[start:end + 1]), *shape[end + 1:]))
 
 
-def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """One dimension cut into several of the given sizes; one may be -1."""
     dim = wrap_dim(dim, input.ndim)
     parts = tuple(sizes)
@@ -179,7 +181,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     return _view(input, (*input.shape[:dim], *full, *input.shape[dim + 1:]))
 
 
-def squeeze(input: Any, dim: int | tuple[int, ...] | None = None, *, axis: Any = None) -> Any:
+def squeeze(input: Tensor, dim: int | tuple[int, ...] | None = None, *, axis: int | None = None) -> Tensor:
     """input without its dimensions of size 1, or without those of `dim` that have size 1. A view."""
     shape = input.array.shape if isinstance(input, Tensor) else input.shape
     dim = dim if axis is None else axis
@@ -199,13 +201,13 @@ def unsqueeze(input: Any, dim: Any = None, *, axis: Any = None) -> Any:
     return _unsqueeze(input, (*shape[:place], 1, *shape[place:]))
 
 
-def _at_least(tensors: tuple[Any, ...], grow: Any) -> Any:
+def _at_least(tensors: tuple[Any, ...], grow: Callable[..., Any]) -> Any:
     many = len(tensors) != 1 or isinstance(tensors[0], (list, tuple))
     given = tensors[0] if len(tensors) == 1 and many else tensors
     return tuple([grow(x) for x in given]) if many else grow(given[0])
 
 
-def atleast_1d(*tensors: Any) -> Any:
+def atleast_1d(*tensors: Any) -> Tensor:
     """Each tensor with one dimension or more."""
     return _at_least(tensors, lambda x: reshape(x, 1) if x.ndim == 0 else x)
 
@@ -216,9 +218,9 @@ def atleast_2d(*tensors: Any) -> Any:
                      unsqueeze(x, 0) if x.ndim == 1 else x)
 
 
-def atleast_3d(*tensors: Any) -> Any:
+def atleast_3d(*tensors: Any) -> Tensor:
     """Each tensor with three dimensions or more: (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1)."""
-    def grow(x: Any) -> Any:
+    def grow(x: Tensor) -> Tensor:
         if x.ndim >= 3:
             return x
         return unsqueeze(x, -1) if x.ndim == 2 else _view(x, (1, x.shape[0] if x.ndim else 1, 1))

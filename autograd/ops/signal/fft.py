@@ -7,16 +7,18 @@ one) or "ortho" (1/sqrt(n) to both).
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import default
+from ...base.types import Array, DeviceLike, DTypeLike, Layout, SizeLike
 from ...core.casting import casts_float32
 from ...core.operation import Operation
 from ...core.out import takes_out
-from ...core.tensor import result
+from ...core.tensor import Tensor, result
+from ...core.types import Context, Gradients, TensorOrArray
 from ..pointwise.arithmetic import mul
 from ..pointwise.cast import cast
 from ..pointwise.complex import as_complex, conj
@@ -32,13 +34,13 @@ class FftC2C(Operation):
     """Complex to complex, over dims."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dims: Dims, norm: str, inverse: bool) -> Any:
+    def forward(ctx: Context, x: Array, *, dims: Dims, norm: str, inverse: bool) -> Array:
         """np.fft.fftn or ifftn."""
         ctx.settings = dims, norm, inverse
         return (np.fft.ifftn if inverse else np.fft.fftn)(x, axes=dims, norm=norm)  # type: ignore
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The other direction, with the same factor."""
         dims, norm, inverse = ctx.settings
         return FftC2C.apply(g, dims=dims, norm=ADJOINT[norm], inverse=not inverse)
@@ -48,13 +50,13 @@ class FftR2C(Operation):
     """Real to the first half of the complex coefficients, along one dimension."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int, norm: str) -> Any:
+    def forward(ctx: Context, x: Array, *, dim: int, norm: str) -> Array:
         """np.fft.rfft along the dimension."""
         ctx.settings = dim, norm, x.shape[dim]
         return np.fft.rfft(x, axis=dim, norm=norm)  # type: ignore
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The inverse counts each coefficient but the ends twice, for its mirror image; the adjoint counts it once."""
         dim, norm, n = ctx.settings
         return FftC2R.apply(mul(g, weights(n, 0.5, g, dim)), dim=dim, n=n, norm=ADJOINT[norm])
@@ -64,20 +66,20 @@ class FftC2R(Operation):
     """The first half of the coefficients of n real numbers to the numbers, along one dimension."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, dim: int, n: int, norm: str) -> Any:
+    def forward(ctx: Context, x: Array, *, dim: int, n: int, norm: str) -> Array:
         """np.fft.irfft along the dimension."""
         ctx.settings = dim, norm, n
         return np.fft.irfft(x, n, axis=dim, norm=norm)  # type: ignore
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The first half of the coefficients of g, doubled but at the ends."""
         dim, norm, n = ctx.settings
         out = FftR2C.apply(g, dim=dim, norm=ADJOINT[norm])
         return mul(out, weights(n, 2.0, out, dim))
 
 
-def weights(n: int, inside: float, x: Any, dim: int) -> Any:
+def weights(n: int, inside: float, x: TensorOrArray, dim: int) -> Array:
     """`inside` for coefficients with a mirror image, 1 for the others: the first, and the last if n is even."""
     count = x.shape[dim]
     out = np.full(count, inside, np.float64 if x.dtype in (np.complex128, np.float64) else np.float32)
@@ -89,7 +91,7 @@ def weights(n: int, inside: float, x: Any, dim: int) -> Any:
 
 # --- arguments -------------------------------------------------------------------------------------------------------
 
-def _input(x: Any, real: bool = False) -> Any:
+def _input(x: Tensor, real: bool = False) -> Tensor:
     """x as floating point, or complex."""
     if x.dtype == np.float16:
         raise RuntimeError(f"Unsupported dtype {x.dtype}: Fourier transforms take float32, float64 and complex numbers")
@@ -105,7 +107,7 @@ def _norm(norm: str | None) -> str:
     return norm or "backward"
 
 
-def _sized(x: Any, dim: int, n: int) -> Any:
+def _sized(x: Tensor, dim: int, n: int) -> Tensor:
     """x with n elements along dim: cut off, or with zeros behind."""
     if n < 1:
         raise RuntimeError(f"Invalid number of data points ({n}) specified")
@@ -115,7 +117,7 @@ def _sized(x: Any, dim: int, n: int) -> Any:
     return x if have == n else pad_constant(x, tuple((0, n - have if d == dim else 0) for d in range(x.ndim)))
 
 
-def _places(x: Any, s: Any, dim: Any) -> tuple[list[int], list[int]]:
+def _places(x: Tensor, s: SizeLike | None, dim: SizeLike | None) -> tuple[list[int], list[int]]:
     """The dimensions to transform, and their lengths (-1: as they are)."""
     s = (s,) if isinstance(s, int) else s
     dim = (dim,) if isinstance(dim, int) else dim
@@ -137,7 +139,7 @@ def _places(x: Any, s: Any, dim: Any) -> tuple[list[int], list[int]]:
     return dims, lengths
 
 
-def _complex(x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
+def _complex(x: Tensor, s: SizeLike | None, dim: SizeLike | None, norm: str | None, inverse: bool) -> Tensor:
     x, norm = _input(x), _norm(norm)
     dims, lengths = _places(x, s, dim)
     for d, n in zip(dims, lengths, strict=True):
@@ -145,7 +147,7 @@ def _complex(x: Any, s: Any, dim: Any, norm: str | None, inverse: bool) -> Any:
     return FftC2C.apply(x, dims=tuple(dims), norm=norm, inverse=inverse) if dims else x
 
 
-def _to_half(x: Any, s: Any, dim: Any, norm: str | None) -> Any:
+def _to_half(x: Tensor, s: SizeLike | None, dim: SizeLike | None, norm: str | None) -> Tensor:
     x, norm = _input(x, True), _norm(norm)
     dims, lengths = _places(x, s, dim)
     if not dims:
@@ -156,7 +158,7 @@ def _to_half(x: Any, s: Any, dim: Any, norm: str | None) -> Any:
     return FftC2C.apply(out, dims=tuple(dims[:-1]), norm=norm, inverse=False) if dims[1:] else out
 
 
-def _from_half(x: Any, s: Any, dim: Any, norm: str | None) -> Any:
+def _from_half(x: Tensor, s: SizeLike | None, dim: SizeLike | None, norm: str | None) -> Tensor:
     x, norm = _input(x), _norm(norm)
     dims, lengths = _places(x, s, dim)
     if not dims:
@@ -172,7 +174,7 @@ def _from_half(x: Any, s: Any, dim: Any, norm: str | None) -> Any:
     return FftC2R.apply(x, dim=dims[-1], n=n, norm=norm)
 
 
-def _one(name: str, dim: Any) -> int:
+def _one(name: str, dim: int) -> int:
     if not isinstance(dim, int):
         raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
     return dim
@@ -182,90 +184,96 @@ def _one(name: str, dim: Any) -> int:
 
 @casts_float32
 @takes_out
-def fft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """sum over m of x[m] exp(-2 pi i k m / n), along `dim`; n cuts off or fills up with zeros."""
     return _complex(input, n, _one("fft", dim), norm, False)
 
 
 @casts_float32
 @takes_out
-def ifft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of fft."""
     return _complex(input, n, _one("ifft", dim), norm, True)
 
 
 @casts_float32
 @takes_out
-def rfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The first n // 2 + 1 coefficients of fft of real input; the others are their conjugates."""
     return _to_half(input, n, _one("rfft", dim), norm)
 
 
 @casts_float32
 @takes_out
-def irfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of rfft, for n real numbers; n is by default even."""
     return _from_half(input, n, _one("irfft", dim), norm)
 
 
 @casts_float32
 @takes_out
-def hfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """fft of a signal whose second half is the conjugate of its first half, which is given: n real numbers."""
     return _from_half(conj(_input(input)), n, _one("hfft", dim), ADJOINT[_norm(norm)])
 
 
 @casts_float32
 @takes_out
-def ihfft(input: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """The inverse of hfft."""
     return conj(_to_half(input, n, _one("ihfft", dim), ADJOINT[_norm(norm)]))
 
 
 @casts_float32
 @takes_out
-def fftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def fftn(input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] | None = None, norm: str | None = None) -> Tensor:
     """fft over several dimensions, by default all, or the last len(s)."""
     return _complex(input, s, dim, norm, False)
 
 
 @casts_float32
 @takes_out
-def ifftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def ifftn(input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] | None = None,
+          norm: str | None = None) -> Tensor:
     """The inverse of fftn."""
     return _complex(input, s, dim, norm, True)
 
 
 @casts_float32
 @takes_out
-def rfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def rfftn(input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] | None = None,
+          norm: str | None = None) -> Tensor:
     """rfft over the last of several dimensions, fft over the others."""
     return _to_half(input, s, dim, norm)
 
 
 @casts_float32
 @takes_out
-def irfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def irfftn(input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] | None = None,
+           norm: str | None = None) -> Tensor:
     """The inverse of rfftn."""
     return _from_half(input, s, dim, norm)
 
 
 @takes_out
-def hfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def hfftn(input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] | None = None,
+          norm: str | None = None) -> Tensor:
     """hfft over the last of several dimensions, fft over the others."""
     return _from_half(conj(_input(input)), s, dim, ADJOINT[_norm(norm)])
 
 
 @takes_out
-def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: str | None = None) -> Any:
+def ihfftn(input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] | None = None,
+           norm: str | None = None) -> Tensor:
     """The inverse of hfftn."""
     return conj(_to_half(input, s, dim, ADJOINT[_norm(norm)]))
 
 
-def _of_two(transform: Any, name: str) -> Any:
+def _of_two(transform: Callable[..., Any], name: str) -> Callable[..., Any]:
     """A transform of several dimensions as one of the last two."""
 
-    def both(input: Any, s: Any = None, dim: Any = (-2, -1), norm: str | None = None, *, out: Any = None) -> Any:
+    def both(input: Tensor, s: Sequence[int] | None = None, dim: Sequence[int] = (-2, -1), norm: str | None = None, *,
+             out: Tensor | None = None) -> Tensor:
         return transform(input, s, dim, norm, out=out)
 
     both.__name__ = both.__qualname__ = name
@@ -280,23 +288,23 @@ hfft2, ihfft2 = _of_two(hfftn, "hfft2"), _of_two(ihfftn, "ihfft2")
 
 # --- order and frequencies ---------------------------------------------------------------------------------------------
 
-def _shift(x: Any, dim: int | Sequence[int] | None, sign: int) -> Any:
+def _shift(x: Tensor, dim: int | Sequence[int] | None, sign: int) -> Tensor:
     dims = range(x.ndim) if dim is None else [wrap_dim(d, x.ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
     halves = [x.shape[d] // 2 if sign > 0 else -(x.shape[d] // 2) for d in dims]
     return roll(x, halves, tuple(dims))
 
 
-def fftshift(input: Any, dim: Any = None) -> Any:
+def fftshift(input: Tensor, dim: SizeLike | None = None) -> Tensor:
     """Frequency 0 moved to the middle, along `dim` or all dimensions."""
     return _shift(input, dim, 1)
 
 
-def ifftshift(input: Any, dim: Any = None) -> Any:
+def ifftshift(input: Tensor, dim: SizeLike | None = None) -> Tensor:
     """The inverse of fftshift."""
     return _shift(input, dim, -1)
 
 
-def _frequencies(values: Any, n: int, d: float, settings: dict[str, Any]) -> Any:
+def _frequencies(values: Array, n: int, d: float, settings: dict[str, Any]) -> Tensor:
     dtype, device = settings.get("dtype"), settings.get("device")
     for name in ("layout", "pin_memory"):
         if settings.get(name):
@@ -308,16 +316,16 @@ def _frequencies(values: Any, n: int, d: float, settings: dict[str, Any]) -> Any
 
 
 @takes_out
-def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None,
-            requires_grad: bool = False, pin_memory: bool = False) -> Any:
+def fftfreq(n: int, d: float = 1.0, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
+            requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """The frequencies of fft of n samples d apart: [0, 1, ..., -2, -1] / (n d)."""
     return _frequencies(np.fft.ifftshift(np.arange(n) - n // 2), n, d, {
         "dtype": dtype, "layout": layout, "device": device, "requires_grad": requires_grad, "pin_memory": pin_memory})
 
 
 @takes_out
-def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, layout: Any = None, device: Any = None,
-             requires_grad: bool = False, pin_memory: bool = False) -> Any:
+def rfftfreq(n: int, d: float = 1.0, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
+             requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """The frequencies of rfft of n samples d apart: [0, 1, ..., n // 2] / (n d)."""
     return _frequencies(np.arange(n // 2 + 1), n, d, {
         "dtype": dtype, "layout": layout, "device": device, "requires_grad": requires_grad, "pin_memory": pin_memory})

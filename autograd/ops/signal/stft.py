@@ -25,7 +25,8 @@ def _demand(holds: bool, name: str, text: str) -> None:
         raise RuntimeError(f"{name}: {text}")
 
 
-def _settings(name: str, n_fft: int, hop_length: int | None, win_length: int | None, window: Any) -> tuple[int, int]:
+def _settings(name: str, n_fft: int, hop_length: int | None, win_length: int | None,
+              window: Tensor | None) -> tuple[int, int]:
     """The hop and the window's length, checked."""
     hop = n_fft // 4 if hop_length is None else hop_length
     length = n_fft if win_length is None else win_length
@@ -40,7 +41,7 @@ def _settings(name: str, n_fft: int, hop_length: int | None, win_length: int | N
     return hop, length
 
 
-def _centred(window: Any, length: int, n_fft: int, dtype: Any) -> Any:
+def _centred(window: Tensor | None, length: int, n_fft: int, dtype: np.dtype[Any]) -> Tensor:
     """The window with zeros on both sides; ones if there is none."""
     if window is None:
         window = result(np.ones(length, dtype))
@@ -49,9 +50,9 @@ def _centred(window: Any, length: int, n_fft: int, dtype: Any) -> Any:
 
 
 @casts_float32
-def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
-         center: bool = True, pad_mode: str = "reflect", normalized: bool = False, onesided: bool | None = None,
-         return_complex: bool | None = None, align_to_window: bool | None = None) -> Any:
+def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
+         window: Tensor | None = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
+         onesided: bool | None = None, return_complex: bool | None = None, align_to_window: bool | None = None) -> Tensor:
     """The Fourier transforms of windows of n_fft points, one each hop_length, of (..., L): (..., frequencies, windows).
 
     center: the signal is padded so that window t is centred at t * hop_length. onesided: the frequencies above n_fft / 2,
@@ -81,9 +82,9 @@ def stft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int 
     return out if return_complex or (return_complex is None and complex_input) else view_as_real(out)
 
 
-def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int | None = None, window: Any = None,
-          center: bool = True, normalized: bool = False, onesided: bool | None = None, length: int | None = None,
-          return_complex: bool = False) -> Any:
+def istft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
+          window: Tensor | None = None, center: bool = True, normalized: bool = False, onesided: bool | None = None,
+          length: int | None = None, return_complex: bool = False) -> Tensor:
     """The signal whose stft() is nearest to input: the windows' signals added up, divided by the sum of squared windows."""
     _demand(isinstance(input, Tensor) and input.dtype.kind == "c", "istft", "requires a complex-valued input tensor, what "
                                                                            "stft gives with return_complex=True.")
@@ -111,7 +112,7 @@ def istft(input: Any, n_fft: int, hop_length: int | None = None, win_length: int
     return out if input.ndim == 3 else out[0]
 
 
-def _joined(frames: Any, squares: Any, hop: int, start: int, length: int | None) -> Any:
+def _joined(frames: Tensor, squares: Tensor, hop: int, start: int, length: int | None) -> Tensor:
     """Overlapping frames added up and divided by the sum of the squared windows, from `start` on."""
     batch, count, n_fft = frames.shape
     total = n_fft + hop * (count - 1)

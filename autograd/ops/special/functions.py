@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...base.dtypes import default
+from ...base.types import Array, Number
 from ...core.declare import elementwise
 from ...core.operation import Operation
 from ...core.out import takes_out
+from ...core.tensor import Tensor
+from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels import bessel, error_functions, gamma_functions
 from .._kinds import both_arrays, in_floats, only, tensors, undifferentiable
 from ..pointwise.cast import cast
@@ -35,14 +39,14 @@ log_ndtr = elementwise("SpecialLogNdtr", error_functions.log_ndtr,
 
 # --- entropy and odds ----------------------------------------------------------------------------------------------------
 
-def _entr(x: Any) -> Any:
+def _entr(x: Array) -> Array:
     inside = np.where(x > 0, x, np.ones_like(x))    # 1 has the entropy of 0
     return np.where(x < 0, -inside * np.inf, np.where(x == x, -inside * np.log(inside), x))
 
 
-def _times(log_of: Any) -> Any:
+def _times(log_of: Callable[..., Any]) -> Callable[..., Any]:
     """The function x log(y): 0 where x is 0, unless y is nan."""
-    def forward(x: Any, y: Any) -> Any:
+    def forward(x: Array, y: Array | Number) -> Array:
         x, y = both_arrays(x, y)
         product = np.asarray(x * log_of(y))
         return np.where((x == 0) & (y == y), np.zeros((), product.dtype), product)
@@ -62,7 +66,7 @@ class Logit(Operation):
     """log(x / (1 - x)), after clamping x to [eps, 1 - eps] if eps is given."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, eps: float | None) -> Any:
+    def forward(ctx: Context, x: Array, *, eps: float | None) -> Array:
         """As a difference of logarithms, accurate at both ends."""
         ctx.save(x)
         ctx.eps = eps
@@ -70,7 +74,7 @@ class Logit(Operation):
         return np.log(p / (1 - p))
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: Tensor) -> Gradients:
         """g / (x (1 - x)); outside, nan without eps and 0 with it."""
         (x,) = ctx.values
         low = 0.0 if ctx.eps is None else ctx.eps
@@ -80,12 +84,12 @@ class Logit(Operation):
 
 
 @takes_out
-def logit(input: Any, eps: float | None = None) -> Any:
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)), the inverse of sigmoid; with eps, x is first clamped to [eps, 1 - eps]."""
     return Logit.apply(floating(input), eps=eps)
 
 
-def floating(x: Any) -> Any:
+def floating(x: Operand) -> Operand:
     """x, integers and booleans converted to the default floating type."""
     return x if x.dtype.kind in "fcV" else cast(x, default.dtype)
 
@@ -102,7 +106,7 @@ igammac = elementwise("Igammac", tensors("igammac", only("f", "igammac", gamma_f
                       undifferentiable("igammac's first argument"), lambda g, x, y: -g * _gamma_density(x, y))
 
 
-def _gamma_density(a: Any, x: Any) -> Any:
+def _gamma_density(a: Tensor, x: Tensor) -> Tensor:
     return exp((a - 1) * log(x) - x - lgamma(a))
 
 
@@ -110,34 +114,34 @@ class Polygamma(Operation):
     """The n-th derivative of digamma."""
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *, n: int) -> Any:
+    def forward(ctx: Context, x: Array, *, n: int) -> Array:
         """By Hurwitz' zeta function."""
         ctx.save(x)
         ctx.n = n
         return gamma_functions.polygamma(n, x)
 
     @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
+    def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The derivative of one order more."""
         (x,) = ctx.values
         return g * polygamma(ctx.n + 1, x)
 
 
 @takes_out
-def polygamma(n: int, input: Any) -> Any:
+def polygamma(n: int, input: Operand) -> Operand:
     """The n-th derivative of digamma at input."""
     if n < 0:
         raise RuntimeError(f"polygamma(n, x) does not support negative n, such as {n}.")
     return Polygamma.apply(floating(input), n=n)
 
 
-def polygamma_method(self: Any, n: int) -> Any:
+def polygamma_method(self: Tensor, n: int) -> Tensor:
     """The n-th derivative of digamma at this tensor."""
     return polygamma(n, self)
 
 
 @takes_out
-def mvlgamma(input: Any, p: int) -> Any:
+def mvlgamma(input: Tensor, p: int) -> Tensor:
     """log of the multivariate gamma function of dimension p: lgamma(x) + ... + lgamma(x - (p - 1) / 2) + constant."""
     if p < 1:
         raise RuntimeError(f"mvlgamma: p has to be greater than or equal to 1, not {p}")
@@ -150,7 +154,7 @@ def mvlgamma(input: Any, p: int) -> Any:
 
 # --- Bessel ----------------------------------------------------------------------------------------------------------------
 
-def _over(z: Any, x: Any) -> Any:
+def _over(z: Operand, x: Operand) -> Operand:
     """z / x, and 1/2 at 0: of a function that begins as x / 2."""
     return where(x == 0, 0.5, z / where(x == 0, 1.0, x))
 
@@ -162,7 +166,7 @@ i1e: Any = elementwise("SpecialI1E", bessel.i1e, lambda g, z, x: g * (i0e(x) - s
                        floats=True, real=True)
 
 
-def _plain(name: str, kernel: Any) -> Any:
+def _plain(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """A function that PyTorch does not differentiate."""
     return elementwise(f"Special{name.title().replace('_', '')}", kernel, undifferentiable(name), floats=True, real=True)
 

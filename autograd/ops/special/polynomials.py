@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...core.declare import elementwise
+from ...core.tensor import Tensor
+from ...core.types import TensorOrNumber
 from ...kernels import orthogonal
 from .._kinds import in_floats, undifferentiable
 
 
-def _polynomial(name: str, kernel: Any) -> Any:
+def _polynomial(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     words = "".join(word.title() for word in name.split("_"))
     value = elementwise(f"Special{words}", in_floats(kernel), undifferentiable(name), undifferentiable(name), real=True)
 
-    def polynomial(input: Any, n: Any, *, out: Any = None) -> Any:
+    def polynomial(input: Tensor, n: TensorOrNumber, *, out: Tensor | None = None) -> Tensor:
         return value(input, n, out=out)
 
     polynomial.__name__ = polynomial.__qualname__ = name

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import default
+from ...core.tensor import Tensor
 from ..index import getitem
 from ..linalg.matmul import matmul
 from ..pointwise.cast import cast
@@ -17,7 +18,7 @@ from ..reductions.reduce import sum
 from ..shape import mT, reshape
 
 
-def _checked_weights(weights: Any, name: str, kind: str, words: str, columns: int) -> Any:
+def _checked_weights(weights: Tensor, name: str, kind: str, words: str, columns: int) -> Tensor:
     """Weights of observations: at most one dimension, the right kind, one for each, none negative."""
     if weights.ndim > 1:
         raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {weights.ndim}")
@@ -31,7 +32,7 @@ def _checked_weights(weights: Any, name: str, kind: str, words: str, columns: in
     return weights
 
 
-def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """The covariance of each pair of rows: products of distances from the means, averaged over columns.
 
     fweights: how often each column occurred; aweights: how much it counts. Divided by their sum, less `correction`.
@@ -70,7 +71,7 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
     return reshape(out, ()) if out.array.size == 1 else out
 
 
-def corrcoef(input: Any) -> Any:
+def corrcoef(input: Tensor) -> Tensor:
     """The covariance of each pair of rows over the product of their standard deviations."""
     if input.ndim > 2:
         raise RuntimeError(f"corrcoef(): expected input to have two or fewer dimensions but got {input.ndim}")

@@ -8,6 +8,7 @@ from typing import Any
 from ...base.dtypes import bool_, uint8
 from ...core.out import takes_out
 from ...core.tensor import Tensor
+from ...core.types import TensorOrNumber
 from .._names import also
 from ..pointwise.comparison import ne
 from ..reductions.cumulative import cumsum
@@ -16,7 +17,7 @@ from ..reductions.reduce import sum
 from ..shape import cat, narrow, reshape
 
 
-def _pairs(x: Any, dim: int) -> tuple[Any, Any]:
+def _pairs(x: Tensor, dim: int) -> tuple[Any, Any]:
     """All but the first and all but the last along dim."""
     n = max(x.shape[dim] - 1, 0)
     return narrow(x, dim, min(1, x.shape[dim]), n), narrow(x, dim, 0, n)
@@ -24,7 +25,7 @@ def _pairs(x: Any, dim: int) -> tuple[Any, Any]:
 
 @also(axis="dim")
 @takes_out
-def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """The n-th difference of neighbours along `dim`, with `prepend` and `append` joined on before; bool: whether unequal."""
     if input.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
@@ -47,7 +48,7 @@ def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any
 
 # --- integrals -------------------------------------------------------------------------------------------------------
 
-def _widths(y: Any, x: Any, dim: int, name: str) -> Any:
+def _widths(y: Tensor, x: Tensor, dim: int, name: str) -> Tensor:
     """The distances between samples at x, as a shape that meets y's."""
     if x.ndim == 0:
         raise RuntimeError(f"{name}: There is no one `x` value for each sample; x must have at least one dimension")
@@ -65,7 +66,7 @@ def _widths(y: Any, x: Any, dim: int, name: str) -> Any:
     return right - left
 
 
-def _areas(y: Any, x: Any, dx: Any, dim: int, name: str) -> tuple[Any, int]:
+def _areas(y: Tensor, x: Tensor | None, dx: float | None, dim: int, name: str) -> tuple[Any, int]:
     """Twice the area under each pair of neighbours, and the dimension that they follow."""
     if y.dtype.kind == "b":
         raise RuntimeError(f"{name}: received a bool input for `y`, but bool is not supported")
@@ -82,7 +83,7 @@ def _areas(y: Any, x: Any, dx: Any, dim: int, name: str) -> tuple[Any, int]:
     return widths * (right + left), place + max(widths.ndim - y.ndim, 0)
 
 
-def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
     """The integral of samples y along `dim` by the trapezoidal rule; at places x, or dx (1) apart."""
     if y.ndim and y.shape[one_dim(dim, y.ndim)] == 0 and y.dtype.kind != "b":
         return sum(y, dim) * 1.0
@@ -90,20 +91,20 @@ def trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
     return sum(areas, place) / 2.0
 
 
-def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """The integrals up to each sample but the first along `dim`, by the trapezoidal rule."""
     areas, place = _areas(y, x, dx, dim, "cumulative_trapezoid")
     return cumsum(areas, place) / 2.0
 
 
-def trapz(y: Any, x: Any = None, *, dx: Any = None, dim: int = -1) -> Any:
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """trapezoid() by its older name."""
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
 # --- numerical derivatives -------------------------------------------------------------------------------------------
 
-def _spacings(spacing: Any, dims: tuple[int, ...], given: bool) -> list[Any]:
+def _spacings(spacing: TensorOrNumber | Sequence[Tensor], dims: tuple[int, ...], given: bool) -> list[Any]:
     """One spacing, a number or a vector of places, for each dimension."""
     if not isinstance(spacing, (tuple, list)):
         if isinstance(spacing, Tensor) and spacing.ndim:
@@ -117,11 +118,11 @@ def _spacings(spacing: Any, dims: tuple[int, ...], given: bool) -> list[Any]:
     return list(spacing)
 
 
-def _slope(x: Any, dim: int, places: Any, edge_order: int) -> Any:
+def _slope(x: Tensor, dim: int, places: TensorOrNumber, edge_order: int) -> Tensor:
     """The derivative along dim by differences of second order inside; places: the distance, or a vector of places."""
     n = x.shape[dim]
 
-    def at(start: int, length: int = 1) -> Any:
+    def at(start: int, length: int = 1) -> Tensor:
         return narrow(x, dim, start, length)
 
     if isinstance(places, Tensor):
@@ -144,7 +145,7 @@ def _slope(x: Any, dim: int, places: Any, edge_order: int) -> Any:
     return cat([start, inside, end], dim)
 
 
-def gradient(input: Any, *, spacing: Any = 1, dim: int | Sequence[int] | None = None,
+def gradient(input: Tensor, *, spacing: Sequence[Tensor] | float | None = 1, dim: int | Sequence[int] | None = None,
              edge_order: int = 1) -> tuple[Any, ...]:
     """The derivative of samples along each of `dim` (all), by central differences; edges of order 1 or 2."""
     if input.dtype in (uint8, bool_):

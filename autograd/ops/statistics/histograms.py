@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.dtypes import float32, float64, int32, int64
+from ...base.types import Array
 from ...core.out import detached, into, takes_out
 from ...core.primitive import data_dependent, primitive
 from ...core.tensor import Tensor, result
+from ...core.types import TensorOrNumber
 from .._kinds import demand_real
 from ..creation.arguments import whole
 from ..no_derivative import underived
@@ -18,7 +20,7 @@ from ..no_derivative import underived
 # --- places in a sorted sequence ---------------------------------------------------------------------------------------
 
 
-def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
+def _places(edges: Array, values: Array, right: bool, out_int32: bool) -> Tensor:
     """Binary search in each row of edges for the row of values beside it."""
     demand_real("searchsorted", edges, values)
     if edges.dtype.kind == "b":
@@ -33,7 +35,7 @@ def _places(edges: Any, values: Any, right: bool, out_int32: bool) -> Any:
     return result(np.asarray(out, int32 if out_int32 else int64))
 
 
-def _value(value: Any, dtype: Any) -> Any:
+def _value(value: TensorOrNumber, dtype: np.dtype[Any]) -> Array:
     """What is searched for, as an array that can be compared with the edges."""
     if isinstance(value, Tensor):
         return value.array
@@ -42,8 +44,8 @@ def _value(value: Any, dtype: Any) -> Any:
 
 @primitive
 @takes_out
-def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, right: bool = False,
-                 side: str | None = None, sorter: Any = None) -> Any:
+def searchsorted(sorted_sequence: Tensor, input: Tensor, *, out_int32: bool = False, right: bool = False,
+                 side: str | None = None, sorter: Tensor | None = None) -> Tensor:
     """Where in each row of sorted_sequence the elements of input belong: before equal ones, or behind them (right).
 
     sorter: the order in which an unsorted sequence is to be read.
@@ -67,7 +69,7 @@ def searchsorted(sorted_sequence: Any, input: Any, *, out_int32: bool = False, r
     return _places(edges, values, right or side == "right", out_int32)
 
 
-def _sorted_by(edges: Any, sorter: Any) -> Any:
+def _sorted_by(edges: Array, sorter: Tensor) -> Array:
     if sorter.shape != edges.shape:
         raise RuntimeError("torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor "
                            f"{list(edges.shape)} and got sorter tensor {list(sorter.shape)}")
@@ -80,7 +82,7 @@ def _sorted_by(edges: Any, sorter: Any) -> Any:
 
 @primitive
 @takes_out
-def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
     """The number of the bin between sorted `boundaries` that each element falls in; right: bins own their left edge."""
     if boundaries.ndim != 1:
         raise RuntimeError(f"bucketize(): boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
@@ -116,7 +118,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 @data_dependent
 @takes_out
-def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """How many elements fall in each of `bins` equal bins from min to max, by default those of the elements."""
     a = input.array
     if a.dtype.kind not in "fV":
@@ -153,7 +155,7 @@ class HistogramDD(NamedTuple):
     bin_edges: tuple[Any, ...]
 
 
-def _edges(a: Any, bins: Any, limits: Any, dim: int) -> Any:
+def _edges(a: Array, bins: Any, limits: Any, dim: int) -> Array:
     """The edges of the bins of one coordinate."""
     if isinstance(bins, Tensor):
         if bins.ndim != 1 or bins.dtype != a.dtype:
@@ -172,7 +174,7 @@ def _edges(a: Any, bins: Any, limits: Any, dim: int) -> Any:
     return np.linspace(low, high, bins + 1).astype(a.dtype)
 
 
-def _binned(points: Any, bins: Sequence[Any], limits: Any, weight: Any, density: bool) -> tuple[Any, list[Any]]:
+def _binned(points: Array, bins: Sequence[Any], limits: Any, weight: Any, density: bool) -> tuple[Any, list[Any]]:
     """The histogram of points (n, d), and the edges of each coordinate; the last bin owns its right edge."""
     if points.dtype.kind not in "fV" or points.dtype.itemsize < 4:
         raise NotImplementedError(f"\"histogramdd\" not implemented for '{points.dtype}'; convert with .float()")
@@ -197,7 +199,7 @@ def _binned(points: Any, bins: Sequence[Any], limits: Any, weight: Any, density:
     return hist.astype(points.dtype), edges
 
 
-def _weight(weight: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+def _weight(weight: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     if weight is None:
         return None
     if weight.shape != shape:
@@ -210,8 +212,8 @@ def _weight(weight: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 @data_dependent
-def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = None, density: bool = False,
-              out: Any = None) -> Histogram:
+def histogram(input: Tensor, bins: TensorOrNumber = 100, *, range: Any = None, weight: Any = None, density: bool = False,
+              out: Tensor | None = None) -> Histogram:
     """(hist, bin_edges): the elements counted into `bins` equal bins over `range`, or between the edges `bins`.
 
     weight: what each element counts; density: per unit of length, adding up to 1.
@@ -227,7 +229,7 @@ def histogram(input: Any, bins: Any = 100, *, range: Any = None, weight: Any = N
 
 
 @data_dependent
-def histogramdd(input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> HistogramDD:
+def histogramdd(input: Tensor, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False) -> HistogramDD:
     """(hist, bin_edges) of points (..., d) in d dimensions; bins: one number, or a number or a vector of edges for each."""
     if input.ndim < 2:
         raise RuntimeError(f"torch.histogramdd: input tensor should have at least 2 dimensions, but got {input.ndim}")

@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from ...base.types import Array
 from ...core.out import takes_out
 from ...core.primitive import data_dependent, primitive
 from ...core.tensor import Tensor, result
+from ...core.types import TensorOrNumber
 from ...kernels.sorting import order
 from .._kinds import demand_real
 from ..no_derivative import underived
 from ..reductions.dims import one_dim
 
 
-def _rows(a: Any, dim: int | None, name: str) -> Any:
+def _rows(a: Array, dim: int | None, name: str) -> Array:
     """What is compared: the elements, or the slices along dim as rows of a matrix."""
     if dim is None:
         return a.reshape(-1)
@@ -28,14 +30,15 @@ def _rows(a: Any, dim: int | None, name: str) -> Any:
     return rows.reshape(len(rows), -1) if a.size else np.zeros((len(rows), 1), a.dtype)
 
 
-def _starts(rows: Any) -> Any:
+def _starts(rows: Array) -> Array:
     """Where an element or row differs from the one before it; nan differs from itself."""
     new = np.ones(len(rows), bool)
     new[1:] = rows[1:] != rows[:-1] if rows.ndim == 1 else (rows[1:] != rows[:-1]).any(axis=1)
     return new
 
 
-def _answer(input: Any, dim: int | None, rows: Any, found: Any, new: Any, name: str, wants: tuple[bool, bool]) -> Any:
+def _answer(input: Tensor, dim: int | None, rows: Array, found: Array, new: Array, name: str,
+            wants: tuple[bool, bool]) -> Any:
     """The first of each run among the rows as `found`; for each row the number of its run; how long the runs are."""
     a = input.array
     first = found[new]
@@ -52,8 +55,8 @@ def _answer(input: Any, dim: int | None, rows: Any, found: Any, new: Any, name: 
 
 
 @data_dependent
-def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
-           dim: int | None = None) -> Any:
+def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+           dim: int | None = None) -> Tensor | tuple[Tensor, ...]:
     """The distinct elements, or slices along `dim`, in order; with where each element went and how often each came."""
     demand_real("unique", input)
     dim = None if dim is None else one_dim(dim, input.ndim)
@@ -64,8 +67,8 @@ def unique(input: Any, sorted: bool = True, return_inverse: bool = False, return
 
 
 @data_dependent
-def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: bool = False,
-                       dim: int | None = None) -> Any:
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False,
+                       dim: int | None = None) -> Tensor | tuple[Tensor, ...]:
     """The first of each run of equal elements, or slices along `dim`; with the run of each and the lengths of the runs."""
     demand_real("unique_consecutive", input)
     dim = None if dim is None else one_dim(dim, input.ndim)
@@ -76,7 +79,8 @@ def unique_consecutive(input: Any, return_inverse: bool = False, return_counts: 
 
 @takes_out
 @primitive
-def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
+def isin(elements: TensorOrNumber, test_elements: TensorOrNumber, *, assume_unique: bool = False,
+         invert: bool = False) -> Tensor:
     """Whether each of `elements` is among `test_elements`; one of them may be a number. assume_unique is a hint only."""
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
         raise TypeError(f"isin() needs at least one Tensor, got {type(elements).__name__} and "

@@ -16,7 +16,7 @@ class Combined(LRScheduler):
 
     _schedulers: Sequence[Any]
 
-    def _check(self, schedulers: Sequence[Any], optimizer: Any) -> None:
+    def _check(self, schedulers: Sequence[Any], optimizer: Optimizer) -> None:
         """Raise if the schedulers are not all of this optimiser, or one needs a metric."""
         name = type(self).__name__
         for number, scheduler in enumerate(schedulers):

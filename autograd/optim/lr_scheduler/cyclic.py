@@ -23,7 +23,7 @@ class CyclicLR(LRScheduler):
     def __init__(self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
                  step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
                  scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle",
-                 cycle_momentum: bool = True, base_momentum: Any = 0.8, max_momentum: Any = 0.9,
+                 cycle_momentum: bool = True, base_momentum: float = 0.8, max_momentum: float = 0.9,
                  last_epoch: int = -1) -> None:
         self.optimizer = checked(optimizer)
         base_lrs = for_groups("base_lr", optimizer, base_lr)

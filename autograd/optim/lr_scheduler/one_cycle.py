@@ -18,7 +18,7 @@ class OneCycleLR(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,
                  steps_per_epoch: int | None = None, pct_start: float = 0.3, anneal_strategy: str = "cos",
-                 cycle_momentum: bool = True, base_momentum: Any = 0.85, max_momentum: Any = 0.95,
+                 cycle_momentum: bool = True, base_momentum: float = 0.85, max_momentum: Any = 0.95,
                  div_factor: float = 25.0, final_div_factor: float = 1e4, three_phase: bool = False,
                  last_epoch: int = -1) -> None:
         self.optimizer = checked(optimizer)
@@ -39,7 +39,7 @@ class OneCycleLR(LRScheduler):
             begin(optimizer, base_momentum, max_momentum, last_epoch == -1)
         super().__init__(optimizer, last_epoch)
 
-    def _between(self, start: Any, end: Any, part: float) -> Any:
+    def _between(self, start: float, end: float, part: float) -> Any:
         """The value `part` of the way from start to end."""
         if self._anneal_func_type == "linear":
             return (end - start) * part + start

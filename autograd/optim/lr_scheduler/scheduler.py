@@ -9,6 +9,7 @@ from typing import Any
 
 from ...core.primitive import primitive
 from ...core.tensor import Tensor
+from ...core.types import TensorOrNumber
 from ..arguments import number
 from ..optimizer import Optimizer
 
@@ -25,7 +26,7 @@ def checked(optimizer: Any) -> Optimizer:
     return optimizer
 
 
-def own(value: Any) -> Any:
+def own(value: TensorOrNumber) -> Any:
     """The value, or a copy if it is a Tensor, which a group may write to."""
     return value.clone() if isinstance(value, Tensor) else value
 
@@ -35,7 +36,7 @@ def values_of(optimizer: Optimizer, key: str) -> list[Any]:
     return [own(group[key]) for group in optimizer.param_groups]
 
 
-def write(group: dict[str, Any], key: str, value: Any) -> None:
+def write(group: dict[str, Any], key: str, value: float) -> None:
     """Set an option of a group; a Tensor stays the same one."""
     if isinstance(group[key], Tensor):
         group[key].fill_(number(value))

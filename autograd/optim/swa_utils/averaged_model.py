@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
 
 from ...base.dtypes import int64
+from ...base.types import DeviceLike
 from ...core.modes import no_grad
 from ...core.primitive import primitive
+from ...core.tensor import Tensor
 from ...nn import Module
 from ...ops.creation.create import tensor
 from .averages import get_swa_avg_fn
@@ -23,8 +25,8 @@ class AveragedModel(Module):
 
     n_averaged: Any
 
-    def __init__(self, model: Any, device: Any = None, avg_fn: Any = None, multi_avg_fn: Any = None,
-                 use_buffers: bool = False) -> None:
+    def __init__(self, model: Module, device: DeviceLike = None, avg_fn: Callable[..., Any] | None = None,
+                 multi_avg_fn: Any = None, use_buffers: bool = False) -> None:
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
@@ -34,15 +36,15 @@ class AveragedModel(Module):
         self.register_buffer("n_averaged", tensor(0, dtype=int64))
         self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
         """The averaged model's output."""
         return self.module(*args, **kwargs)
 
     @primitive
     @no_grad()
-    def update_parameters(self, model: Any) -> None:
+    def update_parameters(self, model: Module) -> None:
         """Take in the present parameters of the model."""
-        def tensors(of: Any) -> list[Any]:
+        def tensors(of: Module) -> list[Any]:
             return [*of.parameters(), *(of.buffers() if self.use_buffers else ())]
 
         averaged, current = tensors(self.module), [value.detach() for value in tensors(model)]
@@ -68,7 +70,7 @@ class AveragedModel(Module):
 
 
 @no_grad()
-def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
+def update_bn(loader: Iterable[Any], model: Module, device: DeviceLike = None) -> None:
     """Let batch normalisation layers find their running statistics anew, as equal means over the loader's batches.
 
     A batch that is a list or tuple stands for its first item.

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.modes import no_grad
+from ...core.tensor import Tensor
+from ...core.types import TensorOrNumber
 
 
 def _checked(decay: float) -> float:
@@ -18,7 +20,7 @@ def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
     """fn(averaged, current, number averaged so far) -> the mean of one more."""
 
     @no_grad()
-    def swa_update(averaged_param: Any, current_param: Any, num_averaged: Any) -> Any:
+    def swa_update(averaged_param: Tensor, current_param: Tensor, num_averaged: TensorOrNumber) -> Tensor:
         return averaged_param + (current_param - averaged_param) / (num_averaged + 1)
 
     return swa_update
@@ -29,7 +31,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
     _checked(decay)
 
     @no_grad()
-    def ema_update(ema_param: Any, current_param: Any, num_averaged: Any) -> Any:
+    def ema_update(ema_param: Tensor, current_param: Tensor, num_averaged: Tensor) -> Tensor:
         return decay * ema_param + (1 - decay) * current_param
 
     return ema_update
@@ -49,7 +51,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Sequence[Any], Seque
 
 def _in_place(rule: Callable[[Any, Any, Any], Any]) -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
     @no_grad()
-    def update(averaged_list: Sequence[Any], current_list: Sequence[Any], num_averaged: Any) -> None:
+    def update(averaged_list: Sequence[Any], current_list: Sequence[Any], num_averaged: Tensor) -> None:
         for averaged, current in zip(averaged_list, current_list, strict=True):
             averaged.copy_(rule(averaged, current, num_averaged))
 

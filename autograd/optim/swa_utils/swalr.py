@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..lr_scheduler.scheduler import LRScheduler, checked, for_groups
+
+if TYPE_CHECKING:
+    from ...optim.optimizer import Optimizer
 
 
 class SWALR(LRScheduler):
     """From the present rates to swa_lr in anneal_epochs, by a cosine or a line; then constant."""
 
-    def __init__(self, optimizer: Any, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos",
+    def __init__(self, optimizer: Optimizer, swa_lr: Any, anneal_epochs: int = 10, anneal_strategy: str = "cos",
                  last_epoch: int = -1) -> None:
         for group, lr in zip(checked(optimizer).param_groups, for_groups("swa_lr", optimizer, swa_lr), strict=True):
             group["swa_lr"] = lr

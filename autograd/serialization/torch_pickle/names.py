@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pickle import UnpicklingError
 from typing import Any
 
@@ -56,7 +56,8 @@ def unpickle(stream: Any, persistent: Callable[[Any], Any]) -> Any:
     return value
 
 
-def _tensor(storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, kind: Any, metadata: Any) -> Tensor:
+def _tensor(storage: Any, offset: int, size: Sequence[int], stride: Sequence[int], requires_grad: bool, kind: Any,
+            metadata: dict[str, Any] | None) -> Tensor:
     """A tensor of a storage: offset and strides in elements."""
     if not isinstance(storage, Storage) or kind == UNTYPED:
         raise ValueError(f"a tensor of a {type(storage).__name__} of {kind} numbers")
@@ -76,8 +77,8 @@ def _tensor(storage: Any, offset: Any, size: Any, stride: Any, requires_grad: An
     return tensor
 
 
-def _rebuild_tensor(storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any = False, hooks: Any = None,
-                    metadata: Any = None) -> Tensor:
+def _rebuild_tensor(storage: Any, offset: int, size: Sequence[int], stride: Sequence[int], requires_grad: bool = False,
+                    hooks: Any = None, metadata: dict[str, Any] | None = None) -> Tensor:
     """_rebuild_tensor and its second form."""
     return _tensor(storage, offset, size, stride, requires_grad, getattr(storage, "kind", None), metadata)
 
@@ -90,7 +91,7 @@ def _rebuild_tensor_v3(storage: Any, offset: Any, size: Any, stride: Any, requir
     return _tensor(storage, offset, size, stride, requires_grad, dtype.name, metadata)
 
 
-def _rebuild_parameter(data: Any, requires_grad: Any, hooks: Any, state: Any = None) -> Tensor:
+def _rebuild_parameter(data: Tensor, requires_grad: bool, hooks: Any, state: dict[str, Any] | None = None) -> Tensor:
     """A Parameter of a tensor's memory."""
     return _with_state(_as(Parameter, data, requires_grad), state)
 
@@ -105,7 +106,7 @@ def _rebuild_from_type(make: Any, cls: Any, arguments: Any, state: Any) -> Tenso
     return _with_state(tensor, state)
 
 
-def _as(cls: type[Tensor], data: Any, requires_grad: Any) -> Tensor:
+def _as(cls: type[Tensor], data: Tensor, requires_grad: bool) -> Tensor:
     """The same memory as a tensor of another class."""
     if not isinstance(data, Tensor):
         raise ValueError(f"a {cls.__name__} of a {type(data).__name__}")
@@ -115,7 +116,7 @@ def _as(cls: type[Tensor], data: Any, requires_grad: Any) -> Tensor:
     return tensor
 
 
-def _with_state(tensor: Tensor, state: Any) -> Tensor:
+def _with_state(tensor: Tensor, state: dict[str, Any] | None) -> Tensor:
     """Set attributes that the user gave the tensor; none of those that tensors have by themselves."""
     if state is not None and type(state) is not dict:
         raise UnpicklingError(f"a tensor has the state {type(state).__name__}; only a dict of attributes is read")

@@ -80,7 +80,7 @@ def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: FnMap | None = No
     return stack(batch)
 
 
-def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: FnMap | None = None) -> Any:
+def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: FnMap | None = None) -> Tensor:
     """Stack n arrays of one shape into a tensor (n, *shape). TypeError for strings and objects."""
     if batch[0].dtype.kind in "SUO":
         raise TypeError(MSG_TYPE.format(batch[0].dtype))

@@ -186,7 +186,7 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
         raise ValueError("persistent_workers option needs num_workers > 0")
 
 
-def _check_stream(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
+def _check_stream(shuffle: bool | None, sampler: bool | None, batch_sampler: bool | None) -> None:
     if shuffle not in (False, None):
         raise ValueError("DataLoader with IterableDataset: expected unspecified shuffle option, but got "
                          f"shuffle={shuffle}")
@@ -195,7 +195,7 @@ def _check_stream(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
             raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}")
 
 
-def _check_batches(batch_size: int | None, shuffle: Any, sampler: Any, batch_sampler: Any, drop_last: bool) -> None:
+def _check_batches(batch_size: int | None, shuffle: bool | None, sampler: Any, batch_sampler: Any, drop_last: bool) -> None:
     if sampler is not None and shuffle:
         raise ValueError("sampler option is mutually exclusive with shuffle")
     if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):

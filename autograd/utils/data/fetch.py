@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.tensor import Tensor, result
+from ...core.types import TensorOrArray
 from .collate import stacks_rows
 from .dataset import Subset, TensorDataset, items_of
 
@@ -125,6 +126,6 @@ def row_picker(dataset: Any) -> RowPicker | None:
     return pick
 
 
-def _rows(tensor: Any) -> bool:
+def _rows(tensor: TensorOrArray) -> bool:
     array = tensor.array if isinstance(tensor, Tensor) else tensor
     return isinstance(array, np.ndarray) and array.dtype.kind in "biufc"

@@ -6,7 +6,7 @@ import warnings
 import weakref
 from collections import deque
 from queue import Empty
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...core.modes import modes
 from .fetch import reopen
@@ -14,14 +14,17 @@ from .processes import ProcessCrew
 from .resume import Progress, fresh
 from .workers import Crew, Job, LostWorker
 
+if TYPE_CHECKING:
+    from ...utils.data.dataloader import DataLoader
+
 
 class LoaderIterator:
     """One pass over a loader."""
 
-    def __init__(self, loader: Any, saved: dict[str, Any] | None) -> None:
+    def __init__(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
         self.begin(loader, saved)
 
-    def begin(self, loader: Any, saved: dict[str, Any] | None) -> None:
+    def begin(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
         """Begin a pass, or go on with a saved one."""
         self.sampler, self.dataset, self.num_workers = loader._index_sampler, loader.dataset, loader.num_workers
         self.promised = loader._promised
@@ -53,7 +56,7 @@ class LoaderIterator:
 class SerialIterator(LoaderIterator):
     """A pass in which each batch is loaded when it is asked for."""
 
-    def begin(self, loader: Any, saved: dict[str, Any] | None) -> None:
+    def begin(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
         """Begin a pass; a stream that cannot save where it stands is read again up to there."""
         super().begin(loader, saved)
         progress = self.progress
@@ -94,7 +97,7 @@ class ParallelIterator(LoaderIterator):
         self.stop = weakref.finalize(self, self.crew.stop)
         self.hand_out(saved)
 
-    def begin(self, loader: Any, saved: dict[str, Any] | None) -> None:
+    def begin(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
         """Another pass with the same workers, after those batches of the last one that were loaded ahead."""
         try:
             while self.pending:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import copy
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.random import default_generator
 from .fetch import stateful
 from .sampler import draw_seed
 from .streams import KINDS, as_of, portable, restore, shared_streams, states
+
+if TYPE_CHECKING:
+    from ...utils.data.dataloader import DataLoader
 
 VERSION = 1
 
@@ -21,7 +24,7 @@ VERSION = 1
 class Progress:
     """How far one pass over a loader has come. `numbers` are the batches of item numbers that are still to be loaded."""
 
-    def __init__(self, loader: Any, saved: dict[str, Any] | None) -> None:
+    def __init__(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
         self.sampler = loader._index_sampler
         self.batches, self.turn, self.finished = 0, 0, False
         self.fetcher: Any = None                       # of a pass without workers
@@ -38,7 +41,7 @@ class Progress:
         if saved is not None and saved["workers"]:
             self.workers = [fresh(worker) for worker in saved["workers"]]
 
-    def go_on(self, loader: Any, saved: dict[str, Any], streams: dict[str, Any]) -> None:
+    def go_on(self, loader: DataLoader[Any], saved: dict[str, Any], streams: dict[str, Any]) -> None:
         """Come to where `saved` was taken."""
         self.start, self.base_seed, self.own = saved["start"], saved["base_seed"], saved["own"]
         self.batches, self.turn, place = saved["batches"], saved["turn"], saved["place"]
@@ -53,7 +56,7 @@ class Progress:
                     raise RuntimeError(f"the saved state is {self.batches} batches into an epoch, which has only {skipped}")
         self.placed = place
 
-    def open(self, loader: Any, place: dict[str, Any] | None) -> int:
+    def open(self, loader: DataLoader[Any], place: dict[str, Any] | None) -> int:
         """Begin to draw numbers; returns the base seed of workers.
 
         Samplers that are replayed are asked for the first batch at once: what they draw for the whole pass they draw now.
@@ -94,7 +97,7 @@ def load_place(sampler: Any, place: dict[str, Any] | None) -> None:
         chain(sampler)[place["depth"]].load_state_dict(place["sampler"])
 
 
-def save(loader: Any, progress: Progress | None) -> dict[str, Any]:
+def save(loader: DataLoader[Any], progress: Progress | None) -> dict[str, Any]:
     """The state of `loader`, `progress` batches into a pass, as nested dicts and lists of numbers, strings and tensors."""
     streams = kept_streams(loader)
     saved = {"version": VERSION, "num_workers": loader.num_workers, "batches": 0, "finished": True, "start": None,
@@ -116,7 +119,7 @@ def save(loader: Any, progress: Progress | None) -> dict[str, Any]:
     return saved
 
 
-def check(loader: Any, saved: Any) -> None:
+def check(loader: DataLoader[Any], saved: Any) -> None:
     """Refuse what is no state of a loader, or of one whose workers cannot take over."""
     if not isinstance(saved, dict) or not {"version", "start", "now", "batches", "workers", "own"} <= saved.keys():
         raise ValueError("load_state_dict() wants what DataLoader.state_dict() returned")
@@ -128,7 +131,7 @@ def check(loader: Any, saved: Any) -> None:
                          f"shared out depends on it: it cannot be loaded with num_workers={loader.num_workers}")
 
 
-def apply(loader: Any, saved: dict[str, Any]) -> None:
+def apply(loader: DataLoader[Any], saved: dict[str, Any]) -> None:
     """Bring the random streams to where they stood, and samplers to their epoch."""
     streams = kept_streams(loader)
     restore(streams, saved["now"])
@@ -158,7 +161,7 @@ def owned_streams(loader: Any) -> dict[str, Any]:
     return found
 
 
-def kept_streams(loader: Any) -> dict[str, Any]:
+def kept_streams(loader: DataLoader[Any]) -> dict[str, Any]:
     """The random streams that a state brings back: also the default generator, if the loader or a sampler has no other."""
     users = [loader, *chain(loader._index_sampler)]
     by_default = any(getattr(user, "generator", user) is None for user in users)

@@ -13,6 +13,7 @@ import random
 import threading
 import time
 import types
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -267,7 +268,7 @@ def _is_plain(value: Any) -> bool:
         value, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Tensor))
 
 
-def own_function(function: Any, twins: dict[int, Any]) -> Any:
+def own_function(function: Any, twins: dict[int, Any]) -> Callable[..., Any]:
     """A function that a worker thread calls, on that thread's copies where it is a method, a partial or a closure of
     originals. What it reaches by global names is shared: get_worker_info().dataset is the worker's own.
     """
