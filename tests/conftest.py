@@ -9,6 +9,7 @@ fixtures here differ from its marker in that a test's body says what runs on the
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 from dparallel.comm import launched_size
 from dparallel.testing.places.worlds import World
 
+os.environ.setdefault("TORCH_DISABLE_ADDR2LINE", "1")    # else PyTorch reads its symbols (20 s) for its first C++ traceback
 pytest_plugins = ["launch.pytest_plugin", "dparallel.testing.places.plugin"]
 
 UNDER_MPI = launched_size() > 0       # also one rank under mpirun is the real thing
@@ -50,6 +52,12 @@ def pytest_itemcollected(item):
         item.add_marker(pytest.mark.places)
     if for_mpi and not UNDER_MPI:
         item.add_marker(pytest.mark.skip(reason="needs MPI ranks"))
+
+
+def pytest_collection_finish(session):
+    """What collecting made stays: neither gc.collect() nor a forked worker, by counting references, need touch it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header(config):

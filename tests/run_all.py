@@ -14,10 +14,11 @@ import tempfile
 import time
 from pathlib import Path
 
-PYTEST = [sys.executable, "-m", "pytest"]
+PYTEST = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest"]        # importing hypothesis takes 1 s, in each process
 JOBS = [f"tests/{name}" for name in (                    # start jobs, and spend most of their time waiting for them
     "dparallel/test_comm_job.py", "dparallel/test_docs_testing.py", "dparallel/test_misuse.py", "dparallel/test_pytest_plugin.py",
     "launch", "test_examples.py", "test_recipes.py")]
+FORKS = ["tests/autograd/test_loader_resume.py", "tests/autograd/test_loader_workers.py"]       # cheap where little is imported yet
 LOCAL = ["tests/dparallel/test_local_devices.py", "tests/dparallel/test_local_models.py"]         # on as many cores as there are
 CORE = [f"tests/autograd/test_{name}.py" for name in (
     "anomaly", "compiled", "engine", "engine_depth", "forward_ad", "function", "function_depth", "graph", "graph_api", "hooks",
@@ -30,9 +31,11 @@ QUICK_TOO = [f"tests/dparallel/test_{name}.py" for name in (
     "buckets", "checkers", "comm_errors", "comm_handles", "comm_threads", "comm_values", "data_parallel", "evaluation", "functions",
     "graph_passes", "groups", "join", "messages", "sync_batch_norm", "verification", "weights")] + [
     f"tests/autograd/test_{name}.py" for name in ("nn", "views")]                                # so that both halves take as long
-FIRST_HALF = [path for path in sorted(Path("tests/autograd").glob("test_*.py")) if path.name < "test_o"]    # about as long
+FIRST_HALF = [path for path in sorted(Path("tests/autograd").glob("test_*.py"))
+              if path.name < "test_o" and str(path) not in FORKS]                               # about as long
 TWO_PLACES = " and ".join(f"not {kind}-{size}" for kind in ("devices", "threads") for size in (1, 3, 5))
 RANKS = [sys.executable, "-m", "launch", "--threads", "1", "--timeout", "3000"]
+BYTE_CODE = {"PYTHONDONTWRITEBYTECODE": ""}              # the tests', too: read by what comes later, instead of made again (6 s)
 
 
 class Part:
@@ -42,7 +45,7 @@ class Part:
     def __init__(self, title, command, threads=False, **changes):
         self.title, self.start = title, time.monotonic()
         self.output = tempfile.NamedTemporaryFile("w+")      # noqa: SIM115
-        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **changes},
+        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **BYTE_CODE, **changes},
                                         preexec_fn=on_one_core if threads else None)
 
     def done(self, counts):
@@ -66,7 +69,7 @@ class Part:
 
 def on_ranks(n):
     """The suite on real ranks begins."""
-    return Part(f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), "-m", "pytest", "tests/dparallel"])
+    return Part(f"{n} MPI rank{'s' * (n > 1)}", [*RANKS, "-n", str(n), *PYTEST[1:], "tests/dparallel"])
 
 
 def on_one_core():
@@ -87,9 +90,9 @@ def quick() -> int:
 
 def main() -> int:
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    without = [f"--ignore={path}" for path in (*JOBS, *LOCAL)]
+    without = [f"--ignore={path}" for path in (*FORKS, *JOBS, *LOCAL)]
     beside = [Part("dparallel", [*PYTEST, "tests/dparallel", *without], threads=True),
-              Part("jobs and local devices", [*PYTEST, *JOBS, *LOCAL]),
+              Part("jobs and local devices", [*PYTEST, *FORKS, *JOBS, *LOCAL]),
               Part("autograd, a to n", [*PYTEST, *map(str, FIRST_HALF)]),
               Part("autograd, o to z, and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without,
                                                       *(f"--ignore={path}" for path in FIRST_HALF)])]

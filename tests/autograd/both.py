@@ -1,4 +1,4 @@
-"""For tests that run with our library and with PyTorch, where that is installed: see the fixture `lib`."""
+"""For tests that run with our library and with PyTorch, where that is installed: see the argument `lib` in conftest.py."""
 
 import pytest
 
@@ -6,6 +6,8 @@ import autograd as ag
 
 try:
     import torch
+
+    torch.set_num_threads(1)                         # on busy cores its threads wait for each other: 0.1 s for each small call
 except ImportError:
     torch = None
 

@@ -1,9 +1,8 @@
-"""The fixture `lib`: a test that takes it runs with our library and with PyTorch, where that is installed."""
-
-import pytest
-from both import LIBS
+"""The argument `lib`: a test that takes it runs with our library and with PyTorch, where that is installed."""
 
 
-@pytest.fixture(params=LIBS, ids=lambda lib: lib.__name__)
-def lib(request):
-    return request.param
+def pytest_generate_tests(metafunc):
+    if "lib" in metafunc.fixturenames:
+        from both import LIBS  # here: files that need no PyTorch are run without it, see run_all.py
+
+        metafunc.parametrize("lib", LIBS, ids=lambda lib: lib.__name__)

@@ -27,6 +27,7 @@ import autograd as ag
 with contextlib.redirect_stderr(io.StringIO()):
     from torch.testing._internal.common_methods_invocations import op_db
 
+torch.set_num_threads(1)                                 # see both.py
 STORAGES = {}                                            # while error inputs are made: PyTorch's storages and our copies
 DTYPES = {getattr(torch, name): name for name in (
     "bool uint8 int8 int16 int32 int64 float16 float32 float64 complex64 complex128").split()}
