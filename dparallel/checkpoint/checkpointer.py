@@ -12,6 +12,7 @@ save() runs in four steps. All collectives are in the training thread, in the or
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Iterable
@@ -101,13 +102,13 @@ class Checkpointer:
             raise ValueError(f"save(step={step!r}): a number of steps")
         if not disk and self._memory is None:
             raise ValueError("save(disk=False) needs Checkpointer(..., memory=True)")
+        self.wait()
         try:
-            self._finish()
-            self._start(step, None if metric is None else float(metric), disk)
-            if not self.background:
-                self._finish()
+            self._start(step, None if metric is None or not math.isfinite(metric) else float(metric), disk)
         except CheckpointError as error:
             self._failed(error)
+        if not self.background:
+            self.wait()
         self._due.saved()
 
     def _start(self, step: int, metric: float | None, disk: bool) -> None:
@@ -124,7 +125,9 @@ class Checkpointer:
             checksums = {name: checksum(stored(held.array)) for name, held in taken.held.items()}
         plan = share_out(self.ranks, taken.held, checksums, trees, own_trees, own_names)
         name = ""
+        arrays: dict[str, Any] = {}
         with self.ranks.together(f"preparing {self.folder}"):
+            arrays = self._staging.copies({name: stored(taken.held[name].array) for name in plan.mine})
             if self.ranks.rank == 0:
                 self._number += 1
                 name = self._new_folder(step, disk)
@@ -132,7 +135,6 @@ class Checkpointer:
                     check_space(self.folder, plan.total_bytes)
         number, name = self.ranks.from_first((self._number, name))
         self._number = number
-        arrays = self._staging.copies({name: stored(taken.held[name].array) for name in plan.mine})
         job = Job(files.head(number, step, self.ranks.size, metric), name, self.ranks.rank, arrays, plan.listed())
         neighbours = [] if self._memory is None else self._memory.exchanged(job)
         self._writer = Writer(self.folder if disk else None, job, self._memory, neighbours, self.keep, self._complete)

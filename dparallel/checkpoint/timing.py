@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from .errors import Ranks
 
@@ -14,20 +15,20 @@ class Due:
     left, and look again after half of them: about 2 log2(calls) messages between two saves.
     """
 
-    def __init__(self, ranks: Ranks) -> None:
-        self.ranks = ranks
+    def __init__(self, ranks: Ranks, clock: Callable[[], float] = time.monotonic) -> None:
+        self.ranks, self.clock = ranks, clock
         self.saved()
 
     def saved(self) -> None:
         """A save was made, or a run begins: count from here."""
-        self.start, self.calls, self.next = time.monotonic(), 0, 1
+        self.start, self.calls, self.next = self.clock(), 0, 1
 
     def now(self, seconds: float) -> bool:
         """Whether it is time. Collective at some calls."""
         self.calls += 1
         if self.calls < self.next:
             return False
-        gone = self.ranks.from_first(time.monotonic() - self.start)
+        gone = self.ranks.from_first(self.clock() - self.start)
         if gone >= seconds:
             return True
         self.next = self.calls + max(1, int((seconds - gone) / max(gone, 1e-9) * self.calls / 2))
