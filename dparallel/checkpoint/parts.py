@@ -22,7 +22,8 @@ from autograd.utils.data import DataLoader
 from autograd.utils.data.streams import KINDS, portable, restore, shared_streams, states
 
 from ..model.data_parallel import DataParallel
-from ..sharding import ParameterSlice, ShardedModel, ZeroRedundancyOptimizer
+from ..model.wrapped_module import WrappedModule
+from ..sharding import ParameterSlice, ZeroRedundancyOptimizer
 from ..sharding.optimizer_state import is_slice, local_state
 from .encoding import Leaf, Slice, read_leaves
 from .errors import CheckpointError
@@ -194,7 +195,7 @@ class Model:
 
     def take(self) -> Any:
         """The module's state as it lies on this rank."""
-        held = self.model.local_state() if isinstance(self.model, ShardedModel) else self.model.state_dict(keep_vars=True)
+        held = self.model.local_state() if isinstance(self.model, WrappedModule) else self.model.state_dict(keep_vars=True)
         state: Any = OrderedDict((name, _sliced(value)) for name, value in held.items())
         if hasattr(held, "_metadata"):
             state._metadata = held._metadata
@@ -216,7 +217,7 @@ class Model:
         """The values that belong here: this rank's slices of what is sharded now, the whole of the rest."""
         same = size == saved.ranks
         given = saved.part(name, rank if same else 0)
-        slices = {} if not isinstance(self.model, ShardedModel) else {
+        slices = {} if not isinstance(self.model, WrappedModule) else {
             key: value.shard for key, value in self.model.local_state().items() if isinstance(value, ParameterSlice)}
         parameters = {key for key, _ in self.module.named_parameters()}
         state: Any = OrderedDict()
@@ -241,7 +242,7 @@ class Model:
     def put(self, state: Any) -> None:
         """Overwrite the values in place. ValueError if the names differ."""
         given = state["module"]
-        if isinstance(self.model, ShardedModel):
+        if isinstance(self.model, WrappedModule):
             own = self.model.local_state()
             missing, unexpected = sorted(own.keys() - given.keys()), sorted(given.keys() - own.keys())
             if missing or unexpected:
@@ -262,7 +263,7 @@ class Model:
 
     def finish(self) -> None:
         """Slices were written: values that stay on every rank are gathered again."""
-        if isinstance(self.model, ShardedModel):
+        if isinstance(self.model, WrappedModule):
             self.model.slices_changed()
 
 

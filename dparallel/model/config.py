@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, Concatenate, ParamSpec, cast
 
 import numpy as np
 
@@ -42,34 +43,37 @@ class Config:
     NotImplementedError, RuntimeError or a FutureWarning for what can't be."""
 
     module: Module
-    device_ids: Sequence[int] | Communicator | None
-    output_device: int | None
-    dim: int
-    comm: Communicator | None
-    devices: int | Sequence[int] | None
-    batch: str | None
-    average: str
-    bucket_cap_mb: float | None
-    broadcast_buffers: bool | None
-    init_sync: bool
-    process_group: Communicator | None
-    find_unused_parameters: Any
-    check_reduction: bool
-    gradient_as_bucket_view: bool | None
-    static_graph: bool
-    delay_all_reduce_named_params: Any
-    param_to_hook_all_reduce: Any
-    mixed_precision: Any
-    forward_sync_buffers: bool | None
-    parameters_to_ignore: Sequence[str]
-    device_mesh: Any
-    skip_all_reduce_unused_params: bool
-    bucket_cap_mb_list: Any
-    batched_grad_copy: bool
-    reproducible: int | None
-    shard: str | int | None
-    shard_units: Any
-    verify_every: int
+    device_ids: Sequence[int] | Communicator | None = None           # as devices; or, in its place, comm
+    output_device: int | None = None                 # the local device that outputs are gathered on
+    dim: int = 0                                     # the dimension of rows: counted, scattered and gathered
+    _: KW_ONLY
+    comm: Communicator | None = None                 # default: all ranks of the job. Devices(n): local devices alone
+    devices: int | Sequence[int] | None = None       # how many, or which, local devices each rank has
+    batch: str | None = None                         # "own": each rank's rows are its own; "root": the root's are scattered
+    average: str = "rows"                            # what a rank's loss is: a mean over "rows", of "ranks", or a "sum"
+    # PyTorch's, with its meanings
+    bucket_cap_mb: float | None = None               # the size of gradient messages, MiB; the first is at most 1
+    broadcast_buffers: bool | None = None            # rank 0's buffers for all, before each forward in training mode
+    init_sync: bool = True                           # rank 0's values for all, now
+    process_group: Communicator | None = None        # another name for comm
+    find_unused_parameters: Any = False              # False: warn once by name; True: as meant; "error": raise on all ranks
+    check_reduction: bool = False                    # without effect
+    gradient_as_bucket_view: bool | None = None      # always so
+    static_graph: bool = False                       # the same parameters are used in each pass
+    delay_all_reduce_named_params: Any = None        # these are summed last, in buckets of their own
+    param_to_hook_all_reduce: Any = None             # given with it
+    mixed_precision: Any = None                      # gradients on the wire: a dtype, or what has a reduce_dtype
+    forward_sync_buffers: bool | None = None         # broadcast_buffers by another name
+    parameters_to_ignore: Sequence[str] = ()         # names that stay each rank's own
+    device_mesh: Any = None                          # this and the next three: not implemented
+    skip_all_reduce_unused_params: bool = False
+    bucket_cap_mb_list: Any = None
+    batched_grad_copy: bool = False
+    # this library's
+    reproducible: int | None = None                  # the same bits on 1, 2, 4, ... that many ranks: virtual_shards.py
+    shard: str | int | None = None                   # "optimizer", "gradients", "parameters"; 1, 2, 3: docs/sharding.md
+    shard_units: Any = None                          # which modules are gathered as one: classes, or a function of a module
+    verify_every: int = 0                            # compare the weights of all ranks every so many training forwards
 
     ignored: frozenset[str] = field(init=False)      # names that are left out of everything
     delayed: frozenset[str] = field(init=False)      # names of parameters that are summed last, together
@@ -164,7 +168,7 @@ class Config:
             raise NotImplementedError("gradient_as_bucket_view=False: gradients always are views of their bucket here")
         if self.check_reduction:
             warnings.warn("The `check_reduction` argument is deprecated and has no effect: sums always end with backward().",
-                          FutureWarning, stacklevel=6)
+                          FutureWarning, stacklevel=5)
         if self.find_unused_parameters not in FINDS:
             raise ValueError(f"find_unused_parameters={self.find_unused_parameters!r} is one of {FINDS}")
 
@@ -261,6 +265,11 @@ def _first(a: bool | None, b: bool | None) -> bool:
     return bool(True if a is None and b is None else b if a is None else a)
 
 
+def mark_ignored(module: Module, names: Sequence[str]) -> None:
+    """Mark names of a module that DataParallel, when it wraps it, is to leave to each rank."""
+    module._ddp_params_and_buffers_to_ignore = list(names)  # type: ignore[assignment]
+
+
 def wire_dtype(mixed_precision: Any) -> str:
     """The name of the dtype that gradients have on the wire; empty for their own."""
     if mixed_precision is None:
@@ -278,22 +287,41 @@ def wire_dtype(mixed_precision: Any) -> str:
     return name
 
 
-def raised_on_all_ranks(init: Callable[..., None]) -> Callable[..., None]:
-    """A constructor whose errors, up to where it calls compare_over_ranks(), are a CollectiveError on the other ranks."""
-    @functools.wraps(init)
-    def checked(self: Any, *args: Any, **kwargs: Any) -> None:
-        try:
-            init(self, *args, **kwargs)
-        except Exception as error:
-            second = kwargs.get("device_ids", args[1] if args[1:] else None)
-            named = (kwargs.get("comm"), kwargs.get("process_group"), second)
-            given = next((c for c in named if is_communicator(c)), None)
-            if "_settings" not in vars(self) and (given is not None or all(c is None for c in named[:2])):
-                comm = communicator(given)
-                with contextlib.suppress(CollectiveError):       # here the error itself is raised
-                    comm.refuse(f"{type(self).__name__}: {type(error).__name__}: {error}")
-            raise
-    return checked
+Config.__init__.__qualname__ = "DataParallel.__init__"              # as errors about arguments, and users, know it
+Arguments = ParamSpec("Arguments")
+
+
+def takes(config: Callable[Arguments, Config]) -> Callable[[Callable[[Any, Config], None]],
+                                                           Callable[Concatenate[Any, Arguments], None]]:
+    """Let a constructor that gets a Config take the arguments of Config. Errors, up to where it calls compare_over_ranks(),
+    are a CollectiveError on the other ranks."""
+
+    def configured(init: Callable[[Any, Config], None]) -> Callable[Concatenate[Any, Arguments], None]:
+        @functools.wraps(init)
+        def with_arguments(self: Any, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+            try:
+                init(self, config(*args, **kwargs))
+            except Exception as error:
+                _refuse_elsewhere(self, error, args, kwargs)
+                raise
+
+        given = inspect.signature(config)
+        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        with_arguments.__signature__ = given.replace(parameters=[own, *given.parameters.values()])   # type: ignore
+        return with_arguments
+
+    return configured
+
+
+def _refuse_elsewhere(model: Any, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Let the other ranks, which are in the constructor too, fail with this rank's error."""
+    second = kwargs.get("device_ids", args[1] if args[1:] else None)
+    named = (kwargs.get("comm"), kwargs.get("process_group"), second)
+    given = next((c for c in named if is_communicator(c)), None)
+    if "_settings" not in vars(model) and (given is not None or all(c is None for c in named[:2])):
+        comm = communicator(given)
+        with contextlib.suppress(CollectiveError):   # here the error itself is raised
+            comm.refuse(f"{type(model).__name__}: {type(error).__name__}: {error}")
 
 
 def compare_over_ranks(model: Any, comm: Communicator, settings: dict[str, Any]) -> None:

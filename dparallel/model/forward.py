@@ -28,6 +28,7 @@ from ..replicas.parallel_apply import parallel_apply
 from ..replicas.replicate import ModuleTree, replicate
 from ..sharding import ShardedReducer
 from ..sync_context import set_context
+from .config import Config
 from .model_state import ModelWatch, broadcast_tensors
 
 Args = tuple[Any, ...]
@@ -67,6 +68,13 @@ class FromRoot:
         replicas = replicate(self.module, self.comm)
         outputs = parallel_apply(replicas, [i[0] for i in inputs], [i[1] for i in inputs], self.comm)
         return gather(outputs, self.comm, dim=self.dim)
+
+
+def module_compute(config: Config) -> Compute:
+    """How the module is computed in this process."""
+    if not config.per_rank and config.places.size > 1 and not config.local_only:
+        return FromRoot(config.module, config.places, config.dim)
+    return OnThisRank(config.module, config.local, config.output_place, config.dim)
 
 
 class SummedForward:
@@ -121,4 +129,4 @@ class SummedForward:
         return float(found[0].array.shape[self.dim])
 
 
-__all__ = ["Compute", "FromRoot", "OnThisRank", "SummedForward"]
+__all__ = ["Compute", "FromRoot", "OnThisRank", "SummedForward", "module_compute"]

@@ -76,7 +76,36 @@ class Stats:
         return out | {f"avg_{phase}_time": self.sums[phase] // max(self.sampled, 1) for phase in PHASES}
 
 
-def logging_data(model: Any) -> dict[str, Any]:
+class LoggedModel:
+    """The part of DataParallel that tells what it did."""
+
+    _reducer: Any
+
+    def unused_parameters(self) -> list[str]:
+        """The parameters that got no gradient on any rank in the last summed backward pass, by name."""
+        return [] if self._reducer is None else list(self._reducer.unused.everywhere)
+
+    def logging_data(self) -> dict[str, Any]:
+        """What the model did, under PyTorch's names where it has them: sizes of buckets, times of the last step and the
+        average (ns) of forward, backward, communication and their overlap, bytes on the wire, unused parameters. Timed
+        are the first 10 steps, then each 100th."""
+        return collected(self)
+
+    _get_ddp_logging_data = logging_data             # PyTorch's name
+
+    def report(self) -> str:
+        """logging_data() as a table."""
+        return table(self.logging_data())
+
+    def _set_ddp_runtime_logging_sample_rate(self, sample_rate: int) -> None:
+        """Time each sample_rate-th step after the first ten."""
+        if sample_rate < 1:
+            raise ValueError("DDP runtime logging sample rate should be equal or greater than 1")
+        if self._reducer is not None:
+            self._reducer.stats.rate = sample_rate
+
+
+def collected(model: Any) -> dict[str, Any]:
     """The dict that model.logging_data() returns."""
     reducer, comm, module = model._reducer, model.comm, model.module
     params = list(module.parameters())

@@ -12,7 +12,8 @@ mostly do, nothing is multiplied before the end.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 SKIPPED = math.inf                   # sent in place of a weight: this rank could not finish its step
@@ -63,6 +64,17 @@ class Weights:
             self.problem = self.problem or MSG_NO_ROWS
             return REFUSED, False
         return sum(call.rows for call in calls), False
+
+    @contextmanager
+    def overridden(self, weight: Any) -> Iterator[None]:
+        """In the block `weight` is what counts, see DataParallel.weighted(). One that can't be is a problem for backward."""
+        value, problem = checked_weight(weight)
+        self.problem = self.problem or problem
+        before, self.override = self.override, ForwardCall(value, True)
+        try:
+            yield
+        finally:
+            self.override = before
 
     def end_of_pass(self) -> None:
         """A pass inside no_sync() has ended: keep its weight."""

@@ -5,9 +5,8 @@ May import: clipping, comm, consistency, hooks, pytree, reduction. Read first: u
 
 from __future__ import annotations
 
-from .model import ShardedModel
 from .parameters import ParameterSlice, Shard
 from .reducer import ShardedReducer, stage_of
 from .zero import ZeroRedundancyOptimizer
 
-__all__ = ["ParameterSlice", "Shard", "ShardedModel", "ShardedReducer", "ZeroRedundancyOptimizer", "stage_of"]
+__all__ = ["ParameterSlice", "Shard", "ShardedReducer", "ZeroRedundancyOptimizer", "stage_of"]

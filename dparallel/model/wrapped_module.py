@@ -1,7 +1,8 @@
-"""What a DataParallel model is to its user when its parameters lie in slices: names, state, whole values, checks."""
+"""What a DataParallel is as a Module: names, state and whole values of the module in it, copies, checks of its weights."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,16 +10,24 @@ from typing import Any
 from autograd.core.primitive import primitive
 from autograd.nn import Module
 
-from ..comm import CollectiveError, Devices
+from ..comm import CollectiveError, Communicator, Devices
 from ..consistency.verification import first_difference
-from .reducer import ShardedReducer
+from ..reduction.unused import UnusedParameters
+from ..sharding import ShardedReducer
+from .forward import module_compute
+from .model_state import ModelWatch
 
 
-class ShardedModel(Module):
-    """The part of DataParallel that concerns sharding; without it, it passes everything on to the module."""
+class WrappedModule(Module):
+    """The part of DataParallel that stands for the module in it. Without sharding it passes everything on to the module."""
 
     module: Module
+    comm: Communicator
+    shard: int
+    verify_every: int
+    ignored: frozenset[str]
     _reducer: Any
+    forwards = 0                                    # with gradients: counted where verify_every is set
 
     @property
     def _sharded(self) -> ShardedReducer | None:
@@ -83,15 +92,37 @@ class ShardedModel(Module):
     @primitive
     def _verify_weights(self) -> None:
         """Every verify_every-th time, compare the weights of all ranks. In stage 3 no rank has what another has."""
-        model: Any = self
-        model.forwards += 1
-        if model.forwards % model.verify_every or model.shard == 3 or isinstance(model.comm, Devices):
+        self.forwards += 1
+        if self.forwards % self.verify_every or self.shard == 3 or isinstance(self.comm, Devices):
             return
-        weights = [(name, p) for name, p in self.module.named_parameters() if name not in model.ignored]
-        difference = first_difference(weights, model.comm)
+        weights = [(name, p) for name, p in self.module.named_parameters() if name not in self.ignored]
+        difference = first_difference(weights, self.comm)
         if difference:
-            raise CollectiveError(f"the weights are not the same on all ranks before forward {model.forwards}: "
+            raise CollectiveError(f"the weights are not the same on all ranks before forward {self.forwards}: "
                                   f"{difference}")
 
+    # --- copies -----------------------------------------------------------------------------------------------------------
 
-__all__ = ["ShardedModel"]
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        """A DataParallel of a copy of the module, as averages of weights are; without the comm hook that was registered.
+        Not collective: its buckets are created when it is trained, if it ever is."""
+        if self._sharded is not None:
+            raise NotImplementedError(f"a copy of a DataParallel with shard={self.shard}: wrap a copy of the module before "
+                                      "it is sharded, and load_state_dict(model.state_dict())")
+        new: Any = self.__class__.__new__(self.__class__)
+        memo[id(self)] = new
+        old: Any = self
+        fresh = {"_reducer": None, "_summed_forward": None, "_compute": None, "_join_block": None, "_watch": None,
+                 "_unused": UnusedParameters(old._unused.find, old._unused.static_graph),
+                 "_without_reducer": old._without_reducer or self._reducer is not None}
+        vars(new).update({key: copy.deepcopy(value, memo) for key, value in vars(self).items() if key not in fresh}, **fresh)
+        vars(new).update(_watch=ModelWatch(new.module, new.ignored), _compute=module_compute(new._config))
+        return new
+
+    def __getstate__(self) -> Any:
+        """Refused."""
+        raise TypeError("a DataParallel can't be pickled: its ranks are those of this job. Pickle model.module, or save "
+                        "model.state_dict(); copy.deepcopy(model) works")
+
+
+__all__ = ["WrappedModule"]
