@@ -1,4 +1,4 @@
-"""A graph to look at: as indented text, or as Graphviz' dot."""
+"""draw(): the recorded graph behind a tensor as indented text, or as Graphviz' dot."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..core.graph import Node
 from ..core.recording import Output
 from ..core.tensor import Tensor
 
-Place = tuple[Node, int]                             # a node and one of its outputs
+Edge = tuple[Node, int]                              # a node and the number of one of its outputs
 REDUCTIONS = ("Sum", "Mean", "Extreme")              # operations whose ctx.shape is their input's
 
 
-def draw(y: Any, params: Any = None, format: str = "text") -> str:
+def draw(y: Tensor | Iterable[Tensor], params: Any = None, format: str = "text") -> str:
     """The graph behind y (a Tensor or several), from y down to the leaves.
 
     params: names of leaves, as a dict, pairs (name, tensor), or a Module. format="text": a node's one input stands below
@@ -44,7 +44,7 @@ def leaf_names(params: Any) -> dict[int, str]:
     return {id(tensor): name for name, tensor in pairs}
 
 
-def visited(roots: list[Place]) -> list[Node]:
+def visited(roots: list[Edge]) -> list[Node]:
     """All nodes, each once, in the order in which the text shows them: depth first, first inputs first."""
     nodes: list[Node] = []
     seen: set[int] = set()

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .blocks import empty_like
 from .memory_format import channels_last, last_axes
 from .numba import FLOAT32, FLOAT64, WORTH, kernels_for
 from .onednn.reorder import match_strides
 
-Array = np.ndarray[Any, Any]
 IN_DOUBLE = ("gelu", "relu", "leaky_relu")
 
 

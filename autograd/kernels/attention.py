@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .numba import FLOAT32, WORTH, numba
 from .products import product
 from .threads import matmul
 
-Array = np.ndarray[Any, Any]
 WHOLE = 1 << 20                      # scores up to which they are kept: 4 MB
 BLOCK = 1 << 18                      # scores at a time otherwise: with what they are made of they stay within the cache
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..base.types import Array
+
 BLOCK = 8192                                        # elements at a time: what is made on the way stays in the cache
 
 

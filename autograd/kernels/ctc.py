@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .logarithms import logaddexp
-
-Array = np.ndarray[Any, Any]
 
 
 def states_of(labels: Array, blank: int) -> tuple[Array, Array]:

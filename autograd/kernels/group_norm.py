@@ -5,16 +5,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..base.types import Array
 from .memory_format import empty_last, last_axes
 from .numba import FLOAT32, WORTH, kernels_for, numba
 from .numba.signatures import SHIFTED, WEIGHTED
 from .onednn.reorder import to_channels_last
 
-Array = np.ndarray[Any, Any]
 LOOP = 256                                           # numbers that a loop should have
 
 

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..base.types import DTypeLike
+from ..base.types import Array, DTypeLike
 from .memory_format import channels_last
 from .numba import kernels_for
 
-Array = np.ndarray[Any, Any]
 FLOAT16, FLOAT32, FLOAT64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 SMALLEST_NORMAL = 2.0 ** -14                         # of float16, whose subnormal numbers are multiples of 2**-24
 # the numbers whose last bit is worth 2**-24, by dtype: adding one rounds a small number to a subnormal half, ties to even

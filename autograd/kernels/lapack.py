@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .accelerators import Accelerator, Missing
 from .addresses import address
 from .threads import few
 
-Array = np.ndarray[Any, Any]
 PATTERNS = ("scipy_{}_64_", "scipy_{}_", "{}_64_", "{}64_", "{}_", "{}$NEWLAPACK$ILP64", "{}$NEWLAPACK")
 LETTERS: dict[Any, str] = {np.dtype(np.float32): "s", np.dtype(np.float64): "d", np.dtype(np.complex64): "c",
                            np.dtype(np.complex128): "z"}

@@ -6,14 +6,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .numba import FLOAT32, kernels_for
 from .numba.signatures import CENTRED, OF_BIAS, OF_WEIGHT, OF_X, SHIFTED, WEIGHTED
-
-Array = np.ndarray[Any, Any]
 
 
 def forward(x: Array, weight: Array | None, bias: Array | None, shape: tuple[int, ...], eps: float,

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .numba import FLOAT32, FLOAT64, kernels_for
-
-Array = np.ndarray[Any, Any]
 
 
 def adam(p: Array, g: Array, m: Array, v: Array, largest: Array | None, *, t: float, lr: float, beta1: float, beta2: float,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..base.types import Array
 
 Step = Callable[[int, Array, Array, Array], Array]
 LONGEST = 100_000               # degrees beyond give nan: the recurrence would take too long; huge and infinite ones 0

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from . import choose
 from .addresses import address
 from .choose import PRODUCT
 from .halves import converted
 from .threads import WIDE, alone, matmul, number, using
 
-Array = np.ndarray[Any, Any]
 FLOAT16, FLOAT32 = np.dtype(np.float16), np.dtype(np.float32)
 WORTH_FLOAT32 = 1 << 12              # from which float16 is quicker in float32: NumPy takes 3 ns for a product of halves
 

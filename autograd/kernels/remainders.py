@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..base.types import Array
 from .numba import kernels_for
-
-Array = np.ndarray[Any, Any]
 
 
 def remainder(x: Array, y: Array) -> Array:

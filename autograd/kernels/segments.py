@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..base.types import Array
 from . import scatter
-
-Array = np.ndarray[Any, Any]
 
 
 def add_rows(rows: Array, index: Array, n: int) -> Array:

@@ -5,13 +5,10 @@ A million float32 numbers in rows of 1,024: softmax 0.35 ms, 2.0 in NumPy.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..base.types import Array
 from .numba import FLOAT32, blocked, kernels_for
-
-Array = np.ndarray[Any, Any]
 
 
 def softmax(x: Array, dim: int) -> Array | None:

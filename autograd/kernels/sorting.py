@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .blocks import empty
 from .numba import kernels_for
 
-Array = np.ndarray[Any, Any]
 SMALL = 256                          # elements up to which one call of argsort is faster
 PLACE = 0xFFFFFFFF                   # a word's lower half
 REST = np.int32(0x7FFFFFFF)

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .memory_format import in_rows
 from .numba import FLOAT32, WORTH, blocked, kernels_for
 
-Array = np.ndarray[Any, Any]
 accumulate: Any = np.add.reduce
 LONG = 96                            # numbers that lie together, from which NumPy is as fast
 

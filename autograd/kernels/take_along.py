@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
+from ..base.types import Array
 from .scatter import added, flat_places, taken
-
-Array = np.ndarray[Any, Any]
 
 
 @lru_cache(maxsize=64)

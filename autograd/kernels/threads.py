@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 from ..base.environment import environment
+from ..base.types import Array
 
-Array = np.ndarray[Any, Any]
 WIDE = 1 << 24                       # multiplications, 0.2 ms, from which several threads take part
 WIDE_PASS = 1 << 20                  # elements of a pass over memory, likewise
 NARROW = 1 << 13                     # elements of a matrix below which OpenBLAS uses one thread anyway

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..base.types import Array
+
 ROWS = 64                            # rows at a time: what lies on the wrong side of all of them is not looked at
 SMALL = 1 << 12                      # elements of a mask that is kept
 

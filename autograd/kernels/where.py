@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..base.types import Array
+
 MANY = 1 << 14                       # elements from which the 6 us that this takes to begin are won back, whatever the mask
 BITS = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-Array = np.ndarray[Any, Any]
+from ..base.types import Array
+
 Sizes = tuple[int, ...]
 ALL = slice(None)
 BLOCK = 1 << 17                                     # elements of patches at a time: half a MB of float32

@@ -20,7 +20,7 @@ from ..ops.creation.fill import zeros_like
 from ..ops.pointwise.cast import cast
 from .module_hooks import Hooked
 from .parameter import is_lazy
-from .registry import Buffer, Held
+from .registry import Buffer, Members
 from .state import IncompatibleKeys, Stateful
 
 KINDS = ("parameter", "buffer", "module")            # of what a module holds
@@ -71,7 +71,7 @@ class Module(Hooked, Stateful):
 
     def __getattr__(self, name: str) -> Any:
         """What is held under this name. Python asks here for what it did not find, and subclasses by super().__getattr__."""
-        if not isinstance(name, str) or not any(name in Held(self, kind) for kind in KINDS):
+        if not isinstance(name, str) or not any(name in Members(self, kind) for kind in KINDS):
             if hasattr(type(self), name):            # a property that raised AttributeError: its own error
                 return object.__getattribute__(self, name)
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
@@ -123,16 +123,16 @@ class Module(Hooked, Stateful):
     register_module = add_module
 
     @property
-    def _parameters(self) -> Held:
-        return Held(self, "parameter")
+    def _parameters(self) -> Members:
+        return Members(self, "parameter")
 
     @property
-    def _buffers(self) -> Held:
-        return Held(self, "buffer")
+    def _buffers(self) -> Members:
+        return Members(self, "buffer")
 
     @property
-    def _modules(self) -> Held:
-        return Held(self, "module")
+    def _modules(self) -> Members:
+        return Members(self, "module")
 
     def get_submodule(self, target: str) -> Module:
         """The module of a dotted name; "" is this one. AttributeError if there is none."""
@@ -160,7 +160,7 @@ class Module(Hooked, Stateful):
         parent = self.get_submodule(path)
         if not hasattr(parent, name):
             raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
-        if name not in Held(parent, kind):
+        if name not in Members(parent, kind):
             raise AttributeError(f"`{name}` is not a {kind}")
         return getattr(parent, name)
 
@@ -172,7 +172,7 @@ class Module(Hooked, Stateful):
         """The buffer of a dotted name. AttributeError if there is none."""
         return self._get_leaf(target, "buffer")      # type: ignore[no-any-return]
 
-    def held_modules(self) -> Iterator[tuple[str, Module]]:
+    def direct_modules(self) -> Iterator[tuple[str, Module]]:
         """The modules held directly, by attribute name; one with two names twice."""
         for name, value in list(self.__dict__.items()):
             if isinstance(value, Module):
@@ -181,7 +181,7 @@ class Module(Hooked, Stateful):
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules held directly, each once, by attribute name."""
         seen: set[Module] = set()
-        for name, module in self.held_modules():
+        for name, module in self.direct_modules():
             if module not in seen:
                 seen.add(module)
                 yield name, module
@@ -199,21 +199,21 @@ class Module(Hooked, Stateful):
         if remove_duplicate:
             memo.add(self)
         yield prefix, self
-        for name, module in self.held_modules():
+        for name, module in self.direct_modules():
             yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     def modules(self) -> Iterator[Module]:
         """This module and all below it."""
         return (module for _, module in self.named_modules())
 
-    def own_parameters(self) -> Iterator[tuple[str, Tensor]]:
+    def direct_parameters(self) -> Iterator[tuple[str, Tensor]]:
         """The parameters held directly. In a replica they are copies that lead back to the original's."""
         replaced = self.__dict__.get("_replica_parameters", ())
         for name, value in self.__dict__.items():
             if isinstance(value, Parameter) or (name in replaced and isinstance(value, Tensor)):
                 yield name, value
 
-    def own_buffers(self, persistent_only: bool = False) -> Iterator[tuple[str, Tensor]]:
+    def direct_buffers(self, persistent_only: bool = False) -> Iterator[tuple[str, Tensor]]:
         """The buffers held directly."""
         for name, persistent in self.__dict__.get("_buffer_names", {}).items():
             value = self.__dict__.get(name)
@@ -233,7 +233,7 @@ class Module(Hooked, Stateful):
     def named_parameters(self, prefix: str = "", recurse: bool = True,
                          remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
         """All parameters by dotted name, a shared one once."""
-        return self._named(lambda module: module.own_parameters(), prefix, recurse, remove_duplicate)
+        return self._named(lambda module: module.direct_parameters(), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Any]:
         """All parameters, a shared one once."""
@@ -242,7 +242,7 @@ class Module(Hooked, Stateful):
     def named_buffers(self, prefix: str = "", recurse: bool = True,
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
         """All buffers by dotted name."""
-        return self._named(lambda module: module.own_buffers(), prefix, recurse, remove_duplicate)
+        return self._named(lambda module: module.direct_buffers(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """All buffers of this module and, if recurse, of its submodules."""
@@ -371,7 +371,7 @@ class Module(Hooked, Stateful):
 
     def __repr__(self) -> str:
         extra = self.extra_repr()
-        lines = [f"({name}): {module!r}".replace("\n", "\n  ") for name, module in self.held_modules()]
+        lines = [f"({name}): {module!r}".replace("\n", "\n  ") for name, module in self.direct_modules()]
         name = self._get_name()
         if not lines and "\n" not in extra:
             return f"{name}({extra})"

@@ -138,7 +138,7 @@ def is_lazy(value: Any) -> bool:
 
 def refuse_lazy(module: Module, what: str, doing: str) -> None:
     """ValueError if the module holds a parameter without shape, which `what` can't be applied to."""
-    if any(is_lazy(p) for _, p in module.own_parameters()):
+    if any(is_lazy(p) for _, p in module.direct_parameters()):
         raise ValueError(f"The module passed to `{what}` can't have uninitialized parameters. Make sure to run the dummy "
                          f"forward before applying {doing}")
 

@@ -1,4 +1,5 @@
-"""What a module holds of one kind, as a mapping by name; and Buffer, a tensor that is held as one when assigned."""
+"""Members: the parameters, buffers or modules of a module as a mapping by name; and Buffer, a tensor that becomes a buffer
+when it is assigned to a module's attribute."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class Buffer(Tensor):
         self.persistent = persistent
 
 
-class Held(MutableMapping[str, Any]):
+class Members(MutableMapping[str, Any]):
     """The parameters, buffers or modules among a module's attributes: PyTorch's `_parameters`, `_buffers`, `_modules`.
 
     A name that was registered with None is there too, with None.
@@ -40,7 +41,7 @@ class Held(MutableMapping[str, Any]):
         self.attributes, self.kind = module.__dict__, kind
         self.module = module
 
-    def _holds(self, name: str) -> bool:
+    def _contains(self, name: str) -> bool:
         value = self.attributes.get(name)
         if self.kind == "buffer":
             return name in self.attributes.get("_buffer_names", ())
@@ -51,13 +52,13 @@ class Held(MutableMapping[str, Any]):
         return isinstance(value, Parameter) or name in self.attributes.get("_replica_parameters", ())
 
     def __iter__(self) -> Iterator[str]:
-        return iter([name for name in self.attributes if self._holds(name)])
+        return iter([name for name in self.attributes if self._contains(name)])
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self.attributes or not self._holds(name):
+        if name not in self.attributes or not self._contains(name):
             raise KeyError(name)
         return self.attributes[name]
 

@@ -41,9 +41,9 @@ class Stateful:
     _version: int = 1
 
     if TYPE_CHECKING:
-        def held_modules(self) -> Iterator[tuple[str, Any]]: ...
-        def own_parameters(self) -> Iterator[tuple[str, Tensor]]: ...
-        def own_buffers(self, persistent_only: bool = False) -> Iterator[tuple[str, Tensor]]: ...
+        def direct_modules(self) -> Iterator[tuple[str, Any]]: ...
+        def direct_parameters(self) -> Iterator[tuple[str, Tensor]]: ...
+        def direct_buffers(self, persistent_only: bool = False) -> Iterator[tuple[str, Tensor]]: ...
         def _hook_dict(self, kind: str) -> OrderedDict[int, Any]: ...
         def _hooks_of(self, kind: str) -> list[Any]: ...
 
@@ -103,7 +103,7 @@ class Stateful:
         for hook in self._hooks_of("state_pre"):
             hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
-        for name, module in self.held_modules():
+        for name, module in self.direct_modules():
             module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
         for hook in self._hooks_of("state"):
             changed = hook(self, destination, prefix, local_metadata)
@@ -112,7 +112,7 @@ class Stateful:
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Put this module's own state into destination; modules of unusual state override this."""
-        for name, value in [*self.own_parameters(), *self.own_buffers(persistent_only=True)]:
+        for name, value in [*self.direct_parameters(), *self.direct_buffers(persistent_only=True)]:
             destination[prefix + name] = value if keep_vars else value.detach()
         if type(self).get_extra_state is not Stateful.get_extra_state:
             destination[prefix + EXTRA] = self.get_extra_state()
@@ -151,7 +151,7 @@ class Stateful:
         for hook in self._hooks_of("load_pre"):
             hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         pending = local_metadata.get("pending", [])
-        own = dict([*self.own_parameters(), *self.own_buffers(persistent_only=True)])
+        own = dict([*self.direct_parameters(), *self.direct_buffers(persistent_only=True)])
         for name, value in own.items():
             key = prefix + name
             if key not in state_dict:
@@ -180,7 +180,7 @@ class Stateful:
             elif strict:
                 missing_keys.append(prefix + EXTRA)
         if strict:
-            unexpected_keys += _strangers(state_dict, prefix, own, {name for name, _ in self.held_modules()}, self)
+            unexpected_keys += _strangers(state_dict, prefix, own, {name for name, _ in self.direct_modules()}, self)
 
 
 def _without_module(hook: Callable[..., None], module: Module, *args: Any) -> None:
@@ -198,7 +198,7 @@ def _load(module: Any, state_dict: dict[str, Any], prefix: str, metadata: dict[s
           lists: tuple[list[str], list[str], list[str]]) -> None:
     """Load a module and all below it, each from the part of the dict that is its own."""
     module._load_from_state_dict(state_dict, prefix, {**versions.get(prefix[:-1], {}), **metadata}, True, *lists)
-    for name, child in module.held_modules():
+    for name, child in module.direct_modules():
         start = f"{prefix}{name}."
         _load(child, OrderedDict((k, v) for k, v in state_dict.items() if k.startswith(start)), start, metadata,
               versions, lists)

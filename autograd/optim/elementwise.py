@@ -1,4 +1,4 @@
-"""Elementwise: the base of optimisers whose step treats each element by itself, so that all parameters go in one pass."""
+"""Elementwise: the base of optimisers whose step treats each element by itself, so that one pass updates all parameters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.tensor import Tensor, result
 from ..kernels import optimizer_steps
 from .arguments import number
 from .differentiable import Formula, recorded_step
-from .flat import Array, Home, Run, homes
+from .flat import Array, FlatBuffers, Run, flat_buffers
 from .optimizer import Optimizer, ParamsT, evaluate
 
 Update = Callable[..., None]
@@ -26,20 +26,20 @@ class Elementwise(Optimizer):
     overwrites = True                                # whether the formula may write into the gradients that it is given
 
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
-        self._homes: list[list[Home]] = []           # by group
-        self._whole = 0                               # elements of the group that is stepped, the same on all ranks
+        self._flat_buffers: list[list[FlatBuffers]] = []           # by group
+        self._group_size = 0                               # elements of the group that is stepped, the same on all ranks
         super().__init__(params, defaults)
 
     def arrays(self, group: dict[str, Any]) -> dict[str, float]:
-        """What is shaped like the parameter in its state, in order, and the number that fills it at first."""
+        """The arrays in a parameter's state that have its shape, in order, each with its initial value."""
         return {}
 
     def numbers(self, group: dict[str, Any]) -> dict[str, float]:
-        """What is one number in the state of a parameter, and its first value. In state_dict these come first."""
+        """The numbers in a parameter's state, each with its initial value. In state_dict() they come before the arrays."""
         return {"step": 0.0}
 
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
-        """Bring the numbers to this step; give update(values, gradients, *arrays), which works in place on vectors.
+        """Advance the numbers to this step; return update(values, gradients, *arrays), which writes to these vectors.
 
         It may overwrite the gradients if the class says so. fresh: the arrays of the state were made just now.
         """
@@ -53,30 +53,30 @@ class Elementwise(Optimizer):
             if group.get("differentiable") and self.formula is not None:
                 recorded_step(self.formula, group["params"], group, self.state, arrays, numbers)
                 continue
-            group_homes = self._group_homes(index, group["params"])
-            self._whole = sum([home.values.size for home in group_homes])
-            for home in group_homes:
-                home.prepare(arrays, numbers)
-                runs = home.again(self.state, arrays, numbers)
-                for run in home.runs(self.state, arrays, numbers) if runs is None else runs:
+            group_buffers = self._group_buffers(index, group["params"])
+            self._group_size = sum([buffers.values.size for buffers in group_buffers])
+            for buffers in group_buffers:
+                buffers.prepare(arrays, numbers)
+                runs = buffers.unchanged_runs(self.state, arrays, numbers)
+                for run in buffers.runs(self.state, arrays, numbers) if runs is None else runs:
                     self._advance(run, group)
                 if runs is None:
-                    home.remember(self.state, arrays, numbers)
+                    buffers.remember(self.state, arrays, numbers)
         return loss
 
-    def _group_homes(self, index: int, params: list[Tensor]) -> list[Home]:
-        """The homes of a group; new ones if its parameters are others than before, or of other dtypes."""
-        while len(self._homes) <= index:
-            self._homes.append([])
-        held = self._homes[index]
-        if len(held) == 1 and len(held[0].params) == len(params) and all(map(is_, held[0].params, params)) and (
-                held[0].dtype is params[0].array.dtype):
-            return held
-        known = {id(p): home.dtype for home in held for p in home.params}
-        if [*known.items()] != [(id(p), p.array.dtype) for home in held for p in home.params] or (
+    def _group_buffers(self, index: int, params: list[Tensor]) -> list[FlatBuffers]:
+        """The FlatBuffers of a group; new ones if its parameters or their dtypes have changed."""
+        while len(self._flat_buffers) <= index:
+            self._flat_buffers.append([])
+        current = self._flat_buffers[index]
+        if len(current) == 1 and len(current[0].params) == len(params) and all(map(is_, current[0].params, params)) and (
+                current[0].dtype is params[0].array.dtype):
+            return current
+        known = {id(p): buffers.dtype for buffers in current for p in buffers.params}
+        if [*known.items()] != [(id(p), p.array.dtype) for buffers in current for p in buffers.params] or (
                 set(known) != set(map(id, params))):
-            held = self._homes[index] = homes(params)
-        return held
+            current = self._flat_buffers[index] = flat_buffers(params)
+        return current
 
     def _advance(self, run: Run, group: dict[str, Any]) -> None:
         """One step of a run, block by block; complex numbers are pairs of real ones."""
@@ -91,15 +91,15 @@ class Elementwise(Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self.__dict__.setdefault("_homes", [])
+        self.__dict__.setdefault("_flat_buffers", [])
         for group in self.param_groups:
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
             for name in self.numbers(group):
                 for p in group["params"]:
-                    held = self.state[p].get(name) if p in self.state else None
-                    if held is not None and not isinstance(held, Tensor):
-                        self.state[p][name] = result(np.array(held, default.dtype))
+                    current = self.state[p].get(name) if p in self.state else None
+                    if current is not None and not isinstance(current, Tensor):
+                        self.state[p][name] = result(np.array(current, default.dtype))
 
     def check_state(self, param: Tensor, state: dict[str, Any]) -> None:
         """ValueError if an array of the state is not shaped like its parameter."""

@@ -1,7 +1,8 @@
-"""Parameters of one dtype, and their state, laid end to end in buffers, so that a step is a few passes over one array.
+"""FlatBuffers: the parameters of one dtype, and their state, end to end in buffers, so that a step is a few passes over one
+array. Elementwise optimisers use it.
 
-A parameter or a piece of its state moves into its place only while nobody else holds its array (an alias made by detach()
-or NumPy would be left behind); what can't move is stepped on its own, where it is. The arithmetic is the same either way.
+A parameter or an array of its state is moved into a buffer only if there is no other reference to its array (an alias made
+by detach() or NumPy would keep the old memory). What can't be moved is stepped by itself. The arithmetic is the same.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import numpy as np
 
 from ..base.dtypes import default
 from ..base.references import holders
+from ..base.types import Array
 from ..core.graph import shared_counter
 from ..core.tensor import Tensor, result
 
-Array = np.ndarray[Any, Any]
 BLOCK = 65536        # elements: AdamW on 670,000 float32 takes 0.9 ms in blocks of this size, 2.4 ms in one piece
 array_of, gradient_of, dtype_of = attrgetter("array"), attrgetter("_grad"), attrgetter("dtype")
-Block = tuple[slice, list[tuple[int, slice | None]]]     # where it is, and which parts (None: all) of which gradients it is
+Block = tuple[slice, list[tuple[int, slice | None]]]     # its slice, and the gradients in it: number, part (None: all)
 
 
 class Run(NamedTuple):
@@ -31,7 +32,7 @@ class Run(NamedTuple):
     params: list[Tensor]
     values: Array
     arrays: tuple[Array, ...]
-    numbers: dict[str, Array]              # what is one number per parameter, alike in all of them
+    numbers: dict[str, Array]              # state of one number per parameter, equal in all of them
     fresh: bool                            # whether the arrays of the state were made just now
     scratch: Array                         # of at most BLOCK elements
     cut: list[Block]                       # empty if one block holds all
@@ -63,23 +64,23 @@ class Run(NamedTuple):
             counter.value += 1
 
 
-class Home:
-    """The buffers of some parameters of one dtype, and where in them each has its place."""
+class FlatBuffers:
+    """The buffers of some parameters of one dtype, and the slice of each parameter in them."""
 
     def __init__(self, params: list[Tensor]) -> None:
         self.params = params
         self.dtype = params[0].array.dtype
         ends = np.cumsum([p.array.size for p in params]).tolist()
         self.parts = [slice(end - p.array.size, end) for p, end in zip(params, ends, strict=True)]
-        self.values, self.views = laid_out(params) or self._new_values(ends[-1])
+        self.values, self.views = contiguous_span(params) or self._new_values(ends[-1])
         self.scratch: Array = np.empty(min(ends[-1], BLOCK), self.dtype)
         self.slots: dict[str, Array] = {}                  # by name, the state of all as one vector
         self.slot_views: dict[str, list[Array]] = {}
-        # after a step of parameters that were all at home: which had no gradient, the runs, and for comparison everything
-        # that was at home and the arrays that it had there
+        # after a step in which all parameters were in the buffers: which had no gradient, the runs, and for comparison all
+        # tensors in the buffers with their arrays
         self.without: list[bool] | None = None
         self.ranges: list[tuple[int, int]] = []
-        self.kept: list[Run] = []
+        self.last_runs: list[Run] = []
         self.tensors: list[Tensor] = []
         self.arrays: list[Array] = []
 
@@ -91,7 +92,7 @@ class Home:
         return [buffer[part].reshape(p.array.shape) for p, part in zip(self.params, self.parts, strict=True)]
 
     def prepare(self, names: dict[str, Any], numbers: dict[str, Any]) -> None:
-        """Make places for the state named."""
+        """Allocate buffers for the named state."""
         for name in numbers:
             if name not in self.slots:
                 self.slots[name] = np.zeros(len(self.params), default.dtype)
@@ -101,92 +102,94 @@ class Home:
                 self.slots[name] = np.zeros(self.values.size, self.dtype)
                 self.slot_views[name] = self._views(self.slots[name])
 
-    # --- the usual step: everything is where it was ---------------------------------------------------------------------
+    # --- the usual step: no tensor has moved -----------------------------------------------------------------------------
 
-    def again(self, state: Mapping[Any, Any], names: dict[str, Any], numbers: dict[str, Any]) -> list[Run] | None:
-        """The runs of the last step, if nothing has moved since and all are in step still."""
+    def unchanged_runs(self, state: Mapping[Any, Any], names: dict[str, Any], numbers: dict[str, Any]) -> list[Run] | None:
+        """The runs of the last step, if no tensor has moved since and all parameters have made the same number of steps."""
         without = list(map(is_, map(gradient_of, self.params), repeat(None)))
         if without != self.without:
             return None
-        active, held = self._held(state, without)
-        if (len(held) != len(active) * (len(names) + len(numbers))
-                or len(held) + len(active) != len(self.tensors)
-                or not all(map(is_, chain(active, held), self.tensors))
+        active, values = self._active_state(state, without)
+        if (len(values) != len(active) * (len(names) + len(numbers))
+                or len(values) + len(active) != len(self.tensors)
+                or not all(map(is_, chain(active, values), self.tensors))
                 or not all(map(is_, map(array_of, self.tensors), self.arrays))):
             return None
-        for run in self.kept:
+        for run in self.last_runs:
             for vector in run.numbers.values():
                 if len(set(vector.tolist())) > 1:
                     return None
-        return self.kept
+        return self.last_runs
 
-    def _held(self, state: Mapping[Any, Any], without: list[bool]) -> tuple[list[Tensor], list[Any]]:
-        """The parameters that have gradients, and all that their states hold."""
+    def _active_state(self, state: Mapping[Any, Any], without: list[bool]) -> tuple[list[Tensor], list[Any]]:
+        """The parameters that have gradients, and all values of their states."""
         active = list(compress(self.params, map(not_, without))) if True in without else self.params
         return active, list(chain.from_iterable(map(dict.values, filter(None, map(state.get, active)))))
 
     def remember(self, state: Mapping[Any, Any], names: dict[str, Any], numbers: dict[str, Any]) -> None:
-        """What again() compares with, if all is at home now."""
+        """Note what unchanged_runs() compares with, if all parameters and their state are in the buffers."""
         without = [p._grad is None for p in self.params]
         for i, p in enumerate(self.params):
-            if not without[i] and not self._at_home(i, state.get(p) or {}, names, numbers):
+            if not without[i] and not self._in_buffers(i, state.get(p) or {}, names, numbers):
                 self.without = None
                 return
-        active, held = self._held(state, without)
-        if not all(isinstance(value, Tensor) for value in held):         # something of the user's own
+        active, values = self._active_state(state, without)
+        if not all(isinstance(value, Tensor) for value in values):         # something of the user's own
             self.without = None
             return
-        self.without, self.tensors = without, [*active, *held]
+        self.without, self.tensors = without, [*active, *values]
         self.arrays = [t.array for t in self.tensors]
-        self.kept = [self._run(first, end, names, numbers, False) for first, end in self.ranges]
+        self.last_runs = [self._run(first, end, names, numbers, False) for first, end in self.ranges]
 
-    # --- any other step: neighbours that are alike ----------------------------------------------------------------------
+    # --- any other step: runs of neighbours -----------------------------------------------------------------------------
 
     def runs(self, state: Any, names: dict[str, Any], numbers: dict[str, Any]) -> Iterator[Run]:
-        """The parameters that have gradients, as runs of neighbours at home with the same numbers, and single ones."""
+        """The parameters that have gradients, as runs of neighbours in the buffers with equal state numbers, and single
+        ones."""
         self.ranges = []
         first, before = 0, None                            # where the open run began, and what its members have alike
         for i, p in enumerate(self.params):
-            alike: Any = None
+            common: Any = None
             if p._grad is not None:
-                fresh = self._settle(i, state, names, numbers)
-                of_one = state.get(p) or {}
-                values = tuple(of_one[name].array.item() for name in numbers)
-                if self._at_home(i, of_one, names, numbers):
-                    alike = (values, fresh)
-            if alike != before or alike is None:
+                fresh = self._move_in(i, state, names, numbers)
+                param_state = state.get(p) or {}
+                values = tuple(param_state[name].array.item() for name in numbers)
+                if self._in_buffers(i, param_state, names, numbers):
+                    common = (values, fresh)
+            if common != before or common is None:
                 if before is not None:
                     self.ranges.append((first, i))
                     yield self._run(first, i, names, numbers, before[1])
-                first, before = i, alike
-            if alike is None and p._grad is not None:
-                yield from single(p, state.get(p) or {}, names, numbers, fresh)
+                first, before = i, common
+            if common is None and p._grad is not None:
+                yield from single_run(p, state.get(p) or {}, names, numbers, fresh)
         if before is not None:
             self.ranges.append((first, len(self.params)))
             yield self._run(first, len(self.params), names, numbers, before[1])
 
-    def _settle(self, i: int, state: Any, names: dict[str, Any], numbers: dict[str, Any]) -> bool:
-        """Move parameter i and its state home, as far as that goes, and make missing state; whether some was missing."""
+    def _move_in(self, i: int, state: Any, names: dict[str, Any], numbers: dict[str, Any]) -> bool:
+        """Move parameter i and its state into the buffers where possible, and make missing state; whether an array was
+        missing."""
         p = self.params[i]
         move(p, self.views[i])
         fresh = False
         for name, start in chain(numbers.items(), names.items()):
-            of_one, view = state[p], self.slot_views[name][i]
-            if name in of_one:
-                if not isinstance(of_one[name], Tensor):
-                    of_one[name] = result(np.array(of_one[name], view.dtype))
-                move(of_one[name], view)
+            param_state, view = state[p], self.slot_views[name][i]
+            if name in param_state:
+                if not isinstance(param_state[name], Tensor):
+                    param_state[name] = result(np.array(param_state[name], view.dtype))
+                move(param_state[name], view)
                 continue
             fresh = fresh or name in names
             if p.array is not self.views[i] and name in names:
                 view = np.empty(p.array.shape, p.array.dtype)
             view[...] = start if view.dtype.kind != "c" else complex(start, start)
-            of_one[name] = result(view)
+            param_state[name] = result(view)
         return fresh
 
-    def _at_home(self, i: int, of_one: dict[str, Any], names: dict[str, Any], numbers: dict[str, Any]) -> bool:
+    def _in_buffers(self, i: int, param_state: dict[str, Any], names: dict[str, Any], numbers: dict[str, Any]) -> bool:
         return self.params[i].array is self.views[i] and all(
-            of_one[name].array is self.slot_views[name][i] for name in chain(numbers, names))
+            param_state[name].array is self.slot_views[name][i] for name in chain(numbers, names))
 
     def _run(self, first: int, end: int, names: dict[str, Any], numbers: dict[str, Any], fresh: bool) -> Run:
         part = slice(self.parts[first].start, self.parts[end - 1].stop)
@@ -197,7 +200,7 @@ class Home:
 
 
 def blocks_of(sizes: list[int]) -> list[Block]:
-    """Vectors of these sizes, end to end, in blocks; none if one block holds all."""
+    """Vectors of these sizes, end to end, cut into blocks of BLOCK elements; [] if one block holds all."""
     cut: list[Block] = []
     ends = list(accumulate(sizes, initial=0))
     if ends[-1] <= BLOCK:
@@ -210,25 +213,25 @@ def blocks_of(sizes: list[int]) -> list[Block]:
     return cut
 
 
-def single(p: Tensor, of_one: dict[str, Any], names: dict[str, Any], numbers: dict[str, Any],
+def single_run(p: Tensor, param_state: dict[str, Any], names: dict[str, Any], numbers: dict[str, Any],
            fresh: bool) -> Iterator[Run]:
-    """A parameter where it is: memory that is not contiguous is stepped in a copy, and written back."""
+    """The run of a parameter outside of the buffers; one that is not contiguous is stepped as a copy and written back."""
     if p._grad.array.dtype != p.array.dtype:
         raise RuntimeError(f"gradient of dtype {p._grad.dtype} for a parameter of dtype {p.dtype}")
     for name in names:
-        if of_one[name].array.dtype != p.array.dtype:      # the model was cast since
-            of_one[name].array = of_one[name].array.astype(p.array.dtype)
-    places = [p.array, *(of_one[name].array for name in names)]
-    vectors = [np.ascontiguousarray(a).reshape(-1) for a in places]
-    yield Run([p], vectors[0], tuple(vectors[1:]), {name: of_one[name].array.reshape(1) for name in numbers}, fresh,
+        if param_state[name].array.dtype != p.array.dtype:      # the model was cast since
+            param_state[name].array = param_state[name].array.astype(p.array.dtype)
+    targets = [p.array, *(param_state[name].array for name in names)]
+    vectors = [np.ascontiguousarray(a).reshape(-1) for a in targets]
+    yield Run([p], vectors[0], tuple(vectors[1:]), {name: param_state[name].array.reshape(1) for name in numbers}, fresh,
               np.empty(min(p.array.size, BLOCK), p.array.dtype), blocks_of([p.array.size]))
-    for place, vector in zip(places, vectors, strict=True):
-        if not place.flags.c_contiguous:
-            place[...] = vector.reshape(place.shape)
+    for target, vector in zip(targets, vectors, strict=True):
+        if not target.flags.c_contiguous:
+            target[...] = vector.reshape(target.shape)
 
 
-def laid_out(params: list[Tensor]) -> tuple[Array, list[Array]] | None:
-    """The stretch of a buffer that the parameters fill already, in order (another optimiser's home), and their arrays."""
+def contiguous_span(params: list[Tensor]) -> tuple[Array, list[Array]] | None:
+    """The span of a buffer that the parameters fill already, in order (another optimiser's buffer), and their arrays."""
     arrays = [p.array for p in params]
     base, start = arrays[0].base, arrays[0].__array_interface__["data"][0]
     if not isinstance(base, np.ndarray) or base.ndim != 1 or base.dtype != arrays[0].dtype or not base.flags.c_contiguous:
@@ -243,19 +246,19 @@ def laid_out(params: list[Tensor]) -> tuple[Array, list[Array]] | None:
     return base[offset:offset + (end - first) // base.itemsize], arrays
 
 
-def homes(params: list[Tensor]) -> list[Home]:
-    """Homes for parameters, by dtype, in order; what somebody has laid end to end in a buffer already stays there."""
+def flat_buffers(params: list[Tensor]) -> list[FlatBuffers]:
+    """FlatBuffers for parameters, by dtype, in order. Parameters that fill a span of a buffer already keep that buffer."""
     together: dict[Any, list[Tensor]] = {}
-    for stretch in stretches(params):
-        if stretch[0].array.base is not None and laid_out(stretch) is not None:
-            together[id(stretch)] = stretch
+    for span in contiguous_groups(params):
+        if span[0].array.base is not None and contiguous_span(span) is not None:
+            together[id(span)] = span
         else:
-            together.setdefault(stretch[0].array.dtype, []).extend(stretch)
-    return [Home(alike) for alike in together.values()]
+            together.setdefault(span[0].array.dtype, []).extend(span)
+    return [FlatBuffers(common) for common in together.values()]
 
 
-def stretches(params: list[Tensor]) -> list[list[Tensor]]:
-    """The parameters in order, those together that fill one stretch of a buffer."""
+def contiguous_groups(params: list[Tensor]) -> list[list[Tensor]]:
+    """The parameters in order, grouped where they fill one span of a buffer."""
     found: list[list[Tensor]] = []
     base, end = None, 0
     for p in params:
@@ -268,16 +271,16 @@ def stretches(params: list[Tensor]) -> list[list[Tensor]]:
     return found
 
 
-def move(tensor: Tensor, place: Array) -> None:
-    """Let the tensor's array be `place`, with its values, if nobody else would be left behind."""
-    if tensor.array is not place and _movable(tensor, place):
-        place[...] = tensor.array
-        tensor.array = place
+def move(tensor: Tensor, target: Array) -> None:
+    """Make `target`, with the tensor's values, its array, if there is no other reference to the present one."""
+    if tensor.array is not target and _movable(tensor, target):
+        target[...] = tensor.array
+        tensor.array = target
 
 
-def _movable(tensor: Tensor, place: Array) -> bool:
+def _movable(tensor: Tensor, target: Array) -> bool:
     (array,) = arrays = [tensor.array]
-    if array.base is not None or array.shape != place.shape or array.dtype != place.dtype:
+    if array.base is not None or array.shape != target.shape or array.dtype != target.dtype:
         return False
     del array
     return holders(arrays) == [1]                    # the tensor itself

@@ -120,14 +120,14 @@ class LBFGS(Optimizer):
         params = self.param_groups[0]["params"]
         origin = [p.array.copy() for p in params]
 
-        def back() -> None:
+        def restore() -> None:
             for p, array in zip(params, origin, strict=True):
                 p.array[...] = array
 
         def at(t: float) -> tuple[float, Array]:
             self._add(t, d)
             _, loss, g = self._value(closure)
-            back()
+            restore()
             return loss, g
 
         search = LineSearch(at, d, start, most)

@@ -7,11 +7,12 @@ minimiser that takes other steps gives other results.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..base.types import Array
+
 ARMIJO, CURVATURE = 1e-4, 0.9        # c1 and c2 of the conditions
 SMALLEST = 1e-9                      # a bracket in which no element moves by more is not narrowed further
 
@@ -87,7 +88,7 @@ class LineSearch:
         while self.trials < self.most and abs(high.t - low.t) * largest >= SMALLEST:
             left, right = min(low.t, high.t), max(low.t, high.t)
             t = cubic_minimum(low, high, left, right)
-            t, stuck = self.inside(t, left, right, stuck)
+            t, stuck = self.off_the_ends(t, left, right, stuck)
             now = self.point(t)
             self.trials += 1
             if not self.armijo(now) or now.f >= low.f:
@@ -103,8 +104,8 @@ class LineSearch:
         return low
 
     @staticmethod
-    def inside(t: float, left: float, right: float, stuck: bool) -> tuple[float, bool]:
-        """t away from the ends of the bracket, if it is at one or came near one twice; whether it came near now."""
+    def off_the_ends(t: float, left: float, right: float, stuck: bool) -> tuple[float, bool]:
+        """t moved off the ends of the bracket, if it is at one or came near one twice; and whether it came near one now."""
         margin = 0.1 * (right - left)
         if not min(right - t, t - left) < margin:
             return t, False

@@ -47,7 +47,7 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @primitive
     @functools.wraps(step)
-    def hooked(*args: Any, **kwargs: Any) -> Tensor:
+    def hooked(*args: Any, **kwargs: Any) -> Any:
         self = args[0]
         self._opt_called = True
         if self._stepping:
@@ -174,13 +174,13 @@ class Optimizer:
         saved = deepcopy(state_dict["param_groups"])
         check_sizes(self.param_groups, saved)
         state = unpack(self.param_groups, saved, state_dict["state"])
-        for p, of_one in state.items():
+        for p, param_state in state.items():
             if isinstance(p, Tensor):
-                self.check_state(p, of_one)
-        for mine, theirs in zip(self.param_groups, saved, strict=True):
-            theirs["params"] = mine["params"]
-            if "param_names" in mine:
-                theirs.setdefault("param_names", mine["param_names"])
+                self.check_state(p, param_state)
+        for group, saved_group in zip(self.param_groups, saved, strict=True):
+            saved_group["params"] = group["params"]
+            if "param_names" in group:
+                saved_group.setdefault("param_names", group["param_names"])
         self.__setstate__({"state": state, "param_groups": saved})
         for hook in list(self._optimizer_load_state_dict_post_hooks.values()):
             hook(self)

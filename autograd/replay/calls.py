@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..base.types import Array
+
 Location = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype[Any]]
 PACKAGES = ("autograd", "dparallel")
 

@@ -62,7 +62,7 @@ def module_hooks(attributes: dict[str, Any]) -> tuple[int, ...]:
 
 def direct_members(module: Any) -> list[tuple[str, Any]]:
     """A module's direct parameters, buffers and modules, with the names of its attributes that hold them."""
-    members = {id(part) for _, part in (*module.own_parameters(), *module.own_buffers(), *module.held_modules())}
+    members = {id(part) for _, part in (*module.direct_parameters(), *module.direct_buffers(), *module.direct_modules())}
     return [(name, part) for name, part in vars(module).items() if id(part) in members]
 
 

@@ -9,7 +9,7 @@ from ..core.tensor import Parameter, Tensor
 from .kinds import BACK, CONTAINERS, KIND
 from .memory import Memory, require_grad
 from .safetensors import CODES, Entry, raw
-from .source import Source
+from .source import Array, Source
 
 
 class Decoder:
@@ -18,7 +18,7 @@ class Decoder:
     def __init__(self, source: Source, entries: dict[str, Entry], table: dict[str, Any]) -> None:
         self.source, self.entries, self.table = source, entries, table
         self.memories: dict[str, Memory] = {}
-        self.made: dict[str, Any] = {}
+        self.values: dict[str, Any] = {}
 
     def value(self, tree: Any) -> Any:
         """The value that a JSON tree stands for."""
@@ -50,25 +50,25 @@ class Decoder:
             value._metadata = self.value(tree["metadata"])
         return value
 
-    def tensor(self, tree: dict[str, Any]) -> Tensor:
+    def tensor(self, tree: dict[str, Any]) -> Tensor | Array:
         """A Tensor, Parameter or NumPy array."""
         name = tree["name"]
         if "same" in tree:
-            return self.made[tree["same"]]
-        entry, place = self.entries[name], self.table[name].get("view")
-        memory = self.memory(place["of"] if place else name)
-        if place:
-            array = memory.array(entry.shape, entry.kind, place["offset"], tuple(place["strides"]))
+            return self.values[tree["same"]]
+        entry, view = self.entries[name], self.table[name].get("view")
+        memory = self.memory(view["of"] if view else name)
+        if view:
+            array = memory.array(entry.shape, entry.kind, view["offset"], tuple(view["strides"]))
             if not self.source.mapped and CODES.get(array.dtype.name) == self.table[name]["dtype"] and (
                     zlib.crc32(raw(array)) != self.table[name]["crc32"]):
-                raise ValueError(f"{name!r}, which lies in {place['of']!r}, does not match its checksum")
+                raise ValueError(f"{name!r}, which lies in {view['of']!r}, does not match its checksum")
         else:
             array = memory.array(entry.shape, entry.kind)
         value: Any = array
         if tree[KIND] != "ndarray":
             value = memory.tensor(array, Parameter if tree[KIND] == "Parameter" else Tensor)
             require_grad(value, tree.get("requires_grad", False))
-        self.made[name] = value
+        self.values[name] = value
         return value
 
     def memory(self, name: str) -> Memory:

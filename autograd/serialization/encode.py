@@ -16,7 +16,7 @@ from ..core.tensor import Parameter, Tensor
 from .kinds import KIND, MAPPINGS, SEQUENCES, atom_of
 from .refusal import refuse
 from .safetensors import CODES, METADATA, raw
-from .sharing import places
+from .sharing import shared_views
 from .source import Array
 
 Path = tuple[Any, ...]
@@ -92,14 +92,14 @@ class Encoder:
         return name
 
 
-def encode(state: dict[str, Any]) -> tuple[dict[str, Array], dict[str, Any]]:
+def encode(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
     """The arrays of a state, and its structure: the tree, and of every array type, shape, checksum and place.
 
     An array in the memory of another one is kept all the same, so that other readers find every name; "view" says where
     it was, and decode() puts it there again.
     """
     encoder = Encoder(state)
-    found, blocks = places(encoder.arrays)
+    found, blocks = shared_views(encoder.arrays)
     arrays = encoder.arrays | blocks
     table: dict[str, Any] = {}
     for name, array in arrays.items():

@@ -25,7 +25,7 @@ FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError, Arithmeti
 TORCH_READERS = {b"PK\x03\x04": "zip_archive", b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.": "before_zip"}
 
 
-def save(obj: dict[str, Any], f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
+def save(obj: Any, f: Any, pickle_module: Any = None, pickle_protocol: int = 2,
          _use_new_zipfile_serialization: bool = True) -> None:
     """Write a nested state to a safetensors file, whole or not at all: `f` is its name, or an object with write().
 
@@ -70,7 +70,7 @@ def load(f: Any, map_location: Any = None, pickle_module: Any = None, *, weights
         except pickle.UnpicklingError as error:
             raise pickle.UnpicklingError(f"{source.name}: {error}") from error
         except FAULTS as error:
-            raise RuntimeError(f"{source.name}: {_told(error)}") from error
+            raise RuntimeError(f"{source.name}: {_describe(error)}") from error
 
 
 def _reader(source: Source) -> Callable[..., Any]:
@@ -111,7 +111,7 @@ def _tensors(source: Source, entries: dict[str, Entry], metadata: dict[str, str]
     return found
 
 
-def _told(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     """An error in words; those that the library raises about damaged contents do not say so themselves."""
     if type(error) is ValueError:
         return str(error)

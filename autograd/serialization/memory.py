@@ -24,8 +24,8 @@ class Memory:
     def __init__(self, source: Source, start: int, count: int, order: str = "little", crc32: int | None = None) -> None:
         source.check(start, count)
         self.source, self.start, self.count, self.order, self.crc32 = source, start, count, order, crc32
-        self.held: Array | None = None               # the bytes, once read, in this machine's order
-        self.made: dict[Any, Array] = {}             # converted stretches of it
+        self.data: Array | None = None               # the bytes, once read, in this machine's order
+        self.converted: dict[Any, Array] = {}             # converted stretches of it
         self.first: Tensor | None = None             # the first tensor that was laid in it
 
     def array(self, shape: tuple[int, ...], kind: str, offset: int = 0, strides: tuple[int, ...] | None = None, *,
@@ -43,14 +43,14 @@ class Memory:
             return _numbers(empty, self.source) if kind == "bfloat16" else empty
         if conj or neg or kind == "bfloat16":
             return self._converted(shape, kind, offset, strides, conj, neg)
-        whole = offset == 0 and size * dtype.itemsize == self.count and _dense(shape, strides, dtype.itemsize)
-        if self.held is None and whole and not self.source.mapped:
+        entire = offset == 0 and size * dtype.itemsize == self.count and _dense(shape, strides, dtype.itemsize)
+        if self.data is None and entire and not self.source.mapped:
             array = np.empty(shape, dtype)
-            self._take(array.reshape(-1).view(np.uint8), kind)
+            self._read(array.reshape(-1).view(np.uint8), kind)
             return array
-        if self.held is None:
-            self._take(None, kind)
-        buffer: Any = self.held
+        if self.data is None:
+            self._read(None, kind)
+        buffer: Any = self.data
         array = np.ndarray(shape, dtype, buffer, offset, strides)          # ValueError if it would reach out of the block
         return array if array.flags.aligned else self._converted(shape, kind, offset, strides, False, False)
 
@@ -63,12 +63,12 @@ class Memory:
             strides = tuple([unit * math.prod(shape[i + 1:]) for i in range(len(shape))])
         if any(s % unit or s < 0 for s in strides):
             raise ValueError(f"strides of {strides} bytes for numbers of {unit}")
-        if self.held is None:
-            self._take(None, kind)
+        if self.data is None:
+            self._read(None, kind)
         length = 1 + sum((n - 1) * (s // unit) for n, s in zip(shape, strides, strict=True))
         key = kind, offset, length, conj, neg
-        if key not in self.made:
-            buffer: Any = self.held
+        if key not in self.converted:
+            buffer: Any = self.data
             vector = np.ndarray((length,), dtype, buffer, offset)          # ValueError if it would reach out of the block
             if kind == "bfloat16":
                 vector = _numbers(vector if vector.flags.aligned else vector.copy(), self.source)
@@ -80,14 +80,14 @@ class Memory:
             vector = np.negative(vector) if neg else vector
             if not np.may_share_memory(vector, buffer):
                 self.source.spend(vector.nbytes)
-            self.made[key] = vector
-        vector = self.made[key]
+            self.converted[key] = vector
+        vector = self.converted[key]
         steps = tuple([s // unit * vector.itemsize for s in strides])
         if shape == vector.shape and steps == vector.strides:
             return vector
         return np.lib.stride_tricks.as_strided(vector, shape, steps)       # inside: the last element is vector's last
 
-    def _take(self, target: Array | None, kind: str) -> None:
+    def _read(self, target: Array | None, kind: str) -> None:
         """Read the bytes, into `target` if there is one; `kind` says which of them belong together."""
         if target is None:
             target = self.source.vector(self.start, self.count)
@@ -100,7 +100,7 @@ class Memory:
         unit = 2 if kind == "bfloat16" else np.dtype(kind).itemsize // (2 if kind.startswith("complex") else 1)
         if self.order != sys.byteorder and unit > 1:
             target.view(f"u{unit}").byteswap(inplace=True)
-        self.held = target
+        self.data = target
 
     def _check(self, data: Any) -> None:
         if self.crc32 is not None and zlib.crc32(memoryview(data)) != self.crc32:

@@ -47,7 +47,7 @@ def read_header(source: Source) -> tuple[dict[str, Entry], dict[str, str]]:
     if start > source.size:
         raise ValueError(f"the header should end at {start}, but the file ends at {source.size}: it is truncated")
     try:
-        header = json.loads(source.read(8, length).decode("utf-8"), object_pairs_hook=_once, parse_constant=_refuse)
+        header = json.loads(source.read(8, length).decode("utf-8"), object_pairs_hook=_unique_names, parse_constant=_refuse)
     except RecursionError:
         raise ValueError("the header is nested too deeply") from None
     metadata = header.pop(METADATA, {})
@@ -65,7 +65,7 @@ def read_header(source: Source) -> tuple[dict[str, Entry], dict[str, str]]:
     return entries, metadata
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object as a dict, if no name is there twice."""
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -9,7 +9,7 @@ import numpy as np
 from .source import Array
 
 
-class Place(NamedTuple):
+class View(NamedTuple):
     """An array's place in the memory of another: the name of that one, its own first byte there, its strides."""
 
     of: str
@@ -17,13 +17,13 @@ class Place(NamedTuple):
     strides: tuple[int, ...]
 
 
-def places(arrays: dict[str, Array]) -> tuple[dict[str, Place], dict[str, Array]]:
+def shared_views(arrays: dict[str, Array]) -> tuple[dict[str, View], dict[str, Array]]:
     """The place of every array that lies in the memory of another one; and blocks of memory to be kept beside them.
 
     Arrays that overlap are laid in the first of them that holds all of the others; if there is none, in a block of bytes.
     Overlapping is judged by first and last byte, so the columns of one matrix count as sharing it.
     """
-    found: dict[str, Place] = {}
+    found: dict[str, View] = {}
     blocks: dict[str, Array] = {}
     for start, end, names in _groups(arrays):
         of = next((n for n in names if arrays[n].flags.c_contiguous and arrays[n].nbytes == end - start), None)
@@ -35,7 +35,7 @@ def places(arrays: dict[str, Array]) -> tuple[dict[str, Place], dict[str, Array]
             while of in arrays or of in blocks:
                 of += "_"
             blocks[of] = block
-        found |= {n: Place(of, _address(arrays[n]) - start, arrays[n].strides) for n in names if n != of}
+        found |= {n: View(of, _address(arrays[n]) - start, arrays[n].strides) for n in names if n != of}
     return found, blocks
 
 
@@ -70,4 +70,4 @@ def _address(array: Array) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-__all__ = ["Place", "places"]
+__all__ = ["View", "shared_views"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..base.types import Array
 
 
 class Source:

@@ -1,8 +1,8 @@
-"""checkpoint: run a function without keeping what its backward needs, and run it again when backward comes to it.
+"""checkpoint(): a function runs without saving tensors for backward, which recomputes them by running it a second time.
 
-The variant without reentrance puts a placeholder in the place of each tensor that the function saves (a pair of
-saved_tensors_hooks). The first placeholder that is asked for runs the function again and fills all of them. The reentrant
-variant is a Function whose backward records the function and calls backward() on that.
+With use_reentrant=False a placeholder is saved instead of each tensor (a pair of saved_tensors_hooks). The first
+placeholder that a backward pass unpacks runs the function again and fills all of them. The reentrant variant is a Function
+whose backward records the function and calls backward() on the result.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _random_from(state: Tensor | None) -> Any:
     return contextlib.nullcontext() if state is None else using_generator(Generator().set_state(state))
 
 
-def _autocast_now() -> autocast:
+def current_autocast() -> autocast:
     """A block with the autocast that this thread has now."""
     return autocast("cpu", get_autocast_dtype("cpu"), is_autocast_enabled("cpu"), is_autocast_cache_enabled())
 
@@ -105,18 +105,18 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
         context_fn = log.contexts
     if determinism_check not in CHECKS:
         raise ValueError(f"determinism_check should be one of {list(CHECKS)}, but got {determinism_check}")
-    forward_context, again_context = context_fn()
+    forward_context, recompute_context = context_fn()
     if not is_grad_enabled():
         return function(*args, **kwargs)
     state = default_generator().get_state() if preserve else None
-    casts = _autocast_now()
+    casts = current_autocast()
 
-    def again(*arguments: Any) -> None:
-        with _random_from(state), casts, again_context:
+    def recompute(*arguments: Any) -> None:
+        with _random_from(state), casts, recompute_context:
             function(*arguments, **kwargs)
 
     stop = early_stop if _overrides.early_stop is None else _overrides.early_stop
-    frame = Frame(again, args, stop, CHECKS[determinism_check], log)
+    frame = Frame(recompute, args, stop, CHECKS[determinism_check], log)
     with frame.placeholders(), forward_context:
         out = function(*args, **kwargs)
         frame.complete = True
@@ -151,10 +151,10 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = default_generator().get_state() if preserve_rng_state else None
-        ctx.casts = _autocast_now()
-        ctx.others = [None if isinstance(x, Tensor) else x for x in args]
-        ctx.places = [number for number, x in enumerate(args) if isinstance(x, Tensor)]
-        ctx.save_for_backward(*[args[number] for number in ctx.places])
+        ctx.casts = current_autocast()
+        ctx.constants = [None if isinstance(x, Tensor) else x for x in args]
+        ctx.positions = [number for number, x in enumerate(args) if isinstance(x, Tensor)]
+        ctx.save_for_backward(*[args[number] for number in ctx.positions])
         with no_grad():
             return run_function(*args)
 
@@ -163,8 +163,8 @@ class CheckpointFunction(Function):
         """Run it again on leaves, recorded, and backward() from its outputs."""
         if not is_checkpoint_valid():
             raise RuntimeError(MSG_REENTRANT)
-        inputs = list(ctx.others)
-        for number, x in zip(ctx.places, ctx.saved_tensors, strict=True):
+        inputs = list(ctx.constants)
+        for number, x in zip(ctx.positions, ctx.saved_tensors, strict=True):
             inputs[number] = x
         leaves = detach_variable(tuple(inputs))
         with _random_from(ctx.state), ctx.casts, enable_grad():

@@ -1,4 +1,4 @@
-"""Frame: the placeholders of one checkpointed call, and the second run that fills them."""
+"""Frame: the placeholders of one checkpointed call, and the recomputation that fills them; see checkpoint.py."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def facts_of(tensor: Tensor) -> dict[str, Any]:
 
 
 class _Placeholder:
-    """Kept by a node in the place of saved tensor `number` of a lane."""
+    """Stands in a node for the saved tensor `number` of a lane."""
 
     __slots__ = ("__weakref__", "lane", "number")
 
@@ -81,9 +81,9 @@ class Frame:
     """One checkpointed call. Each backward pass that comes to it makes its own second run. Lanes (replicas on local
     devices) save tensors at the same time, so these are numbered in each lane by themselves."""
 
-    def __init__(self, again: Callable[..., None], args: tuple[Any, ...], early_stop: bool,
+    def __init__(self, function: Callable[..., None], args: tuple[Any, ...], early_stop: bool,
                  facts: Callable[[Tensor], Any], log: Log | None) -> None:
-        self._again, self._early_stop, self._facts, self._log = again, early_stop, facts, log
+        self._function, self._early_stop, self._facts, self._log = function, early_stop, facts, log
         self._arguments = [_Argument(x) if isinstance(x, Tensor) else x for x in args]
         self._lane = modes.lane                      # the second run begins in the same one
         self._lock = threading.RLock()
@@ -98,15 +98,15 @@ class Frame:
         return saved_tensors_hooks(self._pack, self._unpack)
 
     def _pack(self, tensor: Tensor) -> _Placeholder:
-        held = self._placeholders.setdefault(modes.lane, [])
-        placeholder = _Placeholder(modes.lane, len(held))
-        held.append(weakref.ref(placeholder))
+        slots = self._placeholders.setdefault(modes.lane, [])
+        placeholder = _Placeholder(modes.lane, len(slots))
+        slots.append(weakref.ref(placeholder))
         self._expected.setdefault(modes.lane, []).append(self._facts(tensor))
         return placeholder
 
     def _unpack(self, placeholder: _Placeholder) -> Tensor:
-        walk = current_pass()
-        run = _Run() if walk is None else self._runs.setdefault(walk, _Run())
+        current = current_pass()
+        run = _Run() if current is None else self._runs.setdefault(current, _Run())
         try:
             with self._lock:                         # lanes go backward at the same time
                 if not run.done:
@@ -120,36 +120,37 @@ class Frame:
         return run.values.pop((placeholder.lane, placeholder.number))
 
     def _fill(self, run: _Run) -> None:
-        """Run the function again and keep what it saves."""
+        """Run the function a second time and keep the tensors that it saves."""
         arguments = [x.value() if isinstance(x, _Argument) else x for x in self._arguments]
         before, modes.lane = modes.lane, self._lane
         try:
-            with contextlib.suppress(_Stop), saved_tensors_hooks(lambda x: self._keep(run, x), lambda x: x), enable_grad():
-                self._again(*arguments)
+            hooks = saved_tensors_hooks(lambda x: self._pack_second(run, x), lambda x: x)
+            with contextlib.suppress(_Stop), hooks, enable_grad():
+                self._function(*arguments)
         finally:
             modes.lane = before
         run.done = True
         if not self._lenient:
             self._compare(run)
 
-    def _keep(self, run: _Run, tensor: Tensor) -> Tensor:
+    def _pack_second(self, run: _Run, tensor: Tensor) -> Tensor:
         """The pack hook of the second run."""
         tensor, lane = result(tensor.array), modes.lane
-        held, number = self._placeholders.get(lane, []), run.counts.get(lane, 0)
+        slots, number = self._placeholders.get(lane, []), run.counts.get(lane, 0)
         run.counts[lane] = number + 1
-        if number >= len(held):
+        if number >= len(slots):
             if self.complete:
                 raise CheckpointError(MSG_MORE)
             self._lenient = True
             return tensor
-        if held[number]() is not None:
+        if slots[number]() is not None:
             run.values[lane, number] = tensor
-        if self._early_stop and number + 1 == len(held) and run.counts == self._counts():
+        if self._early_stop and number + 1 == len(slots) and run.counts == self._counts():
             raise _Stop
         return tensor
 
     def _counts(self) -> dict[int | None, int]:
-        return {lane: len(held) for lane, held in self._placeholders.items()}
+        return {lane: len(slots) for lane, slots in self._placeholders.items()}
 
     def _compare(self, run: _Run) -> None:
         """Refuse a second run that saved other tensors than the first."""
@@ -166,7 +167,7 @@ class Frame:
 
 
 class _Argument:
-    """A tensor argument, kept as a node would keep it: through the hooks around the checkpoint, or with its version."""
+    """A tensor argument, saved as a node saves it: by the saved-tensor hooks around the checkpoint, or with its version."""
 
     def __init__(self, tensor: Tensor) -> None:
         hooks = hooks_in_use()
@@ -225,11 +226,11 @@ class Log:
         def names(entries: list[tuple[str, str]]) -> str:
             return "\n".join(name for name, _ in entries)
 
-        def places(entries: list[tuple[str, str]]) -> str:
-            return "\n".join(f"{name}:\n{place}" for name, place in entries)
+        def stacks(entries: list[tuple[str, str]]) -> str:
+            return "\n".join(f"{name}:\n{stack}" for name, stack in entries)
 
-        return MSG_DEBUG.format(first=names(self._first), second=names(self._second), first_places=places(self._first),
-                                second_places=places(self._second), error=error)
+        return MSG_DEBUG.format(first=names(self._first), second=names(self._second), first_places=stacks(self._first),
+                                second_places=stacks(self._second), error=error)
 
 
 __all__ = ["CheckpointError", "Frame", "Log", "facts_of"]

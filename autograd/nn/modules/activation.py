@@ -10,7 +10,7 @@ from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init as initial
 from ..module import Module
-from .shown import shown
+from .extra_repr import format_attributes
 
 
 class InPlace(Module):
@@ -21,7 +21,7 @@ class InPlace(Module):
 
     def extra_repr(self) -> str:
         """"inplace=True" if the module works in place, else the empty string."""
-        return shown(self, "", self.inplace)
+        return format_attributes(self, "", self.inplace)
 
 
 class ReLU(InPlace):
@@ -95,7 +95,7 @@ class Hardtanh(Module):
 
     def extra_repr(self) -> str:
         """The two limits and, where set, inplace, as repr() shows them."""
-        return shown(self, "min_val max_val", self.inplace)
+        return format_attributes(self, "min_val max_val", self.inplace)
 
 
 class ReLU6(Hardtanh):
@@ -121,7 +121,7 @@ class Threshold(Module):
 
     def extra_repr(self) -> str:
         """The threshold, the constant and, where set, inplace, as repr() shows them."""
-        return shown(self, "threshold value", self.inplace)
+        return format_attributes(self, "threshold value", self.inplace)
 
 
 class RReLU(Module):
@@ -138,7 +138,7 @@ class RReLU(Module):
 
     def extra_repr(self) -> str:
         """The range of slopes and, where set, inplace, as repr() shows them."""
-        return shown(self, "lower upper", self.inplace)
+        return format_attributes(self, "lower upper", self.inplace)
 
 
 class LeakyReLU(Module):
@@ -153,7 +153,7 @@ class LeakyReLU(Module):
 
     def extra_repr(self) -> str:
         """The slope and, where set, inplace, as repr() shows them."""
-        return shown(self, "negative_slope", self.inplace)
+        return format_attributes(self, "negative_slope", self.inplace)
 
 
 class ELU(Module):
@@ -168,7 +168,7 @@ class ELU(Module):
 
     def extra_repr(self) -> str:
         """alpha and, where set, inplace, as repr() shows them."""
-        return shown(self, "alpha", self.inplace)
+        return format_attributes(self, "alpha", self.inplace)
 
 
 class CELU(Module):
@@ -183,7 +183,7 @@ class CELU(Module):
 
     def extra_repr(self) -> str:
         """alpha and, where set, inplace, as repr() shows them."""
-        return shown(self, "alpha", self.inplace)
+        return format_attributes(self, "alpha", self.inplace)
 
 
 class PReLU(Module):
@@ -209,7 +209,7 @@ class PReLU(Module):
 
     def extra_repr(self) -> str:
         """The number of slopes, as repr() shows it."""
-        return shown(self, "num_parameters")
+        return format_attributes(self, "num_parameters")
 
 
 class GLU(Module):
@@ -224,7 +224,7 @@ class GLU(Module):
 
     def extra_repr(self) -> str:
         """The dimension that is halved, as repr() shows it."""
-        return shown(self, "dim")
+        return format_attributes(self, "dim")
 
 
 class GELU(Module):
@@ -286,7 +286,7 @@ class Softplus(Module):
 
     def extra_repr(self) -> str:
         """beta and threshold, as repr() shows them."""
-        return shown(self, "beta threshold")
+        return format_attributes(self, "beta threshold")
 
 
 class Sigmoid(Module):
@@ -341,7 +341,7 @@ class Softmin(Module):
 
     def extra_repr(self) -> str:
         """The dimension of the sum, as repr() shows it."""
-        return shown(self, "dim")
+        return format_attributes(self, "dim")
 
 
 class Softmax(Module):
@@ -356,7 +356,7 @@ class Softmax(Module):
 
     def extra_repr(self) -> str:
         """The dimension of the sum, as repr() shows it."""
-        return shown(self, "dim")
+        return format_attributes(self, "dim")
 
 
 class LogSoftmax(Module):
@@ -371,7 +371,7 @@ class LogSoftmax(Module):
 
     def extra_repr(self) -> str:
         """The dimension of the sum, as repr() shows it."""
-        return shown(self, "dim")
+        return format_attributes(self, "dim")
 
 
 class Softmax2d(Module):

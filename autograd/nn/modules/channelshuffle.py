@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .shown import shown
+from .extra_repr import format_attributes
 
 
 class ChannelShuffle(Module):
@@ -22,7 +22,7 @@ class ChannelShuffle(Module):
 
     def extra_repr(self) -> str:
         """The number of groups."""
-        return shown(self, "groups")
+        return format_attributes(self, "groups")
 
 
 __all__ = ["ChannelShuffle"]

@@ -15,7 +15,7 @@ class _Numbered(Module):
 
     def _items(self) -> list[tuple[str, Any]]:
         """Names and modules; None where None was put in a module's place, as model code does for what it leaves out."""
-        return list(self._modules.items() if "_none" in self.__dict__ else self.held_modules())
+        return list(self._modules.items() if "_none" in self.__dict__ else self.direct_modules())
 
     def _place(self, index: Any) -> tuple[str, Module]:
         """Name and module at an index."""

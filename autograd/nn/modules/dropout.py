@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .shown import shown
+from .extra_repr import format_attributes
 
 
 class _DropoutNd(Module):
@@ -18,7 +18,7 @@ class _DropoutNd(Module):
 
     def extra_repr(self) -> str:
         """p and inplace."""
-        return shown(self, "p inplace")
+        return format_attributes(self, "p inplace")
 
 
 class Dropout(_DropoutNd):

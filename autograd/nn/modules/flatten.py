@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ..module import Module
-from .shown import shown
+from .extra_repr import format_attributes
 
 
 class Flatten(Module):
@@ -21,7 +21,7 @@ class Flatten(Module):
 
     def extra_repr(self) -> str:
         """The first and last merged dimension, as repr() shows them."""
-        return shown(self, "start_dim end_dim")
+        return format_attributes(self, "start_dim end_dim")
 
 
 class Unflatten(Module):
@@ -46,7 +46,7 @@ class Unflatten(Module):
 
     def extra_repr(self) -> str:
         """The dimension and its sizes."""
-        return shown(self, "dim unflattened_size")
+        return format_attributes(self, "dim unflattened_size")
 
 
 __all__ = ["Flatten", "Unflatten"]

@@ -6,7 +6,7 @@ from ...base.types import SizeLike
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .shown import shown
+from .extra_repr import format_attributes
 
 
 class Fold(Module):
@@ -25,7 +25,7 @@ class Fold(Module):
 
     def extra_repr(self) -> str:
         """The size and the window."""
-        return shown(self, "output_size kernel_size dilation padding stride")
+        return format_attributes(self, "output_size kernel_size dilation padding stride")
 
 
 class Unfold(Module):
@@ -40,7 +40,7 @@ class Unfold(Module):
 
     def extra_repr(self) -> str:
         """Kernel size, dilation, padding and stride, as repr() shows them."""
-        return shown(self, "kernel_size dilation padding stride")
+        return format_attributes(self, "kernel_size dilation padding stride")
 
 
 __all__ = ["Fold", "Unfold"]

@@ -54,7 +54,7 @@ class LazyModuleMixin(Module):
 
     def has_uninitialized_params(self) -> bool:
         """Whether this module itself holds a parameter or buffer without shape."""
-        return any(is_lazy(value) for _, value in [*self.own_parameters(), *self.own_buffers()])
+        return any(is_lazy(value) for _, value in [*self.direct_parameters(), *self.direct_buffers()])
 
     def _infer_parameters(self, module: Module, args: Sequence[Tensor], kwargs: dict[str, Any] | None = None) -> None:
         """The forward pre-hook: initialize, and become the ordinary class."""
@@ -72,14 +72,14 @@ class LazyModuleMixin(Module):
     def _lazy_load_hook(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
                         missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str]) -> None:
         """Before a state is loaded: what it has with a shape gets that shape here."""
-        for name, value in [*self.own_parameters(), *self.own_buffers()]:
+        for name, value in [*self.direct_parameters(), *self.direct_buffers()]:
             given = state_dict.get(prefix + name)
             if given is not None and is_lazy(value) and not is_lazy(given):
                 value.materialize(given.shape)       # type: ignore[attr-defined]
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """What has no shape yet is saved as it is."""
-        for name, value in [*self.own_parameters(), *self.own_buffers(persistent_only=True)]:
+        for name, value in [*self.direct_parameters(), *self.direct_buffers(persistent_only=True)]:
             destination[prefix + name] = value if keep_vars or is_lazy(value) else value.detach()
 
     def _replicate_for_data_parallel(self) -> Any:

@@ -11,7 +11,7 @@ from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
 from ..module import Module
-from .shown import shown
+from .extra_repr import format_attributes
 
 
 class Identity(Module):
@@ -51,7 +51,7 @@ class Linear(Module):
 
     def extra_repr(self) -> str:
         """in_features, out_features and whether there is a bias, as repr() shows them."""
-        return f"{shown(self, 'in_features out_features')}, bias={self.bias is not None}"
+        return f"{format_attributes(self, 'in_features out_features')}, bias={self.bias is not None}"
 
 
 class Bilinear(Module):
@@ -82,7 +82,7 @@ class Bilinear(Module):
 
     def extra_repr(self) -> str:
         """The three sizes and whether there is a bias, as repr() shows them."""
-        return f"{shown(self, 'in1_features in2_features out_features')}, bias={self.bias is not None}"
+        return f"{format_attributes(self, 'in1_features in2_features out_features')}, bias={self.bias is not None}"
 
 
 __all__ = ["Bilinear", "Identity", "Linear"]

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from ...base.types import DeviceLike, DTypeLike
 from ...core.tensor import Tensor
 from .. import functional as F
+from .extra_repr import format_attributes
 from .linear import Linear
 from .loss import Loss
-from .shown import shown
 
 
 class LinearCrossEntropyOptions(NamedTuple):
@@ -53,9 +53,9 @@ class LinearCrossEntropyLoss(Loss):
 
     def extra_repr(self) -> str:
         """The sizes and all options."""
-        return (f"in_features={self.linear.in_features}, {shown(self, 'num_classes out_features')}, "
+        return (f"in_features={self.linear.in_features}, {format_attributes(self, 'num_classes out_features')}, "
                 f"bias={self.linear.bias is not None}, "
-                f"{shown(self, 'reduction ignore_index label_smoothing options')}")
+                f"{format_attributes(self, 'reduction ignore_index label_smoothing options')}")
 
 
 __all__ = ["LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]

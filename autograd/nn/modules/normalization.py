@@ -10,7 +10,7 @@ from ...ops.creation.fill import empty
 from .. import functional as F
 from .. import init
 from ..module import Module
-from .shown import shown
+from .extra_repr import format_attributes
 
 
 def _shape(normalized_shape: SizeLike) -> tuple[int, ...]:
@@ -71,7 +71,7 @@ class RMSNorm(Module):
 
     def extra_repr(self) -> str:
         """The shape and all options."""
-        return f"{self.normalized_shape}, {shown(self, 'eps elementwise_affine')}"
+        return f"{self.normalized_shape}, {format_attributes(self, 'eps elementwise_affine')}"
 
 
 class GroupNorm(Module):
@@ -104,7 +104,8 @@ class GroupNorm(Module):
 
     def extra_repr(self) -> str:
         """The groups, channels and options."""
-        return f"{self.num_groups}, {self.num_channels}, {shown(self, 'eps affine')}, bias={self.bias is not None}"
+        settings = format_attributes(self, "eps affine")
+        return f"{self.num_groups}, {self.num_channels}, {settings}, bias={self.bias is not None}"
 
 
 class LocalResponseNorm(Module):
@@ -119,7 +120,7 @@ class LocalResponseNorm(Module):
 
     def extra_repr(self) -> str:
         """The window's size and the three constants, as repr() shows them."""
-        return f"{self.size}, {shown(self, 'alpha beta k')}"
+        return f"{self.size}, {format_attributes(self, 'alpha beta k')}"
 
 
 class CrossMapLRN2d(LocalResponseNorm):

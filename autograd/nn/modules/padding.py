@@ -9,7 +9,7 @@ from ...base.types import SizeLike
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .shown import shown
+from .extra_repr import format_attributes
 from .tuples import ntuple
 
 
@@ -45,7 +45,7 @@ class _ConstantPadNd(_PadNd):
 
     def extra_repr(self) -> str:
         """The sizes and the value."""
-        return shown(self, "padding value")
+        return format_attributes(self, "padding value")
 
 
 class ConstantPad1d(_ConstantPadNd):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .shown import shown
+from .extra_repr import format_attributes
 
 
 class PixelShuffle(Module):
@@ -20,7 +20,7 @@ class PixelShuffle(Module):
 
     def extra_repr(self) -> str:
         """The upscale factor, as repr() shows it."""
-        return shown(self, "upscale_factor")
+        return format_attributes(self, "upscale_factor")
 
 
 class PixelUnshuffle(Module):
@@ -35,7 +35,7 @@ class PixelUnshuffle(Module):
 
     def extra_repr(self) -> str:
         """The downscale factor, as repr() shows it."""
-        return shown(self, "downscale_factor")
+        return format_attributes(self, "downscale_factor")
 
 
 __all__ = ["PixelShuffle", "PixelUnshuffle"]

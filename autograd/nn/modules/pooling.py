@@ -13,7 +13,7 @@ from ...base.types import SizeLike
 from ...core.tensor import Tensor
 from .. import functional as F
 from ..module import Module
-from .shown import shown
+from .extra_repr import format_attributes
 from .tuples import pair, single, triple
 
 
@@ -32,7 +32,7 @@ class _MaxPoolNd(Module):
 
     def extra_repr(self) -> str:
         """Kernel size, stride, padding, dilation and ceil_mode, as repr() shows them."""
-        return shown(self, "kernel_size stride padding dilation ceil_mode")
+        return format_attributes(self, "kernel_size stride padding dilation ceil_mode")
 
 
 class MaxPool1d(_MaxPoolNd):
@@ -72,7 +72,7 @@ class _MaxUnpoolNd(Module):
 
     def extra_repr(self) -> str:
         """Kernel size, stride and padding, as repr() shows them."""
-        return shown(self, "kernel_size stride padding")
+        return format_attributes(self, "kernel_size stride padding")
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
@@ -124,7 +124,7 @@ class _AvgPoolNd(Module):
 
     def extra_repr(self) -> str:
         """Kernel size, stride and padding, as repr() shows them."""
-        return shown(self, "kernel_size stride padding")
+        return format_attributes(self, "kernel_size stride padding")
 
 
 class AvgPool1d(_AvgPoolNd):
@@ -180,7 +180,7 @@ class _LPPoolNd(Module):
 
     def extra_repr(self) -> str:
         """The power, kernel size, stride and ceil_mode, as repr() shows them."""
-        return shown(self, "norm_type kernel_size stride ceil_mode")
+        return format_attributes(self, "norm_type kernel_size stride ceil_mode")
 
 
 class LPPool1d(_LPPoolNd):
@@ -219,7 +219,7 @@ class _AdaptiveMaxPoolNd(Module):
 
     def extra_repr(self) -> str:
         """The output size, as repr() shows it."""
-        return shown(self, "output_size")
+        return format_attributes(self, "output_size")
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
@@ -256,7 +256,7 @@ class _AdaptiveAvgPoolNd(Module):
 
     def extra_repr(self) -> str:
         """The output size, as repr() shows it."""
-        return shown(self, "output_size")
+        return format_attributes(self, "output_size")
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):

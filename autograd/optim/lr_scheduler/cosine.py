@@ -70,11 +70,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 self.T_cur %= self.T_i
                 self.T_i *= self.T_mult
         else:
-            self._place(epoch)
+            self._find_cycle(epoch)
         self.last_epoch = math.floor(epoch)
         self._set(self.get_lr)
 
-    def _place(self, epoch: float) -> None:
+    def _find_cycle(self, epoch: float) -> None:
         """Find the cycle that an epoch lies in, by the sum of a geometric series."""
         if epoch < 0:
             raise ValueError(f"Expected non-negative epoch, but got {epoch}")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..optimizer import Optimizer
-from .momenta import begin, uses_beta1, write_momentum
+from .momenta import set_bounds, uses_beta1, write_momentum
 from .scheduler import LRScheduler, checked, for_groups, saved_callable, write
 
 MODES = ("triangular", "triangular2", "exp_range")
@@ -44,7 +44,7 @@ class CyclicLR(LRScheduler):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self.use_beta1 = uses_beta1(optimizer)
-            self.base_momentums, self.max_momentums = begin(optimizer, base_momentum, max_momentum, last_epoch == -1)
+            self.base_momentums, self.max_momentums = set_bounds(optimizer, base_momentum, max_momentum, last_epoch == -1)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 

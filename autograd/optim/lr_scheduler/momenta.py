@@ -23,7 +23,7 @@ def write_momentum(group: dict[str, Any], beta1: bool, value: float) -> None:
         group["momentum"] = value
 
 
-def begin(optimizer: Optimizer, base: float, largest: Any, fresh: bool) -> tuple[list[Any], list[Any]]:
+def set_bounds(optimizer: Optimizer, base: float, largest: Any, fresh: bool) -> tuple[list[Any], list[Any]]:
     """The lowest and largest momentum of each group; unless resuming, written there too."""
     beta1 = uses_beta1(optimizer)
     lows, highs = for_groups("base_momentum", optimizer, base), for_groups("max_momentum", optimizer, largest)

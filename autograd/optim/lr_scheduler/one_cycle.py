@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..optimizer import Optimizer
-from .momenta import begin, uses_beta1, write_momentum
+from .momenta import set_bounds, uses_beta1, write_momentum
 from .scheduler import LRScheduler, checked, for_groups
 
 
@@ -36,7 +36,7 @@ class OneCycleLR(LRScheduler):
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self.use_beta1 = uses_beta1(optimizer)
-            begin(optimizer, base_momentum, max_momentum, last_epoch == -1)
+            set_bounds(optimizer, base_momentum, max_momentum, last_epoch == -1)
         super().__init__(optimizer, last_epoch)
 
     def _between(self, start: float, end: float, part: float) -> Any:

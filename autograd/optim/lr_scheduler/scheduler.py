@@ -26,18 +26,18 @@ def checked(optimizer: Any) -> Optimizer:
     return optimizer
 
 
-def own(value: TensorOrNumber) -> Any:
-    """The value, or a copy if it is a Tensor, which a group may write to."""
+def copy_of(value: TensorOrNumber) -> Any:
+    """The value, copied if it is a Tensor, since groups write to their own."""
     return value.clone() if isinstance(value, Tensor) else value
 
 
 def values_of(optimizer: Optimizer, key: str) -> list[Any]:
     """An option of each group."""
-    return [own(group[key]) for group in optimizer.param_groups]
+    return [copy_of(group[key]) for group in optimizer.param_groups]
 
 
 def write(group: dict[str, Any], key: str, value: float) -> None:
-    """Set an option of a group; a Tensor stays the same one."""
+    """Set an option of a group; one that is a Tensor is written in place."""
     if isinstance(group[key], Tensor):
         group[key].fill_(number(value))
     else:
@@ -48,11 +48,11 @@ def for_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     """One value for each group, given one or a list."""
     count = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
-        return [own(value) for _ in range(count)]
+        return [copy_of(value) for _ in range(count)]
     if len(value) != count:
         raise ValueError(f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, "
                          f"param_groups has {count}.")
-    return [own(v) for v in value]
+    return [copy_of(v) for v in value]
 
 
 class LRScheduler:
@@ -73,7 +73,7 @@ class LRScheduler:
         self.optimizer = checked(optimizer)
         for index, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", own(group["lr"]))
+                group.setdefault("initial_lr", copy_of(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(f"param 'initial_lr' is not specified in param_groups[{index}] when resuming scheduler "
                                "with last_epoch >= 0: load the optimizer's state first")
@@ -154,5 +154,5 @@ class LRScheduler:
 
 
 def saved_callable(fn: Any) -> dict[str, Any] | None:
-    """What of a callable goes into a state: the attributes of an object, nothing of a function."""
+    """The part of a callable that state_dict() holds: the attributes of an object, None for a function."""
     return None if fn is None or isinstance(fn, types.FunctionType) else dict(fn.__dict__)

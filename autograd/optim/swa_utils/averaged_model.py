@@ -10,7 +10,6 @@ from ...base.dtypes import int64
 from ...base.types import DeviceLike
 from ...core.modes import no_grad
 from ...core.primitive import primitive
-from ...core.tensor import Tensor
 from ...nn import Module
 from ...ops.creation.create import tensor
 from .averages import get_swa_avg_fn
@@ -36,7 +35,7 @@ class AveragedModel(Module):
         self.register_buffer("n_averaged", tensor(0, dtype=int64))
         self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
-    def forward(self, *args: Any, **kwargs: Any) -> Tensor:
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The averaged model's output."""
         return self.module(*args, **kwargs)
 
@@ -49,17 +48,17 @@ class AveragedModel(Module):
 
         averaged, current = tensors(self.module), [value.detach() for value in tensors(model)]
         if self.n_averaged.item() == 0:
-            for mine, theirs in zip(averaged, current, strict=True):
-                mine.copy_(theirs)
+            for target, source in zip(averaged, current, strict=True):
+                target.copy_(source)
         elif self.multi_avg_fn is not None:
             self._by_dtype(averaged, current)
         else:
             average = self.avg_fn or get_swa_avg_fn()
-            for mine, theirs in zip(averaged, current, strict=True):
-                mine.copy_(average(mine.detach(), theirs, self.n_averaged))
+            for target, source in zip(averaged, current, strict=True):
+                target.copy_(average(target.detach(), source, self.n_averaged))
         if not self.use_buffers:
-            for mine, theirs in zip(self.module.buffers(), model.buffers(), strict=True):
-                mine.copy_(theirs.detach())
+            for target, source in zip(self.module.buffers(), model.buffers(), strict=True):
+                target.copy_(source.detach())
         self.n_averaged += 1
 
     def _by_dtype(self, averaged: list[Any], current: list[Any]) -> None:

@@ -39,17 +39,17 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[[Any, Any, Any], Any]:
 
 def get_swa_multi_avg_fn() -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
     """get_swa_avg_fn for lists of tensors, in place."""
-    return _in_place(lambda averaged, current, count: averaged + (current - averaged) * (1 / (float(count) + 1)))
+    return _for_lists(lambda averaged, current, count: averaged + (current - averaged) * (1 / (float(count) + 1)))
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
     """get_ema_avg_fn for lists of tensors, in place."""
     _checked(decay)
-    return _in_place(lambda averaged, current, count: averaged + (current - averaged) * (1 - decay)
+    return _for_lists(lambda averaged, current, count: averaged + (current - averaged) * (1 - decay)
                      if averaged.array.dtype.kind in "fcV" else averaged * decay + current * (1 - decay))
 
 
-def _in_place(rule: Callable[[Any, Any, Any], Any]) -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
+def _for_lists(rule: Callable[[Any, Any, Any], Any]) -> Callable[[Sequence[Any], Sequence[Any], Any], None]:
     @no_grad()
     def update(averaged_list: Sequence[Any], current_list: Sequence[Any], num_averaged: Tensor) -> None:
         for averaged, current in zip(averaged_list, current_list, strict=True):

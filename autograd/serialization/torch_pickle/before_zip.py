@@ -12,7 +12,7 @@ from ...core.tensor import Tensor, restore
 from ..memory import Memory
 from ..source import Array, Source
 from .names import Storage, StorageType, unpickle
-from .unpickle import shown
+from .unpickle import short_repr
 
 FIRST_PICKLE = 15                    # bytes: a number that says what the file is, see files.TORCH_READERS
 PROTOCOL = 1001
@@ -21,7 +21,7 @@ PROTOCOL = 1001
 class Blank:
     """In the place of a storage's memory, while it is not known where in the file that is."""
 
-    def array(self, shape: tuple[int, ...], kind: str, *place: Any, **marks: bool) -> Array:
+    def array(self, shape: tuple[int, ...], kind: str, *view: Any, **marks: bool) -> Array:
         """An empty array of the right dtype, whatever the shape."""
         return np.empty(0, np.float32 if kind == "bfloat16" else kind)
 
@@ -44,10 +44,10 @@ class Storages:
         if type(identity) is tuple and identity[:1] == ("module",):
             raise UnpicklingError("it holds a whole module. In PyTorch, load it and save its state_dict()")
         if type(identity) is not tuple or len(identity) != 6 or identity[0] != "storage":
-            raise UnpicklingError(f"it refers to {shown(identity)}, which is no storage")
+            raise UnpicklingError(f"it refers to {short_repr(identity)}, which is no storage")
         _, kind, key, _, count, view = identity
         if not isinstance(kind, StorageType) or not isinstance(key, str) or type(count) is not int:
-            raise ValueError(f"it refers to the storage {shown(identity)}")
+            raise ValueError(f"it refers to the storage {short_repr(identity)}")
         if view is not None:
             raise UnpicklingError("it has views of storages, as PyTorch wrote before 0.4: load it there and save it again")
         self.sizes[key], self.counts[key] = kind.size, count
@@ -58,7 +58,7 @@ class Storages:
         """Find the storages behind the pickles: each has its number of elements before it."""
         if (type(keys) is not list or any(type(key) is not str for key in keys) or len(set(keys)) < len(keys)
                 or not set(keys) >= self.sizes.keys()):
-            raise ValueError(f"its list of storages does not fit: {shown(keys)}")
+            raise ValueError(f"its list of storages does not fit: {short_repr(keys)}")
         for key in keys:
             count = int.from_bytes(self.source.read(start, 8), "little")
             if count != self.counts.get(key):
@@ -75,7 +75,7 @@ def load(source: Source) -> Any:
     stream = source.stream(FIRST_PICKLE)
     protocol, _system = unpickle(stream, storages), unpickle(stream, storages)
     if protocol != PROTOCOL:
-        raise ValueError(f"its protocol is {shown(protocol)}, not {PROTOCOL}")
+        raise ValueError(f"its protocol is {short_repr(protocol)}, not {PROTOCOL}")
     start = stream.tell()
     unpickle(stream, storages)
     keys = unpickle(stream, storages)

@@ -17,7 +17,7 @@ from ...core.tensor import Parameter, Tensor, restore
 from ...nn.parameter import Buffer, UninitializedBuffer, UninitializedParameter
 from ..kinds import NUMBERS, named_dtype
 from ..memory import Memory, require_grad
-from .unpickle import Machine, Named, contents, shown
+from .unpickle import Machine, Named, contents, short_repr
 
 STORAGES = {"Double": "float64", "Float": "float32", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64",
             "Int": "int32", "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool",
@@ -62,14 +62,15 @@ def _tensor(storage: Any, offset: int, size: Sequence[int], stride: Sequence[int
     if not isinstance(storage, Storage) or kind == UNTYPED:
         raise ValueError(f"a tensor of a {type(storage).__name__} of {kind} numbers")
     if type(size) not in (tuple, Size) or type(stride) is not tuple:
-        raise ValueError(f"a tensor of the shape {shown(size)} and strides {shown(stride)}")
+        raise ValueError(f"a tensor of the shape {short_repr(size)} and strides {short_repr(stride)}")
     numbers = (offset, *size, *stride)
     if len(size) != len(stride) or len(size) > MOST_DIMS or any(type(n) is not int or not 0 <= n < 2**63 for n in numbers):
-        raise ValueError(f"a tensor of the shape {shown(size)}, strides {shown(stride)} and offset {shown(offset)}")
+        raise ValueError(f"a tensor of the shape {short_repr(size)}, strides {short_repr(stride)} and offset "
+                         f"{short_repr(offset)}")
     step = size_of(kind)
     marks = metadata or {}
     if not isinstance(marks, dict) or not marks.keys() <= {"conj", "neg"}:
-        raise UnpicklingError(f"a tensor has the marks {shown(marks)}; only conj and neg are read")
+        raise UnpicklingError(f"a tensor has the marks {short_repr(marks)}; only conj and neg are read")
     array = storage.memory.array(tuple(size), kind, offset * step, tuple(s * step for s in stride),
                                  conj=bool(marks.get("conj")), neg=bool(marks.get("neg")))
     tensor = storage.memory.tensor(array)
@@ -87,7 +88,7 @@ def _rebuild_tensor_v3(storage: Any, offset: Any, size: Any, stride: Any, requir
                        metadata: Any = None) -> Tensor:
     """The third form: the dtype is the tensor's own."""
     if not isinstance(dtype, np.dtype):
-        raise ValueError(f"a tensor of the dtype {shown(dtype)}")
+        raise ValueError(f"a tensor of the dtype {short_repr(dtype)}")
     return _tensor(storage, offset, size, stride, requires_grad, dtype.name, metadata)
 
 

@@ -91,16 +91,16 @@ class Machine:
         """The last `count` values, taken off."""
         if count > len(self.stack) - (self.marks[-1] if self.marks else 0):
             raise ValueError("its pickle takes more from the stack than there is")
-        taken = self.stack[len(self.stack) - count:]
+        values = self.stack[len(self.stack) - count:]
         del self.stack[len(self.stack) - count:]
-        return taken
+        return values
 
     def marked(self) -> list[Any]:
         """The values since the last mark, taken off with it."""
         start = self.marks.pop()
-        taken = self.stack[start:]
+        values = self.stack[start:]
         del self.stack[start:]
-        return taken
+        return values
 
     def top(self, *classes: type) -> Any:
         """The last value, which must be of one of these classes, exactly."""
@@ -165,7 +165,7 @@ def _dict(machine: Machine, items: list[Any]) -> dict[Any, Any]:
     return {machine.key(key): value for key, value in zip(items[::2], items[1::2], strict=True)}
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """The beginning of repr(value): all of it may be far longer than the file, where parts are used again and again."""
     return reprlib.repr(value)[:100]
 
@@ -215,4 +215,4 @@ def contents(value: Any) -> Iterator[Any]:
                 waiting.extend(value.values())
 
 
-__all__ = ["Machine", "Named", "contents", "shown"]
+__all__ = ["Machine", "Named", "contents", "short_repr"]

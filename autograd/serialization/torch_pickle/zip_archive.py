@@ -10,7 +10,7 @@ from typing import Any
 from ..memory import Memory
 from ..source import Source
 from .names import Storage, StorageType, unpickle
-from .unpickle import shown
+from .unpickle import short_repr
 
 RECORD = b"PK\x03\x04"              # how a record in the archive begins
 LOCAL = 30                                           # bytes of a record's own header, before its name
@@ -27,12 +27,12 @@ class Archive:
                 records = archive.infolist()
         except (OSError, RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:
             raise ValueError(f"the zip archive is truncated or damaged ({error})") from None
-        inside = next((r.filename for r in records if r.filename.endswith("data.pkl")), None)
-        if inside is None:
+        pickle_name = next((r.filename for r in records if r.filename.endswith("data.pkl")), None)
+        if pickle_name is None:
             numpy = any(r.filename.endswith(".npy") for r in records)
             raise ValueError("it is a zip archive, but none of PyTorch's: it has no data.pkl" +
                              (". numpy.load() reads it" if numpy else ""))
-        prefix = inside[:-len("data.pkl")]
+        prefix = pickle_name[:-len("data.pkl")]
         self.records = {r.filename[len(prefix):]: r for r in records if r.filename.startswith(prefix)}
         if len(self.records) < len(records):
             raise ValueError("the archive has records twice, or beside its one folder")
@@ -66,16 +66,16 @@ def load(source: Source) -> Any:
     archive = Archive(source)
     order = archive.read("byteorder").decode("ascii", "replace") if "byteorder" in archive.records else "little"
     if order not in ("little", "big"):
-        raise ValueError(f"its byte order is {shown(order)}")
+        raise ValueError(f"its byte order is {short_repr(order)}")
     memories: dict[str, Memory] = {}
 
     def storage(identity: Any) -> Storage:
         """The storage that a persistent id names."""
         if type(identity) is not tuple or len(identity) != 5 or identity[0] != "storage":
-            raise UnpicklingError(f"it refers to {shown(identity)}, which is no storage")
+            raise UnpicklingError(f"it refers to {short_repr(identity)}, which is no storage")
         _, kind, key, _, count = identity
         if not isinstance(kind, StorageType) or not isinstance(key, str) or type(count) is not int:
-            raise ValueError(f"it refers to the storage {shown(identity)}")
+            raise ValueError(f"it refers to the storage {short_repr(identity)}")
         if key not in memories:
             memories[key] = archive.find(f"data/{key}", order)
         if memories[key].count != count * kind.size:

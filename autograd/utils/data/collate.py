@@ -116,7 +116,7 @@ default_collate_fn_map: FnMap = {
     str: collate_str_fn,
     bytes: collate_str_fn,
 }
-_as_made = dict(default_collate_fn_map)
+_initial_map = dict(default_collate_fn_map)
 
 
 def default_collate(batch: Any) -> Any:
@@ -126,7 +126,7 @@ def default_collate(batch: Any) -> Any:
 
 def stacks_rows(collate_fn: Any) -> bool:
     """Whether collate_fn is default_collate as it was made: then rows may be picked at once instead."""
-    return collate_fn is default_collate and default_collate_fn_map == _as_made
+    return collate_fn is default_collate and default_collate_fn_map == _initial_map
 
 
 def default_convert(data: Any) -> Any:

@@ -186,7 +186,7 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
         raise ValueError("persistent_workers option needs num_workers > 0")
 
 
-def _check_stream(shuffle: bool | None, sampler: bool | None, batch_sampler: bool | None) -> None:
+def _check_stream(shuffle: bool | None, sampler: Any, batch_sampler: Any) -> None:
     if shuffle not in (False, None):
         raise ValueError("DataLoader with IterableDataset: expected unspecified shuffle option, but got "
                          f"shuffle={shuffle}")

@@ -172,8 +172,8 @@ class Subset(Dataset[T_co]):
 
 def items_of(dataset: Any, indices: Sequence[Any]) -> list[Any]:
     """The items of a batch, by one call of the dataset's __getitems__ where it has one."""
-    at_once = getattr(dataset, "__getitems__", None)
-    return at_once(indices) if at_once else [dataset[i] for i in indices]
+    getitems = getattr(dataset, "__getitems__", None)
+    return getitems(indices) if getitems else [dataset[i] for i in indices]
 
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset[Any]]:

@@ -73,8 +73,8 @@ class DistributedSampler(Sampler[int]):
             order = np.resize(order, self.sample + (left // size if self.drop_last else -(-left // size)) * size)
         return self._numbers(order[self.sample + self.rank::size].tolist(), size, n)
 
-    def _numbers(self, mine: list[int], size: int, n: int) -> Iterator[int]:
-        for number in mine:
+    def _numbers(self, indices: list[int], size: int, n: int) -> Iterator[int]:
+        for number in indices:
             self.sample = min(self.sample + size, n)
             yield number
 

@@ -1,4 +1,4 @@
-"""An exception of a worker on its way to the thread that waits for the batch."""
+"""Failure: an exception raised in a worker, passed to the thread that waits for the batch (PyTorch's ExceptionWrapper)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ class Failure(NamedTuple):
     original: BaseException | None
 
     @classmethod
-    def caught(cls, error: BaseException, where: str) -> Failure:
+    def caught(cls, error: BaseException, location: str) -> Failure:
         """The failure for `error`, its traceback as text."""
         report = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        return cls(type(error), f"Caught {type(error).__name__} {where}.\nOriginal {report}", error)
+        return cls(type(error), f"Caught {type(error).__name__} {location}.\nOriginal {report}", error)
 
-    def again(self) -> NoReturn:
-        """Raise it here: an exception of the same class where one can be made of a text, else a RuntimeError."""
+    def reraise(self) -> NoReturn:
+        """Raise an exception of the same class if one can be made from a text, else a RuntimeError."""
         text = Plain(self.text) if issubclass(self.kind, KeyError) else self.text
         try:
             error = self.kind(text)

@@ -13,7 +13,7 @@ from ...core.types import TensorOrArray
 from .collate import stacks_rows
 from .dataset import Subset, TensorDataset, items_of
 
-WHOLE = {int, np.int64}
+INTEGERS = {int, np.int64}
 RowPicker = Callable[[Sequence[Any]], list[Tensor]]
 
 
@@ -40,7 +40,7 @@ class MapFetcher:
 
     def fetch(self, index: Any) -> Any:
         """The batch of these items; with batching off, the item of this number."""
-        if self.pick is not None and WHOLE.issuperset(map(type, index)) and index:
+        if self.pick is not None and INTEGERS.issuperset(map(type, index)) and index:
             return self.pick(index)
         if self.recipe.batched and stacks_rows(self.recipe.collate_fn) and not index and len(self.dataset):
             return without_rows(self.fetch([0]))       # the share of a rank that has none of a short batch

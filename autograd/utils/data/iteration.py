@@ -1,4 +1,4 @@
-"""Passes over a loader: in the caller's thread, or with a crew of workers that load ahead."""
+"""The iterators of a DataLoader: SerialIterator loads in the caller's thread, ParallelIterator has a Crew of workers."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class SerialIterator(LoaderIterator):
         """Begin a pass; a stream that cannot save where it stands is read again up to there."""
         super().begin(loader, saved)
         progress = self.progress
-        fetcher = progress.fetcher = reopen(loader._recipe, loader.dataset, progress.own)
-        if loader._recipe.iterable and progress.batches and progress.own is None:
+        fetcher = progress.fetcher = reopen(loader._recipe, loader.dataset, progress.fetcher_state)
+        if loader._recipe.iterable and progress.batches and progress.fetcher_state is None:
             for _ in range(progress.batches):
                 fetcher.fetch(loader._recipe.blank)
         self.numbers, self.fetch = progress.numbers, fetcher.fetch
@@ -95,7 +95,7 @@ class ParallelIterator(LoaderIterator):
         context = loader.multiprocessing_context
         self.crew = Crew(job, loader.in_order) if context is None else ProcessCrew(job, loader.in_order, context)
         self.stop = weakref.finalize(self, self.crew.stop)
-        self.hand_out(saved)
+        self.start_workers(saved)
 
     def begin(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
         """Another pass with the same workers, after those batches of the last one that were loaded ahead."""
@@ -103,29 +103,29 @@ class ParallelIterator(LoaderIterator):
             while self.pending:
                 self.receive()
         except RuntimeError:                       # a worker is stuck
-            self.give_up()
+            self.shut_down()
             raise
         known = self.progress.workers
         super().begin(loader, saved)
-        self.hand_out(saved)
+        self.start_workers(saved)
         if saved is None:
             self.progress.workers = [fresh(worker) for worker in known]
 
-    def hand_out(self, saved: dict[str, Any] | None) -> None:
-        """Let all workers begin, each with as many tasks as it may have."""
+    def start_workers(self, saved: dict[str, Any] | None) -> None:
+        """Start the pass on all workers, and give each as many tasks as it may have."""
         self.numbers, self.workers = self.progress.numbers, list(self.progress.workers)
         self.turn = self.progress.turn
         self.live = [True] * self.num_workers
         self.load = [0] * self.num_workers
-        self.pending: deque[tuple[int, Any]] = deque()         # (worker, the sampler's place), in the order of the tasks
-        self.has_place = self.progress.place() is not None
+        self.pending: deque[tuple[int, Any]] = deque()  # (worker, the sampler's state after it), in the order of the tasks
+        self.has_sampler_state = self.progress.sampler_state() is not None
         for inbox, state in zip(self.crew.inboxes, self.progress.workers, strict=True):
             inbox.put(("begin", state if saved is not None else None))
         for _ in range(self.ahead):
             self.assign()
 
     def assign(self) -> None:
-        """Give the next task, if there is one, to the worker whose turn it is; out of order to the least busy."""
+        """Send the next task, if there is one, to the worker whose turn it is; without in_order to the least busy one."""
         if not any(self.live):
             return
         try:
@@ -139,11 +139,11 @@ class ParallelIterator(LoaderIterator):
         else:
             worker = min((w for w in range(self.num_workers) if self.live[w]), key=self.load.__getitem__)
         self.load[worker] += 1
-        self.pending.append((worker, self.progress.place() if self.has_place else None))
+        self.pending.append((worker, self.progress.sampler_state() if self.has_sampler_state else None))
         self.crew.inboxes[worker].put(("fetch", index))
 
     def receive(self) -> Any:
-        """The next answer: of the oldest task, or of any. What it says of its worker is noted."""
+        """The next answer: of the oldest task, without in_order of any. Notes the state of its worker."""
         box = self.crew.outboxes[self.pending[0][0]]
         try:
             worker, answer = box.get(timeout=self.timeout)
@@ -155,13 +155,13 @@ class ParallelIterator(LoaderIterator):
         self.load[worker] -= 1
         if answer.failure is not None and answer.failure.kind is LostWorker:
             self.lost = answer.failure
-            self.give_up()
+            self.shut_down()
         if answer.ended:
             self.live[worker] = False
         if answer.state is not None:
             self.progress.workers[worker] = answer.state
         if not answer.ended:
-            self.progress.placed = task[1]
+            self.progress.delivered_state = task[1]
         return answer
 
     def __next__(self) -> Any:
@@ -176,9 +176,9 @@ class ParallelIterator(LoaderIterator):
             self.count()
             if answer.failure is not None:
                 try:
-                    answer.failure.again()
+                    answer.failure.reraise()
                 finally:
-                    del answer              # see Failure.again
+                    del answer              # see Failure.reraise
             return answer.value
         if self.lost is not None:
             raise RuntimeError(self.lost.text) from self.lost.original
@@ -187,8 +187,8 @@ class ParallelIterator(LoaderIterator):
             self.stop()
         raise StopIteration
 
-    def give_up(self) -> None:
-        """End the crew; no pass can begin with it any more."""
+    def shut_down(self) -> None:
+        """Stop the workers; no further pass can use them."""
         self.pending.clear()
         self.stop()
 

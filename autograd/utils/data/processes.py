@@ -21,11 +21,11 @@ class ProcessCrew(Crew):
         self.pipes, self.processes = [], []
         try:
             for number in range(job.num_workers):
-                here, there = context.Pipe()
-                self.pipes.append(here)
-                process = context.Process(target=work, args=(job, number, there), daemon=True)
+                parent_end, child_end = context.Pipe()
+                self.pipes.append(parent_end)
+                process = context.Process(target=work, args=(job, number, child_end), daemon=True)
                 process.start()
-                there.close()
+                child_end.close()
                 self.processes.append(process)
         except BaseException:                    # what cannot be pickled for "spawn", no more memory, ...
             for process in self.processes:
@@ -46,10 +46,11 @@ class ProcessCrew(Crew):
         except (EOFError, OSError):
             process.join(GRACE)
             if not self.stopping.is_set():
-                self.mourn(number, f"DataLoader worker (pid {process.pid}) exited unexpectedly with exit code "
+                self.report_lost(number, f"DataLoader worker (pid {process.pid}) exited unexpectedly with exit code "
                                    f"{process.exitcode}")
         except BaseException as error:           # an answer that cannot be unpickled here, say
-            self.mourn(number, f"DataLoader worker (pid {process.pid}): a message cannot be handed on: {error!r}", error)
+            self.report_lost(number, f"DataLoader worker (pid {process.pid}): a message cannot be handed on: {error!r}",
+                             error)
         finally:
             pipe.close()
 
@@ -75,7 +76,7 @@ def work(job: Job, number: int, pipe: Any) -> None:
             if what == "begin":
                 worker.begin(content)
             else:
-                _send(pipe, worker.answer(content), worker.where)
+                _send(pipe, worker.answer(content), worker.location)
     except (KeyboardInterrupt, EOFError, BrokenPipeError):       # the parent gets its own interrupt, or is gone
         pass
 
@@ -87,7 +88,7 @@ def _next_message(pipe: Any, parent: int) -> Any:
     return pipe.recv()
 
 
-def _send(pipe: Any, answer: Answer, where: str) -> None:
+def _send(pipe: Any, answer: Answer, location: str) -> None:
     failure = answer.failure
     if failure is not None:
         answer = answer._replace(failure=failure._replace(original=None))
@@ -97,5 +98,5 @@ def _send(pipe: Any, answer: Answer, where: str) -> None:
         raise
     except Exception as error:               # the batch, or the class of what was raised, cannot be pickled
         failure = Failure(RuntimeError, failure.text, None) if failure else \
-            Failure.caught(error, f"sending a batch {where}")._replace(kind=RuntimeError, original=None)
+            Failure.caught(error, f"sending a batch {location}")._replace(kind=RuntimeError, original=None)
         pipe.send(answer._replace(value=None, failure=failure))

@@ -1,7 +1,7 @@
-"""Where a pass over a loader stands, and going on from there: what DataLoader.state_dict() and load_state_dict() do.
+"""DataLoader.state_dict() and load_state_dict(): the position in a pass over a loader, and how a pass is resumed there.
 
-The order of the items is not saved but drawn again, from the random state that the pass began with, and the batches that
-were handed out are skipped; what a sampler, dataset or iterator says of itself by state_dict() is saved instead.
+The order of the items is not saved: it is drawn again from the random state that the pass began with, and the batches that
+were delivered are skipped. A sampler, dataset or iterator with a state_dict() is resumed by that instead.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ class Progress:
         self.batches, self.turn, self.finished = 0, 0, False
         self.fetcher: Any = None                       # of a pass without workers
         self.workers: list[Any] = [None] * loader.num_workers
-        self.placed: Any = None                        # the place after the last batch handed out, if workers are ahead
+        self.delivered_state: Any = None  # the place after the last batch handed out, if workers are ahead
         streams = {**shared_streams(), **owned_streams(loader)}
         if saved is not None and not saved["finished"]:
-            self.go_on(loader, saved, streams)
+            self.resume(loader, saved, streams)
             return
         self.start = states(streams)
         self.base_seed = self.open(loader, None)
-        self.placed = self.place()
-        self.own = None if saved is None else between(saved["own"])
+        self.delivered_state = self.sampler_state()
+        self.fetcher_state = None if saved is None else next_pass_state(saved["own"])
         if saved is not None and saved["workers"]:
             self.workers = [fresh(worker) for worker in saved["workers"]]
 
-    def go_on(self, loader: DataLoader[Any], saved: dict[str, Any], streams: dict[str, Any]) -> None:
-        """Come to where `saved` was taken."""
-        self.start, self.base_seed, self.own = saved["start"], saved["base_seed"], saved["own"]
-        self.batches, self.turn, place = saved["batches"], saved["turn"], saved["place"]
+    def resume(self, loader: DataLoader[Any], saved: dict[str, Any], streams: dict[str, Any]) -> None:
+        """Resume the pass that `saved` is of."""
+        self.start, self.base_seed, self.fetcher_state = saved["start"], saved["base_seed"], saved["own"]
+        self.batches, self.turn, sampler_state = saved["batches"], saved["turn"], saved["place"]
         if saved["workers"] and len(saved["workers"]) == loader.num_workers:
             self.workers = list(saved["workers"])
         with as_of(streams, self.start):
-            self.load_place(place)
-            self.open(loader, place)
-            if place is None and not loader._recipe.iterable:
+            self.load_sampler_state(sampler_state)
+            self.open(loader, sampler_state)
+            if sampler_state is None and not loader._recipe.iterable:
                 skipped = sum(1 for _ in itertools.islice(self.numbers, self.batches))
                 if skipped < self.batches:
                     raise RuntimeError(f"the saved state is {self.batches} batches into an epoch, which has only {skipped}")
-        self.placed = place
+        self.delivered_state = sampler_state
 
-    def open(self, loader: DataLoader[Any], place: dict[str, Any] | None) -> int:
+    def open(self, loader: DataLoader[Any], sampler_state: dict[str, Any] | None) -> int:
         """Begin to draw numbers; returns the base seed of workers.
 
         Samplers that are replayed are asked for the first batch at once: what they draw for the whole pass they draw now.
@@ -64,13 +64,13 @@ class Progress:
         begin_pass(self.sampler)
         self.numbers: Any = iter(self.sampler)
         seed = draw_seed(loader.generator)
-        if place is not None and "iterator" in place:
-            self.numbers.load_state_dict(place["iterator"])
-        elif self.place() is None and not loader._recipe.iterable:
+        if sampler_state is not None and "iterator" in sampler_state:
+            self.numbers.load_state_dict(sampler_state["iterator"])
+        elif self.sampler_state() is None and not loader._recipe.iterable:
             self.numbers = itertools.chain(list(itertools.islice(self.numbers, 1)), self.numbers)
         return seed
 
-    def place(self) -> dict[str, Any] | None:
+    def sampler_state(self) -> dict[str, Any] | None:
         """The state of the sampler's iterator, else of the outermost sampler that has one; None for one to replay."""
         if stateful(self.numbers):
             return {"iterator": copy.deepcopy(self.numbers.state_dict())}
@@ -79,27 +79,27 @@ class Progress:
                 return {"depth": depth, "sampler": copy.deepcopy(sampler.state_dict())}
         return None
 
-    def load_place(self, place: dict[str, Any] | None) -> None:
-        """Bring the sampler that place() asked there."""
-        load_place(self.sampler, place)
+    def load_sampler_state(self, sampler_state: dict[str, Any] | None) -> None:
+        """Restore the state of the sampler that Progress.sampler_state() took it from."""
+        load_sampler_state(self.sampler, sampler_state)
 
 
 def begin_pass(sampler: Any) -> None:
-    """Tell samplers that want to know that what follows is another pass."""
+    """Call begin_pass() of those samplers in the chain that have it."""
     for part in chain(sampler):
         if hasattr(part, "begin_pass"):
             part.begin_pass()
 
 
-def load_place(sampler: Any, place: dict[str, Any] | None) -> None:
-    """Bring the sampler that place() asked there."""
-    if place is not None and "sampler" in place:
-        chain(sampler)[place["depth"]].load_state_dict(place["sampler"])
+def load_sampler_state(sampler: Any, sampler_state: dict[str, Any] | None) -> None:
+    """Restore the state of the sampler that Progress.sampler_state() took it from."""
+    if sampler_state is not None and "sampler" in sampler_state:
+        chain(sampler)[sampler_state["depth"]].load_state_dict(sampler_state["sampler"])
 
 
 def save(loader: DataLoader[Any], progress: Progress | None) -> dict[str, Any]:
     """The state of `loader`, `progress` batches into a pass, as nested dicts and lists of numbers, strings and tensors."""
-    streams = kept_streams(loader)
+    streams = saved_streams(loader)
     saved = {"version": VERSION, "num_workers": loader.num_workers, "batches": 0, "finished": True, "start": None,
              "base_seed": None, "now": portable(states(streams)), "place": None, "own": None, "workers": None, "turn": 0,
              "epochs": [getattr(sampler, "epoch", None) for sampler in chain(loader._index_sampler)]}
@@ -111,16 +111,18 @@ def save(loader: DataLoader[Any], progress: Progress | None) -> dict[str, Any]:
     saved.update(batches=progress.batches, finished=done, base_seed=progress.base_seed, turn=progress.turn,
                  start=None if done else portable(progress.start))
     if loader.num_workers == 0:
-        saved.update(place=progress.place(), own=progress.fetcher and copy.deepcopy(progress.fetcher.state()))
+        saved.update(place=progress.sampler_state(), own=progress.fetcher and copy.deepcopy(progress.fetcher.state()))
     else:
         keep = not done or loader.persistent_workers
-        place = progress.place() if done else progress.placed             # workers draw ahead of the batches handed out
-        saved.update(place=place, workers=[_portable(w) for w in progress.workers] if keep else None)
+        # workers draw ahead of the batches handed out
+        sampler_state = progress.sampler_state() if done else progress.delivered_state
+        saved.update(place=sampler_state, workers=[_portable(w) for w in progress.workers] if keep else None)
     return saved
 
 
 def check(loader: DataLoader[Any], saved: Any) -> None:
-    """Refuse what is no state of a loader, or of one whose workers cannot take over."""
+    """ValueError unless `saved` is the state of a loader, and of one with the same workers where its items depend on
+    them."""
     if not isinstance(saved, dict) or not {"version", "start", "now", "batches", "workers", "own"} <= saved.keys():
         raise ValueError("load_state_dict() wants what DataLoader.state_dict() returned")
     if saved["version"] != VERSION:
@@ -133,13 +135,13 @@ def check(loader: DataLoader[Any], saved: Any) -> None:
 
 def apply(loader: DataLoader[Any], saved: dict[str, Any]) -> None:
     """Bring the random streams to where they stood, and samplers to their epoch."""
-    streams = kept_streams(loader)
+    streams = saved_streams(loader)
     restore(streams, saved["now"])
     for sampler, epoch in zip(chain(loader._index_sampler), saved["epochs"], strict=False):
         if epoch is not None and hasattr(sampler, "set_epoch"):
             sampler.set_epoch(epoch)
     if saved["finished"]:                              # of the next pass; set_epoch() may still choose another
-        load_place(loader._index_sampler, saved["place"])
+        load_sampler_state(loader._index_sampler, saved["place"])
 
 
 def chain(sampler: Any) -> list[Any]:
@@ -161,21 +163,23 @@ def owned_streams(loader: Any) -> dict[str, Any]:
     return found
 
 
-def kept_streams(loader: DataLoader[Any]) -> dict[str, Any]:
-    """The random streams that a state brings back: also the default generator, if the loader or a sampler has no other."""
+def saved_streams(loader: DataLoader[Any]) -> dict[str, Any]:
+    """The random streams in a state: those of owned_streams(), and the default generator if the loader or a sampler has no
+    other."""
     users = [loader, *chain(loader._index_sampler)]
     by_default = any(getattr(user, "generator", user) is None for user in users)
     return {**owned_streams(loader), **({"default": default_generator()} if by_default else {})}
 
 
-def between(own: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What of a fetcher's state counts for the next pass: the dataset's, not its iterator's."""
-    return {"dataset": own["dataset"], "ended": False} if own and "dataset" in own else None
+def next_pass_state(fetcher_state: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The part of a fetcher's state that the next pass begins with: the dataset's, not its iterator's."""
+    return {"dataset": fetcher_state["dataset"], "ended": False} if fetcher_state and "dataset" in fetcher_state else None
 
 
 def fresh(worker: dict[str, Any] | None) -> dict[str, Any] | None:
     """The state of a worker that begins a pass where it ended one."""
-    return worker and {"done": 0, "start": worker["streams"], "streams": worker["streams"], "own": between(worker["own"])}
+    return worker and {"done": 0, "start": worker["streams"], "streams": worker["streams"],
+                       "own": next_pass_state(worker["own"])}
 
 
 def _portable(worker: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -56,12 +56,12 @@ class WorkerInfo:
     worker_method: str = "multiprocessing"
 
 
-_here: ContextVar[WorkerInfo | None] = ContextVar("worker", default=None)
+_worker_info: ContextVar[WorkerInfo | None] = ContextVar("worker", default=None)
 
 
 def get_worker_info() -> WorkerInfo | None:
     """In a worker of a DataLoader: which one. Elsewhere None."""
-    return _here.get()
+    return _worker_info.get()
 
 
 class Job(NamedTuple):
@@ -85,25 +85,25 @@ class Answer(NamedTuple):
 
 
 class Worker:
-    """Fetches batches in this thread of this process, which is its own; so is what the job holds (see own_job)."""
+    """Fetches batches in a thread or process of its own, of a job that no other worker uses (see thread_job)."""
 
     def __init__(self, job: Job, number: int, rng: ThreadStreams | None) -> None:
         modes.recording = job.recording
         seed = job.base_seed + number
         kind = "process" if rng is None else "thread"
-        self.where = f"in DataLoader worker {kind} {number}"
+        self.location = f"in DataLoader worker {kind} {number}"
         self.recipe = job.recipe
         self.dataset = job.dataset
         self.streams = shared_streams() if rng is None else {
             "default": rng.torch_generator, "own random": rng.random_generator, "own numpy": rng.numpy_generator}
         self.failed: Failure | None = None
-        _here.set(WorkerInfo(number, job.num_workers, seed, self.dataset, rng,
+        _worker_info.set(WorkerInfo(number, job.num_workers, seed, self.dataset, rng,
                              "multiprocessing" if rng is None else "thread"))
         try:
             if job.init_fn is not None:
                 job.init_fn(number)
         except Exception as error:
-            self.failed = Failure.caught(error, self.where)
+            self.failed = Failure.caught(error, self.location)
 
     def begin(self, saved: dict[str, Any] | None) -> None:
         """Begin a pass, or go on with the one that `saved` (a state from an Answer) comes from."""
@@ -119,7 +119,7 @@ class Worker:
             else:
                 self.replay(saved)
         except Exception as error:
-            self.failed = Failure.caught(error, self.where)
+            self.failed = Failure.caught(error, self.location)
 
     def replay(self, saved: dict[str, Any]) -> None:
         """Bring a stream that cannot save where it stands there by reading it again."""
@@ -139,7 +139,7 @@ class Worker:
         except StopIteration:
             ended = True
         except Exception as error:
-            failure = Failure.caught(error, self.where)
+            failure = Failure.caught(error, self.location)
         self.done += 1
         return Answer(value, failure, ended, self.state())
 
@@ -161,7 +161,7 @@ class Crew:
         common: Any = SimpleQueue()
         self.inboxes: list[Any] = [SimpleQueue() for _ in numbers]
         self.outboxes: list[Any] = [SimpleQueue() if in_order else common for _ in numbers]
-        self.jobs = [own_job(job) if self.shares_memory else job for _ in numbers]      # before the caller goes on
+        self.jobs = [thread_job(job) if self.shares_memory else job for _ in numbers]      # before the caller goes on
         self.threads = [threading.Thread(target=self.serve, args=(i,), name=f"DataLoader worker {i}", daemon=True)
                         for i in numbers]
         for thread in self.threads:
@@ -181,15 +181,15 @@ class Crew:
                 else:
                     self.outboxes[number].put((number, worker.answer(content)))
         except BaseException as error:          # SystemExit, say: this worker will not answer any more
-            self.mourn(number, f"DataLoader worker thread {number} exited unexpectedly: {error!r}", error)
+            self.report_lost(number, f"DataLoader worker thread {number} exited unexpectedly: {error!r}", error)
 
     def next_message(self, number: int) -> Any:
         """The next message to a worker; None when it should end."""
         message = self.inboxes[number].get()
         return None if self.stopping.is_set() else message
 
-    def mourn(self, number: int, text: str, error: BaseException | None = None) -> None:
-        """Answer for a worker that cannot any more, until the crew is stopped."""
+    def report_lost(self, number: int, text: str, error: BaseException | None = None) -> None:
+        """Answer every task of a worker that has ended with this failure, until the crew is stopped."""
         answer = Answer(failure=Failure(LostWorker, text, error))
         self.outboxes[number].put((number, answer))
         while self.next_message(number) is not None:
@@ -203,7 +203,7 @@ class Crew:
         self.join(GRACE)
 
     def dismiss(self) -> None:
-        """Tell all workers that nothing more is wanted."""
+        """Send every worker the message to end."""
         self.stopping.set()
         for inbox in self.inboxes:
             inbox.put(None)
@@ -221,15 +221,16 @@ class LostWorker(RuntimeError):
     """A worker that is gone: the loader stops its crew and raises a RuntimeError."""
 
 
-def own_job(job: Job) -> Job:
-    """A worker thread's own dataset, and collate_fn and worker_init_fn that mean that one; a process has its own anyway."""
+def thread_job(job: Job) -> Job:
+    """A job with a copy of the dataset for one worker thread, and a collate_fn and worker_init_fn that refer to that
+    copy."""
     twins: dict[int, Any] = {}
-    dataset = _twin(job.dataset, twins) if _is_plain(job.dataset) else own_copy(job.dataset, twins)
-    return job._replace(dataset=dataset, init_fn=own_function(job.init_fn, twins),
-                        recipe=job.recipe._replace(collate_fn=own_function(job.recipe.collate_fn, twins)))
+    dataset = _twin(job.dataset, twins) if _is_plain(job.dataset) else thread_copy(job.dataset, twins)
+    return job._replace(dataset=dataset, init_fn=thread_function(job.init_fn, twins),
+                        recipe=job.recipe._replace(collate_fn=thread_function(job.recipe.collate_fn, twins)))
 
 
-def own_copy(value: Any, twins: dict[int, Any]) -> Any:
+def thread_copy(value: Any, twins: dict[int, Any]) -> Any:
     """A worker thread's copy of a dataset: it may set attributes; what they refer to is shared by all threads.
 
     Datasets and random streams found inside datasets are copied too, as each worker process would have its own. twins: the
@@ -243,8 +244,8 @@ def own_copy(value: Any, twins: dict[int, Any]) -> Any:
         return _twin(value, twins)
     first = next(iter(value.values() if isinstance(value, dict) else value), None) if type(value) in HOLDERS else None
     if isinstance(first, (Dataset, *KINDS)):
-        return {key: own_copy(part, twins) for key, part in value.items()} if isinstance(value, dict) \
-            else type(value)(own_copy(part, twins) for part in value)
+        return {key: thread_copy(part, twins) for key, part in value.items()} if isinstance(value, dict) \
+            else type(value)(thread_copy(part, twins) for part in value)
     return value
 
 
@@ -258,7 +259,7 @@ def _twin(value: Any, twins: dict[int, Any]) -> Any:
         return twins.setdefault(id(value), value)
     twins[id(value)] = twin
     for name, part in list(getattr(twin, "__dict__", {}).items()):
-        twin.__dict__[name] = own_copy(part, twins)
+        twin.__dict__[name] = thread_copy(part, twins)
     return twin
 
 
@@ -268,21 +269,21 @@ def _is_plain(value: Any) -> bool:
         value, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Tensor))
 
 
-def own_function(function: Any, twins: dict[int, Any]) -> Callable[..., Any]:
+def thread_function(function: Any, twins: dict[int, Any]) -> Callable[..., Any]:
     """A function that a worker thread calls, on that thread's copies where it is a method, a partial or a closure of
     originals. What it reaches by global names is shared: get_worker_info().dataset is the worker's own.
     """
     if isinstance(function, types.MethodType) and _is_plain(function.__self__):
         return types.MethodType(function.__func__, _twin(function.__self__, twins))
     if isinstance(function, functools.partial):
-        return functools.partial(own_function(function.func, twins), *[own_copy(a, twins) for a in function.args],
-                                 **{key: own_copy(a, twins) for key, a in function.keywords.items()})
+        return functools.partial(thread_function(function.func, twins), *[thread_copy(a, twins) for a in function.args],
+                                 **{key: thread_copy(a, twins) for key, a in function.keywords.items()})
     if isinstance(function, types.FunctionType):
-        return _own_closure(function, twins)
+        return _thread_closure(function, twins)
     return _twin(function, twins) if _is_plain(function) else function
 
 
-def _own_closure(function: types.FunctionType, twins: dict[int, Any]) -> types.FunctionType:
+def _thread_closure(function: types.FunctionType, twins: dict[int, Any]) -> types.FunctionType:
     """The function with this thread's copies of what it closes over and has as default values."""
     cells = []
     for cell in function.__closure__ or ():
@@ -290,14 +291,14 @@ def _own_closure(function: types.FunctionType, twins: dict[int, Any]) -> types.F
             cells.append((cell, cell.cell_contents))
         except ValueError:                          # not assigned yet
             cells.append((cell, None))
-    held = [own_function(value, twins) if isinstance(value, types.MethodType) else own_copy(value, twins)
+    contents = [thread_function(value, twins) if isinstance(value, types.MethodType) else thread_copy(value, twins)
             for _, value in cells]
-    defaults = tuple([own_copy(value, twins) for value in function.__defaults__ or ()])
-    if all(a is b for a, (_, b) in zip(held, cells, strict=True)) and all(
+    defaults = tuple([thread_copy(value, twins) for value in function.__defaults__ or ()])
+    if all(a is b for a, (_, b) in zip(contents, cells, strict=True)) and all(
             a is b for a, b in zip(defaults, function.__defaults__ or (), strict=True)):
         return function
     twin = types.FunctionType(function.__code__, function.__globals__, function.__name__, defaults or None, tuple(
-        [cell if value is before else types.CellType(value) for value, (cell, before) in zip(held, cells, strict=True)]))
+        [cell if value is before else types.CellType(value) for value, (cell, before) in zip(contents, cells, strict=True)]))
     twin.__kwdefaults__ = function.__kwdefaults__
     twin.__dict__.update(function.__dict__)
     return twin

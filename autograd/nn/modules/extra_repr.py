@@ -1,4 +1,4 @@
-"""What repr() of a module shows of its arguments."""
+"""The text between the parentheses of a module's repr(): attributes as "name=value"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from ...nn.module import Module
 
 
-def shown(module: Module, names: str, inplace: bool = False) -> str:
+def format_attributes(module: Module, names: str, inplace: bool = False) -> str:
     """"name=value" for each attribute in `names`, joined by commas; inplace=True is added only if it is set."""
     parts = [f"{name}={getattr(module, name)}" for name in names.split()]
     return ", ".join([*parts, "inplace=True"] if inplace else parts)
