@@ -91,7 +91,7 @@ def undifferentiable(name: str) -> Callable[[Any], NoReturn]:
     return rule
 
 
-def both_arrays(a: Array | Number, b: Array | Number) -> tuple[Any, Any]:
+def as_arrays(a: Array | Number, b: Array | Number) -> tuple[Any, Any]:
     """Two operands of a forward as arrays of one dtype; TypeError if both are Python numbers."""
     if not isinstance(a, ARRAYS) and not isinstance(b, ARRAYS):
         raise TypeError(f"one operand must be a Tensor; {a!r} and {b!r} are Python numbers")

@@ -1,6 +1,6 @@
 """Binds the operations to Tensor: operators, methods, in-place forms, backward().
 
-A family of operations is imported when one of its methods is first looked at; see FAMILIES in ops/__init__.py.
+A family of operations is imported on the first access to one of its methods; see FAMILIES in ops/__init__.py.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from ..ops import index, methods, shape
 from ..ops.linalg import matmul
 from ..ops.pointwise import arithmetic, comparison, complex, logic, powers, sign
 from ..ops.pointwise.cast import cast
-from . import conversion as attributes
-from . import inplace, numpy_protocol, printing
+from . import conversion, inplace, numpy_protocol, printing
 from .tensor_types import construct, new
 
 
@@ -59,8 +58,8 @@ def iterate(self: Tensor) -> Iterator[Tensor]:
     return iter(shape.unbind(self, 0))
 
 
-class Later:
-    """A method whose family of operations is not imported yet. The first look at it binds the whole family."""
+class LazyMethod:
+    """A method whose family of operations is not imported yet. The first access binds the whole family."""
 
     __slots__ = ("family", "name")
 
@@ -73,29 +72,29 @@ class Later:
 
 
 def bind_family(name: str) -> None:
-    """Set the methods of one family on Tensor, but for those that somebody has replaced."""
+    """Set the methods of one family on Tensor, except those that have been replaced by others."""
     family = import_module(f"...ops.{name}", __name__)
     forms = {name: getattr(family, f"{name}_method", None) or getattr(family, name)
              for name in (*family.METHODS, *getattr(family, "IN_PLACE", ()))}
     table = {name: forms[name] for name in family.METHODS}
     table.update({name + "_": inplace.in_place(forms[name], name + "_") for name in getattr(family, "IN_PLACE", ())})
     for name, value in table.items():
-        if type(vars(Tensor).get(name)) is Later:
+        if type(vars(Tensor).get(name)) is LazyMethod:
             setattr(Tensor, name, value)
 
 
 def bind() -> None:
-    """Set all of it on Tensor."""
+    """Set all operators, methods and properties on Tensor."""
     table: dict[str, Any] = {**OPERATORS, "backward": backward_method, "__init__": construct, "new": new,
                              "__iter__": iterate}
-    for source in (attributes, printing, numpy_protocol):
+    for source in (conversion, printing, numpy_protocol):
         table.update(source.METHODS)
-    table.update({name: Later(family, name) for name, family in methods().items()})
+    table.update({name: LazyMethod(family, name) for name, family in methods().items()})
     table.update({name + "_": inplace.reshaping(getattr(family, name), name + "_") for name, family in RESHAPING.items()})
     table.update({name: getattr(inplace, name) for name in inplace.METHODS})
     table.update(cpu=lambda self: self, type_as=lambda self, other: cast(self, other.dtype))
     properties: dict[str, Any] = {name: getattr(shape, name) for name in shape.PROPERTIES}
-    properties.update(attributes.PROPERTIES)
+    properties.update(conversion.PROPERTIES)
     table.update({name: property(function) for name, function in properties.items()})
     table.update({part.__name__: property(part, inplace.writer(part)) for part in (complex.real, complex.imag)})
     for name, value in table.items():

@@ -1,4 +1,4 @@
-"""What a tensor says of itself (device, layout, strides, memory) and its conversions: to(), type(), float() and so on."""
+"""Tensor's queries (device, layout, strides, memory) and conversions: to(), type(), float() and the other casts."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from ..ops.shape import clone, flip, wrap_dim
 from ..ops.shape.copies import layout_of, to_copy
 from .tensor_types import TYPES, TensorType
 
-# --- where and how it lies in memory -----------------------------------------------------------------------------------
+# --- memory layout -----------------------------------------------------------------------------------------------------
 
 
 def stride(self: Tensor, dim: int | None = None) -> Any:
-    """How many elements one step along each dimension, or along `dim`, moves on in memory."""
+    """The strides in elements: how far apart neighbours along each dimension, or along `dim`, are in memory."""
     array = self.array
     if array.size == 0 and array.base is None:       # NumPy gives empty arrays other strides than PyTorch
         steps, step = [], 1
@@ -58,7 +58,7 @@ def storage_offset(self: Tensor) -> int:
 
 
 def is_contiguous(self: Tensor, memory_format: MemoryFormat | None = contiguous_format) -> bool:
-    """Whether the elements lie in memory one after the other, in the order of `memory_format`."""
+    """Whether the elements are contiguous in memory, in the order of `memory_format`."""
     check_format(memory_format)
     array = self.array
     if memory_format is channels_last or memory_format is channels_last_3d:
@@ -119,7 +119,7 @@ def dim_order(self: Tensor) -> tuple[int, ...]:
     return tuple(sorted(range(self.array.ndim), key=lambda d: -strides[d]))
 
 
-def itself(self: Tensor, *args: Any) -> Tensor:
+def identity(self: Tensor, *args: Any) -> Tensor:
     """The tensor itself: it is dense, and conjugates and negatives are computed at once."""
     return self
 
@@ -150,7 +150,7 @@ def dlpack(self: Tensor, *, stream: Any = None, max_version: Sequence[int] | Non
     """The memory as a DLPack capsule, for other libraries; refused where a gradient would be lost."""
     if self.tracked:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    shared_counter(self)                             # whoever has the memory keeps it: see ops/shape/views.py
+    shared_counter(self)                             # the consumer keeps a reference to it: see ops/shape/views.py
     given = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
     return self.array.__dlpack__(stream=stream, **{k: v for k, v in given.items() if v is not None})
 
@@ -171,7 +171,7 @@ def to(self: Tensor, *args: Any, dtype: DTypeLike = None, device: DeviceLike = N
     rest: tuple[Any, ...] = args[1:]
     if args and isinstance(args[0], Tensor):
         dtype = args[0].dtype
-    elif args and (args[0] is None or _is_place(args[0])):
+    elif args and (args[0] is None or _is_device(args[0])):
         device = args[0]
         if rest and not isinstance(rest[0], bool):
             dtype, rest = rest[0], rest[1:]
@@ -185,12 +185,12 @@ def to(self: Tensor, *args: Any, dtype: DTypeLike = None, device: DeviceLike = N
     return converted(self, self.dtype if dtype is None else dtypes.known(dtype), copy, memory_format)
 
 
-def _is_place(arg: Any) -> bool:
+def _is_device(arg: Any) -> bool:
     return isinstance(arg, (str, device)) or (isinstance(arg, int) and not isinstance(arg, bool))
 
 
 def converted(x: Tensor, dtype: np.dtype[Any], copy: bool, memory_format: MemoryFormat | None) -> Tensor:
-    """x as dtype in a memory format; x itself if it is so already, unless `copy`."""
+    """x converted to a dtype and a memory format; x itself if it has both, unless `copy`."""
     out = x
     if x.array.dtype != dtype:
         out = Cast.apply(x, dtype=dtype)
@@ -243,7 +243,8 @@ METHODS = {
     "element_size": element_size, "nelement": nelement, "ndimension": ndimension, "get_device": get_device,
     "_is_view": lambda self: self.base is not None, "is_pinned": is_pinned, "is_shared": is_shared,
     "untyped_storage": untyped_storage, "dense_dim": dense_dim,
-    "sparse_dim": sparse_dim, "dim_order": dim_order, "to_dense": itself, "resolve_conj": itself, "resolve_neg": itself,
+    "sparse_dim": sparse_dim, "dim_order": dim_order, "to_dense": identity, "resolve_conj": identity,
+    "resolve_neg": identity,
     "__reversed__": lambda self: flip(self, 0) if self.array.ndim else self, "__dlpack__": dlpack,
     "__dlpack_device__": dlpack_device, "__complex__": lambda self: complex(self.item()),
 }

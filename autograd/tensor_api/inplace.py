@@ -1,5 +1,5 @@
-"""In-place operations: the new value is computed as a new tensor and written into the old memory; views.py moves the
-graph on.
+"""In-place operations: the result is computed as a new tensor and written into the old memory; core/views.py rebases the
+graph of the tensor and its views.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from ..core.tensor import Tensor, result
 from ..core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ..core.views import check_writable, overlaps, take_over, written
 from ..ops.creation.arguments import storable
-from ..ops.index import IndexPut, assign, demand_one_dtype, index_fill, index_put, is_basic, masked_fill
-from ..ops.index import getitem as look
+from ..ops.index import IndexPut, assign, demand_one_dtype, getitem, index_fill, index_put, is_basic, masked_fill
 from ..ops.pointwise.cast import cast
 from ..ops.pointwise.logic import logical_not
 from ..ops.shape import expand, reshape, tril, triu
@@ -49,7 +48,7 @@ class Written(Operation, name="Copy"):
 
 
 def write(x: Tensor, value: Tensor, name: str, old: Tensor | None = None, passing: bool = False) -> Tensor:
-    """Put `value` into x's memory; x goes on from where value comes from. `old` stands for x as it was."""
+    """Write `value` into x's memory, and make x a result of what computed it. `old` represents x before the write."""
     if value.array.shape != x.array.shape:
         raise RuntimeError(f"{name}: output with shape {list(x.shape)} doesn't match the broadcast shape "
                            f"{list(value.shape)}")
@@ -84,10 +83,10 @@ def in_place(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
         check_writable(self, 0)
         if not (self.tracked & modes.recording or any(isinstance(a, Tensor) and a.tracked for a in args)):
             return write(self, computed(operation, self, args, kwargs, name), name)
-        old = stand_in(self)
+        old = before_write(self)
         value = computed(operation, old, args, kwargs, name)
         if old.counter is not None:                  # views of the old memory were made on the way: look at a copy
-            old = stand_in(self)
+            old = before_write(self)
             old.array = self.array.copy()
             value = computed(operation, old, args, kwargs, name)
             return write(self, value, name, old)
@@ -103,7 +102,7 @@ def in_place(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     return method
 
 
-def stand_in(x: Tensor) -> Tensor:
+def before_write(x: Tensor) -> Tensor:
     """x as it is before a write: the same memory (a copy where hooks take what is saved: they may keep it) and origin,
     nobody's view.
     """
@@ -113,7 +112,7 @@ def stand_in(x: Tensor) -> Tensor:
 
 
 def computed(operation: Callable[..., Any], x: Tensor, args: Any, kwargs: dict[str, Any], name: str) -> Tensor:
-    """What the operation makes of x; TypeError if it does not take the arguments."""
+    """The result of the operation on x. TypeError if it does not take the arguments."""
     with suspended() if casting.used else nullcontext():  # autocast leaves writes as they are
         value = operation(x, *args, **kwargs)
     if value is NotImplemented:
@@ -121,38 +120,38 @@ def computed(operation: Callable[..., Any], x: Tensor, args: Any, kwargs: dict[s
     return value                                     # type: ignore[no-any-return]
 
 
-def once(x: Tensor) -> Tensor:
-    """A view of x that shows each element once: the first place along every dimension of stride 0."""
-    look_at = tuple([slice(0, 1) if stride == 0 and n > 1 else slice(None)
+def first_occurrence(x: Tensor) -> Tensor:
+    """A view of x with each element once: index 0 along every dimension of stride 0."""
+    first = tuple([slice(0, 1) if stride == 0 and n > 1 else slice(None)
                      for stride, n in zip(x.array.strides, x.array.shape, strict=True)])
-    out: Tensor = look(x, look_at)
+    out: Tensor = getitem(x, first)
     return out
 
 
 def repeated_dims(x: Tensor) -> list[int]:
-    """The dimensions along which x shows the same elements again and again."""
+    """The dimensions of stride 0, along which x repeats its elements."""
     return [d for d, (stride, n) in enumerate(zip(x.array.strides, x.array.shape, strict=True)) if stride == 0 and n > 1]
 
 
 def fill_where(x: Tensor, mask: Tensor, value: TensorOrNumber) -> Tensor:
-    """Write `value` to each element that the mask chooses at one or more of the places where x shows it."""
+    """Write `value` to each element that the mask selects at one or more of its positions in x."""
     if mask.shape != x.shape:
         raise RuntimeError(f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(mask.shape)}")
     check_writable(x, value.tracked if isinstance(value, Tensor) else 0, whole=False)
     for d in repeated_dims(x):
         mask = mask.any(d, True)                     # type: ignore[attr-defined]
-    once(x).masked_fill_(mask, value)                # type: ignore[attr-defined]
+    first_occurrence(x).masked_fill_(mask, value)                # type: ignore[attr-defined]
     return x
 
 
-def nowhere(x: Tensor) -> Tensor:
-    """A mask of x's shape that chooses nothing."""
+def empty_mask(x: Tensor) -> Tensor:
+    """A mask of x's shape that selects no element."""
     return result(np.zeros(x.array.shape, np.bool_))
 
 
 def repeated_masked_fill(self: Tensor, mask: Tensor, value: TensorOrNumber) -> Tensor:
     """masked_fill_ of a tensor that shows elements several times."""
-    return fill_where(self, masked_fill(nowhere(self), mask, True), value)
+    return fill_where(self, masked_fill(empty_mask(self), mask, True), value)
 
 
 def repeated_index_fill(self: Tensor, dim: int, index: Tensor, value: TensorOrNumber) -> Tensor:
@@ -160,17 +159,17 @@ def repeated_index_fill(self: Tensor, dim: int, index: Tensor, value: TensorOrNu
     if isinstance(value, Tensor) and value.ndim:
         raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} "
                            "dimension(s).")
-    return fill_where(self, index_fill(nowhere(self), dim, index, True), value)
+    return fill_where(self, index_fill(empty_mask(self), dim, index, True), value)
 
 
 def repeated_tril(self: Tensor, diagonal: int = 0) -> Tensor:
     """tril_ of a tensor that shows elements several times."""
-    return fill_where(self, logical_not(tril(logical_not(nowhere(self)), diagonal)), 0)
+    return fill_where(self, logical_not(tril(logical_not(empty_mask(self)), diagonal)), 0)
 
 
 def repeated_triu(self: Tensor, diagonal: int = 0) -> Tensor:
     """triu_ of a tensor that shows elements several times."""
-    return fill_where(self, logical_not(triu(logical_not(nowhere(self)), diagonal)), 0)
+    return fill_where(self, logical_not(triu(logical_not(empty_mask(self)), diagonal)), 0)
 
 
 def repeated_conj_physical(self: Tensor) -> Tensor:
@@ -183,17 +182,17 @@ def repeated_index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, 
     """index_put_ of a tensor that shows elements several times."""
     added = index_put(result(np.zeros(self.array.shape, self.array.dtype)), indices, values, accumulate)
     if not accumulate:
-        put_repeated(self, tuple(indices), values)
+        assign_repeated(self, tuple(indices), values)
         return self
     check_writable(self, values.tracked, whole=False)
-    once(self).add_(added.sum(repeated_dims(self), keepdim=True))  # type: ignore[attr-defined]
+    first_occurrence(self).add_(added.sum(repeated_dims(self), keepdim=True))  # type: ignore[attr-defined]
     return self
 
 
-def put_repeated(x: Tensor, index: Any, value: TensorOrNumber) -> None:
+def assign_repeated(x: Tensor, index: Any, value: TensorOrNumber) -> None:
     """x[index] = value, where x shows elements several times: of what is written to one element, the last stays.
 
-    Which value that is, an assignment of the values' numbers finds out; the values go by way of once(x).
+    An assignment of the values' numbers finds out which value that is; the values are written to first_occurrence(x).
     """
     kind = modes.recording & (x.tracked | (value.tracked if isinstance(value, Tensor) else 0))
     if isinstance(value, Tensor) and value.array.dtype != x.array.dtype:
@@ -207,11 +206,11 @@ def put_repeated(x: Tensor, index: Any, value: TensorOrNumber) -> None:
         return
     side_effect("an assignment with gradients to a tensor that shows elements several times")
     value = cast(value if isinstance(value, Tensor) else result(np.asarray(value)), x.array.dtype)
-    part = once(x)
+    part = first_occurrence(x)
     last = np.full(part.array.shape, -1)
     strides = [0 if n != m else s for n, m, s in zip(x.shape, part.shape, last.strides, strict=True)]
     wide = np.ndarray(x.array.shape, last.dtype, last, 0, strides)
-    shape = look(result(wide), index).shape
+    shape = getitem(result(wide), index).shape
     while value.ndim > len(shape) and value.shape[0] == 1:
         value = value[0]
     assign(wide, index, np.arange(math.prod(shape)).reshape(shape))
@@ -233,13 +232,13 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
     if not isinstance(value, Tensor):
         value = storable(value, x.array.dtype)
     if not basic and index is not True and overlaps(x.array):   # x[True] = value is a copy_ to all of x
-        put_repeated(x, index, value)
+        assign_repeated(x, index, value)
         return
     if not basic and isinstance(value, Tensor) and value.array.dtype != x.array.dtype:
         demand_one_dtype(x.array, index, value.array)
     check_writable(x, kind, whole=not basic)
     if basic and (kind or 0 in x.array.strides):
-        _copy(look(x, index), value, True)
+        _copy(getitem(x, index), value, True)
     elif not kind:
         source = value.array if isinstance(value, Tensor) else value
         value_written(x.array, source, index)
@@ -247,7 +246,7 @@ def setitem(x: Tensor, index: Any, value: Any) -> None:
         written(x, None)
     else:
         value = value if isinstance(value, Tensor) else np.asarray(value, x.array.dtype)
-        write(x, IndexPut.apply(stand_in(x), value, index=index), "index assignment")
+        write(x, IndexPut.apply(before_write(x), value, index=index), "index assignment")
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -271,7 +270,7 @@ def _copy(self: Tensor, src: Any, passing: bool) -> Tensor:
         np.copyto(self.array, source.array)
         written(self, None)
         return self
-    return write(self, source if only_base(self) else Written.apply(stand_in(self), source), "copy_", None, passing)
+    return write(self, source if only_base(self) else Written.apply(before_write(self), source), "copy_", None, passing)
 
 
 def writer(part: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Any], None]:
@@ -291,7 +290,7 @@ def fill_(self: Tensor, value: TensorOrNumber | None) -> Tensor:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     if not isinstance(value, Tensor) and overlaps(self.array):
         check_writable(self, 0, whole=False)
-        copy_(once(self), value)
+        copy_(first_occurrence(self), value)
         return self
     return copy_(self, value)
 
@@ -306,7 +305,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
         raise RuntimeError("fill_diagonal_: dimensions must be larger than 1")
     if self.ndim > 2 and len(set(self.shape)) > 1:
         raise RuntimeError(f"fill_diagonal_: all dimensions of input must be of equal length, not {list(self.shape)}")
-    mask = nowhere(self)
+    mask = empty_mask(self)
     if self.array.size:
         np.fill_diagonal(mask.array, True, wrap)
     return self.masked_fill_(mask, fill_value)       # type: ignore[attr-defined,no-any-return]
@@ -318,21 +317,21 @@ def zero_(self: Tensor) -> Tensor:
 
 
 def reshaping(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
-    """The in-place form of an operation that only looks at the memory in another way: x.squeeze_()."""
+    """The in-place form of an operation that returns a view, such as x.squeeze_()."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         check_writable(self, 0, whole=False)
-        old = stand_in(self)
-        looked = operation(old, *args, **kwargs)
-        if not np.shares_memory(looked.array, self.array) and self.array.size:
+        old = before_write(self)
+        viewed = operation(old, *args, **kwargs)
+        if not np.shares_memory(viewed.array, self.array) and self.array.size:
             raise RuntimeError(f"{name}: the result would need other memory")
         if self.base is not None:
-            self.array = looked.array
+            self.array = viewed.array
         else:
             counter = shared_counter(self)
-            self.array = looked.array
+            self.array = viewed.array
             counter.value += 1
-        take_over(self, looked)
+        take_over(self, viewed)
         return self
 
     method.__name__ = method.__qualname__ = name
@@ -350,8 +349,8 @@ def resize_(self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None
         array = self.array.reshape(-1)[:count]
     else:
         array = np.empty(count, self.array.dtype)
-        kept = min(count, self.array.size)
-        array[:kept] = self.array.reshape(-1)[:kept]
+        count_kept = min(count, self.array.size)
+        array[:count_kept] = self.array.reshape(-1)[:count_kept]
     self.array = array.reshape(shape)
     shared_counter(self).value += 1
     return self
@@ -363,7 +362,7 @@ def resize_as_(self: Tensor, the_template: Tensor, memory_format: MemoryFormat |
 
 
 def detach_(self: Tensor) -> Tensor:
-    """Cut this tensor off from its graph. Returns self."""
+    """Detach this tensor from its graph, in place. Returns self."""
     if self.base is not None and not modes.inference:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
     self.edge, self.dual, self.collects = None, None, False

@@ -46,19 +46,19 @@ def tensors(arrays: Any) -> list[Any]:
 # --- with code of their own ------------------------------------------------------------------------------------------
 
 def reshape(a: Any, shape: Any, order: str = "C") -> Any:
-    """In C order."""
+    """numpy.reshape, in C order only."""
     if order != "C":
         raise TypeError(f"numpy.reshape on Tensors: argument order={order!r} is not supported")
     return ag.reshape(a, shape)
 
 
 def transpose(a: Any, axes: Any = None) -> Any:
-    """All dimensions the other way round unless told."""
+    """numpy.transpose: permute, by default to the reverse order."""
     return ag.permute(a, tuple(reversed(range(a.ndim))) if axes is None else tuple(axes))
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Equal parts, or cut before the given indices."""
+    """numpy.split: into equal parts, or before the given indices."""
     size = ary.shape[axis]
     if isinstance(indices_or_sections, (int, np.integer)):
         if size % indices_or_sections:
@@ -69,7 +69,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def where(condition: Any, *xy: Any) -> Any:
-    """A choice of two, or the indices of what holds."""
+    """numpy.where: selection of two, or with the condition alone the indices where it holds."""
     if not xy:
         return ag.nonzero(condition, as_tuple=True)
     condition = result(np.asarray(condition)) if not isinstance(condition, Tensor) else condition
@@ -77,7 +77,7 @@ def where(condition: Any, *xy: Any) -> Any:
 
 
 def dot(a: Any, b: Any) -> Any:
-    """Of numbers, vectors and matrices; the product over the last dimension of a and the last but one of b."""
+    """numpy.dot of numbers, vectors and matrices: over the last dimension of a and the last but one of b."""
     if a.ndim == 0 or b.ndim == 0:
         return a * b
     if b.ndim > 2:
@@ -86,12 +86,12 @@ def dot(a: Any, b: Any) -> Any:
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
-    """Under the old names of the limits and the new."""
+    """numpy.clip, with the limits under either of their names."""
     return ag.clamp(a, a_min if min is None else min, a_max if max is None else max)
 
 
 def prod(a: Any, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
-    """Of all elements, or along one axis."""
+    """numpy.prod of all elements, or along one axis."""
     if axis is None and not keepdims:
         return ag.prod(a, dtype=dtype)
     if not isinstance(axis, int):
@@ -112,7 +112,7 @@ def close(name: str) -> Callable[..., Any]:
 
 
 def same(name: str) -> Callable[..., Any]:
-    """Ours of the same name and arguments, all by position."""
+    """autograd's function of the same name and arguments, all by position."""
     return lambda *args: operations.named(name, f"numpy.{name}")(*args)
 
 

@@ -1,6 +1,6 @@
 """NumPy's functions on Tensors: np.exp(t), np.add(array, t), np.concatenate([t, u]) are recorded as ours are.
 
-A function with a counterpart here is answered by it, with NumPy's arguments under our names; results are Tensors. All
+A function with a counterpart in autograd calls that, with NumPy's arguments under PyTorch's names, and returns Tensors. All
 other functions, and arguments that the counterpart does not have, are a TypeError that names them.
 """
 
@@ -26,16 +26,16 @@ UFUNCS = {
 REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin", "logical_and": "all",
               "logical_or": "any"}
 
-# Functions that only look at a Tensor and return what NumPy returns: at its form, or (refused where it is tracked) values.
-FORMS = {"can_cast", "iscomplexobj", "isrealobj", "may_share_memory", "ndim", "result_type", "shape", "shares_memory",
-         "size"}
-LOOKS = {"array2string", "array_equal", "array_equiv", "array_repr", "array_str", "digitize", "histogram", "histogram2d",
-         "histogram_bin_edges", "median", "nanpercentile", "nanquantile", "percentile", "quantile", "save", "savetxt",
-         "savez", "savez_compressed"}
+# Functions that return what NumPy returns: they read only shape and dtype, or values (refused where a tensor is tracked).
+SHAPE_FUNCTIONS = {"can_cast", "iscomplexobj", "isrealobj", "may_share_memory", "ndim", "result_type", "shape",
+                   "shares_memory", "size"}
+VALUE_FUNCTIONS = {"array2string", "array_equal", "array_equiv", "array_repr", "array_str", "digitize", "histogram",
+                   "histogram2d", "histogram_bin_edges", "median", "nanpercentile", "nanquantile", "percentile",
+                   "quantile", "save", "savetxt", "savez", "savez_compressed"}
 
 
 def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: Any, **settings: Any) -> Tensor:
-    """np.add(x, y) and the like; np.add.reduce(x, axis) and few others."""
+    """A ufunc on Tensors: np.add(x, y); of the ufuncs in REDUCTIONS also np.add.reduce(x, axis)."""
     out = settings.pop("out", None)
     if out is not None and not any(isinstance(o, Tensor) for o in out):      # array += tensor
         arrays = [plain(x, False) for x in inputs]
@@ -53,7 +53,7 @@ def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: A
 
 
 def reduced(name: str, x: Any, axis: Any = 0, *, keepdims: bool = False, **settings: Any) -> Any:
-    """A ufunc's reduce()."""
+    """ufunc.reduce(x, axis), for the ufuncs in REDUCTIONS."""
     if settings:
         raise TypeError(f"numpy.{name}.reduce on Tensors: argument {', '.join(map(repr, settings))} is not supported")
     call = operations.named(REDUCTIONS[name], f"numpy.{name}.reduce")
@@ -67,13 +67,13 @@ def reduced(name: str, x: Any, axis: Any = 0, *, keepdims: bool = False, **setti
 
 
 def array_function(self: Tensor, function: Any, types: Any, args: Sequence[Tensor], kwargs: dict[str, Any]) -> int:
-    """Every other public function of NumPy."""
+    """A public function of NumPy that is no ufunc."""
     module = function.__module__.removeprefix("numpy").lstrip(".")
     name = f"{module}.{function.__name__}" if module in ("linalg", "fft") else function.__name__
     if name in FUNCTIONS:
         return FUNCTIONS[name](*args, **kwargs)
-    if name in FORMS or name in LOOKS:
-        form = name in FORMS
+    if name in SHAPE_FUNCTIONS or name in VALUE_FUNCTIONS:
+        form = name in SHAPE_FUNCTIONS
         return function(*[plain(a, form) for a in args], **{k: plain(v, form) for k, v in kwargs.items()})
     raise TypeError(f"numpy.{name} is not supported on Tensors; use tensor.detach().numpy() for its values")
 

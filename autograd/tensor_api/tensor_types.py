@@ -1,4 +1,4 @@
-"""The older ways to make tensors: Tensor(2, 3), FloatTensor([1, 2]), Variable(x); and the names of types they go by."""
+"""PyTorch's older constructors, Tensor(2, 3) and FloatTensor([1, 2]), and the names of tensor types."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TensorType:
         if self.is_cuda:
             raise TypeError(f"type {self} not available: tensors live in the CPU's memory")
         check(device)
-        return result(legacy(data, self.dtype, strict=True))
+        return result(legacy_array(data, self.dtype, strict=True))
 
     def __instancecheck__(self, value: Tensor) -> bool:
         return isinstance(value, Tensor) and value.dtype == self.dtype and not self.is_cuda
@@ -43,8 +43,8 @@ class TensorType:
         return f"{self.__module__}.{self.__name__}"
 
 
-def legacy(data: tuple[Any, ...], dtype: np.dtype[Any], strict: bool = False) -> Array:
-    """The array that a constructor is asked for: memory of some sizes as it is found, values, or another tensor's memory.
+def legacy_array(data: tuple[Any, ...], dtype: np.dtype[Any], strict: bool = False) -> Array:
+    """The array for a constructor's arguments: uninitialised memory of some sizes, values, or another tensor's memory.
 
     strict: a tensor given must have the dtype.
     """
@@ -84,13 +84,13 @@ def construct(self: Tensor, *data: Any, device: DeviceLike = None) -> None:
         start(self, data[0].array)
         self.counter = shared_counter(data[0])
     else:
-        start(self, legacy(data, dtypes.default.dtype))
+        start(self, legacy_array(data, dtypes.default.dtype))
 
 
 def new(self: Tensor, *data: Any, device: DeviceLike = None) -> Tensor:
     """x.new(2, 3), x.new([1, 2]): what Tensor(...) makes, in this tensor's dtype."""
     check(device)
-    return result(legacy(data, self.dtype, strict=True))
+    return result(legacy_array(data, self.dtype, strict=True))
 
 
 TYPES: dict[str, np.dtype[Any]] = {

@@ -1,4 +1,4 @@
-"""Variable: the name that tensors had before they recorded by themselves, for scripts that still say it."""
+"""Variable: PyTorch's class of recorded tensors before 0.4, for scripts that still use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of whole functions: jacobian() and its kin, forward mode, and gradcheck, which compares with differences.
+"""Transforms of functions: jacobian() and the other derivatives, forward mode, and gradcheck, a check by finite differences.
 
 May import: base, core, ops. Read first: functional.py.
 """

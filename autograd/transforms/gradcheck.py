@@ -1,4 +1,4 @@
-"""Checks derivatives against differences: gradcheck for first ones, gradgradcheck for second ones."""
+"""gradcheck and gradgradcheck compare first and second derivatives with finite differences."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _floating(outputs: Tensor | Sequence[Tensor]) -> list[tuple[int, Tensor]]:
 
 
 def _differentiable(outputs: Tensor | Sequence[Tensor]) -> list[tuple[int, Tensor]]:
-    """Those that require grad."""
+    """The floating point or complex outputs that require grad, with their positions."""
     return [(number, y) for number, y in _floating(outputs) if y.requires_grad]
 
 
@@ -109,7 +109,7 @@ def _check(func: Callable[..., Any], inputs: Sequence[Tensor], sources: list[Ten
         _check_independent(func, inputs, sources, eps, atol)
         return
     rng = np.random.default_rng(0)
-    for number, (place, y) in enumerate(outputs):
+    for number, (output_nr, y) in enumerate(outputs):
         analytical = _fast_analytical if fast else _analytical
         numerical = _fast_numerical if fast else _numerical
         for position, x in enumerate(sources):
@@ -120,7 +120,7 @@ def _check(func: Callable[..., Any], inputs: Sequence[Tensor], sources: list[Ten
                 raise GradcheckError(f"Backward is not reentrant, i.e., running backward with same input and grad_output "
                                      f"multiple times gives different values, although analytical gradient matches "
                                      f"numerical gradient, for output {number} and input {position}")
-            n = numerical(func, inputs, x, place, eps, u, v)
+            n = numerical(func, inputs, x, output_nr, eps, u, v)
             if n is not None:                        # None: an input without elements
                 _compare(a, n, y, f"Jacobian mismatch for output {number} with respect to input {position}", atol, rtol)
         if dtypes:
@@ -144,11 +144,11 @@ def _check_forward(func: Callable[..., Any], inputs: Sequence[Tensor], sources: 
                 duals = [make_dual(y.detach(), result(_of(direction, x))) if y is x
                          else y.detach() if isinstance(y, Tensor) and y.requires_grad else y for y in inputs]
                 found = _as_tuple(func(*duals))
-                tangents = [unpack_dual(found[place]).tangent for place, _ in outputs]
+                tangents = [unpack_dual(found[output_nr]).tangent for output_nr, _ in outputs]
                 rows.append([_real(np.zeros(y.shape, y.dtype) if t is None else t.detach().array)
                              for t, (_, y) in zip(tangents, outputs, strict=True)])
-        for number, (place, y) in enumerate(outputs if rows else ()):      # none: an input without elements
-            n = _numerical(func, inputs, x, place, eps, None, None)
+        for number, (output_nr, y) in enumerate(outputs if rows else ()):      # none: an input without elements
+            n = _numerical(func, inputs, x, output_nr, eps, None, None)
             _compare(np.array([row[number] for row in rows]), n, y,
                      f"Jacobian computed with forward mode mismatch for output {number} with respect to input {position}",
                      atol, rtol)
@@ -156,9 +156,9 @@ def _check_forward(func: Callable[..., Any], inputs: Sequence[Tensor], sources: 
 
 def _check_independent(func: Any, inputs: Any, sources: list[Tensor], eps: float, atol: float) -> None:
     """No output requires grad: then no output may change with the inputs."""
-    for place, _ in _floating(func(*inputs)):
+    for output_nr, _ in _floating(func(*inputs)):
         for x in sources:
-            n = _numerical(func, inputs, x, place, eps, None, None)
+            n = _numerical(func, inputs, x, output_nr, eps, None, None)
             if n is not None and not np.allclose(n, 0, atol=atol):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
 
@@ -184,24 +184,25 @@ def _analytical(y: Tensor, x: Tensor, u: Array, v: Array) -> Array:
     return columns
 
 
-def _moved(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, place: int, change: Array) -> Tensor:
-    """A copy of the output at `place` with `change` added to x; x is restored. Recording is on: func may ask what
+def _perturbed_output(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, output_nr: int,
+                      change: Array) -> Tensor:
+    """A copy of output `output_nr` with `change` added to x; x is restored. Recording is on: func may ask what
     requires grad, or register hooks."""
     before = x.array.copy()
     np.copyto(x.array, before + change)
     try:
         with enable_grad():
-            found: Tensor = _as_tuple(func(*inputs))[place]
+            found: Tensor = _as_tuple(func(*inputs))[output_nr]
         return result(found.array.copy())            # the output may share x's memory
     finally:
         np.copyto(x.array, before)
 
 
-def _difference(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, place: int, eps: float,
+def _difference(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, output_nr: int, eps: float,
                 direction: Array) -> Array:
     """The central difference of an output along a direction of x, in coordinates."""
     step = _of(eps * direction, x)
-    ahead, behind = (_moved(func, inputs, x, place, s) for s in (step, -step))
+    ahead, behind = (_perturbed_output(func, inputs, x, output_nr, s) for s in (step, -step))
     for name in ("shape", "dtype"):
         one, other = getattr(ahead, name), getattr(behind, name)
         if one != other:
@@ -210,14 +211,14 @@ def _difference(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, p
     return (_real(ahead.array) - _real(behind.array)) / (2 * eps)
 
 
-def _numerical(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, place: int, eps: float, u: Array | None,
+def _numerical(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, output_nr: int, eps: float, u: Array | None,
                v: Array | None) -> Array | None:
-    """The same matrix by central differences; None for an input without elements."""
-    rows = [_difference(func, inputs, x, place, eps, direction) for direction in np.eye(_real(x.array).size)]
+    """The Jacobian by central differences, laid out as in _analytical(); None for an input without elements."""
+    rows = [_difference(func, inputs, x, output_nr, eps, direction) for direction in np.eye(_real(x.array).size)]
     return np.array(rows) if rows else None
 
 
-def _halves(u: Array, y: Tensor) -> list[Any]:
+def _weights_of_parts(u: Array, y: Tensor) -> list[Any]:
     """Weights of the coordinates of y: u, or for a complex y those of the real and those of the imaginary parts alone."""
     if y.dtype.kind != "c":
         return [u]
@@ -228,18 +229,18 @@ def _halves(u: Array, y: Tensor) -> list[Any]:
 def _fast_analytical(y: Tensor, x: Tensor, u: Array, v: Array) -> Array:
     """<v, (dy/dx)^T u> by one backward pass (two for a complex y)."""
     found = []
-    for half in _halves(u, y):
+    for half in _weights_of_parts(u, y):
         (g,) = grad(y, x, result(_of(half, y)), retain_graph=True, allow_unused=True)
         found.append(0.0 if g is None else np.dot(_real(g.detach().array), v))
     return np.array(found)
 
 
-def _fast_numerical(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, place: int, eps: float, u: Array,
+def _fast_numerical(func: Callable[..., Any], inputs: Sequence[Tensor], x: Tensor, output_nr: int, eps: float, u: Array,
                     v: Array) -> Array:
-    """The same numbers by one central difference along v."""
-    moved = _difference(func, inputs, x, place, eps, v)
-    y = _as_tuple(func(*inputs))[place]
-    return np.array([np.dot(half, moved) for half in _halves(u, y)])
+    """The numbers of _fast_analytical() by one central difference along v."""
+    moved = _difference(func, inputs, x, output_nr, eps, v)
+    y = _as_tuple(func(*inputs))[output_nr]
+    return np.array([np.dot(half, moved) for half in _weights_of_parts(u, y)])
 
 
 def gradgradcheck(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor], grad_outputs: Sequence[Tensor] | None = None,

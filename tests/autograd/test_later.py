@@ -11,7 +11,7 @@ import pytest
 
 import autograd as ag
 from autograd import ops
-from autograd.tensor_api.binding import Later
+from autograd.tensor_api.binding import LazyMethod
 
 # Each of these would cost a program of plain tensors 1 to 10 ms for nothing.
 HEAVY = ("autograd.nn", "autograd.optim", "autograd.utils", "autograd.serialization", "autograd.ops.linalg.svd", "autograd.ops.signal.fft",
@@ -47,7 +47,7 @@ def test_names_are_those_of_the_family(family):
             assert getattr(ag, name) is getattr(module, name)
     for name, home in ops.methods().items():
         if home == family:
-            assert callable(getattr(ag.Tensor, name)) and type(vars(ag.Tensor)[name]) is not Later
+            assert callable(getattr(ag.Tensor, name)) and type(vars(ag.Tensor)[name]) is not LazyMethod
 
 
 def test_import_of_what_every_tensor_needs_alone():
@@ -93,11 +93,11 @@ def test_a_replaced_method_stays():
     """Somebody replaces a method before its family is imported."""
     assert run("""
 import autograd as ag
-from autograd.tensor_api.binding import Later
+from autograd.tensor_api.binding import LazyMethod
 x = ag.eye(2)
-assert type(vars(ag.Tensor)["slogdet"]) is Later
+assert type(vars(ag.Tensor)["slogdet"]) is LazyMethod
 ag.Tensor.det = lambda self: "mine"
-assert len(x.slogdet()) == 2 and type(vars(ag.Tensor)["slogdet"]) is not Later
+assert len(x.slogdet()) == 2 and type(vars(ag.Tensor)["slogdet"]) is not LazyMethod
 print(x.det())""") == ["mine"]
 
 

@@ -52,8 +52,8 @@ def test_values_leave_only_untracked():
 
 def test_functions_exist():
     from autograd.tensor_api.numpy_functions import FUNCTIONS
-    from autograd.tensor_api.numpy_protocol import FORMS, LOOKS, UFUNCS
-    for name in [*FUNCTIONS, *FORMS, *LOOKS, *UFUNCS]:
+    from autograd.tensor_api.numpy_protocol import SHAPE_FUNCTIONS, UFUNCS, VALUE_FUNCTIONS
+    for name in [*FUNCTIONS, *SHAPE_FUNCTIONS, *VALUE_FUNCTIONS, *UFUNCS]:
         found = np
         for part in name.split("."):
             found = getattr(found, part)

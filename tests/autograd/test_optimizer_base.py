@@ -147,9 +147,9 @@ def test_flat_buffers_come_back_after_loading_and_serve_a_second_optimizer():
     assert o.state[p[0]]["exp_avg"].array.base is o.state[p[1]]["exp_avg"].array.base is not None
     second = optim.SGD(p, momentum=0.9)
     second.step()
-    assert p[0].array.base is p[1].array.base and len(second._homes[0][0].kept) == 1
+    assert p[0].array.base is p[1].array.base and len(second._flat_buffers[0][0].last_runs) == 1
     o.step()
-    assert len(o._homes[0][0].kept) == 1
+    assert len(o._flat_buffers[0][0].last_runs) == 1
 
 
 @pytest.mark.parametrize("alias", [lambda p: p.detach(), lambda p: p.data, lambda p: p.detach().numpy()])

@@ -171,79 +171,61 @@ class _LazyConvNd(LazyModuleMixin):
         return len(self.kernel_size)
 
 
-class LazyConv1d(_LazyConvNd, Conv1d):
+class _LazyConv(_LazyConvNd):
+    """The constructor of LazyConv1d, 2d and 3d."""
+
+    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
+                 dilation: SizeLike = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
+                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
+        self._defer(out_channels, bias, device, dtype)
+
+
+class _LazyConvTranspose(_LazyConvNd):
+    """The constructor of LazyConvTranspose1d, 2d and 3d."""
+
+    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
+                 output_padding: SizeLike = 0, groups: int = 1, bias: bool = True, dilation: SizeLike = 1,
+                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
+        super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device,
+                         dtype)
+        self._defer(out_channels, bias, device, dtype)
+
+
+class LazyConv1d(_LazyConv, Conv1d):
     """Conv1d whose in_channels are those of the first input."""
 
     cls_to_become = Conv1d
 
-    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
-                 dilation: SizeLike = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
-                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
-        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
-        self._defer(out_channels, bias, device, dtype)
 
-
-class LazyConv2d(_LazyConvNd, Conv2d):
+class LazyConv2d(_LazyConv, Conv2d):
     """Conv2d whose in_channels are those of the first input."""
 
     cls_to_become = Conv2d
 
-    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
-                 dilation: SizeLike = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
-                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
-        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
-        self._defer(out_channels, bias, device, dtype)
 
-
-class LazyConv3d(_LazyConvNd, Conv3d):
+class LazyConv3d(_LazyConv, Conv3d):
     """Conv3d whose in_channels are those of the first input."""
 
     cls_to_become = Conv3d
 
-    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
-                 dilation: SizeLike = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros",
-                 device: DeviceLike = None, dtype: DTypeLike = None) -> None:
-        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
-        self._defer(out_channels, bias, device, dtype)
 
-
-class LazyConvTranspose1d(_LazyConvNd, ConvTranspose1d):
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """ConvTranspose1d whose in_channels are those of the first input."""
 
     cls_to_become = ConvTranspose1d
 
-    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
-                 output_padding: SizeLike = 0, groups: int = 1, bias: bool = True, dilation: SizeLike = 1,
-                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
-        super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device,
-                         dtype)
-        self._defer(out_channels, bias, device, dtype)
 
-
-class LazyConvTranspose2d(_LazyConvNd, ConvTranspose2d):
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """ConvTranspose2d whose in_channels are those of the first input."""
 
     cls_to_become = ConvTranspose2d
 
-    def __init__(self, out_channels: int, kernel_size: Sequence[int], stride: SizeLike = 1, padding: SizeLike = 0,
-                 output_padding: SizeLike = 0, groups: int = 1, bias: bool = True, dilation: SizeLike = 1,
-                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
-        super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device,
-                         dtype)
-        self._defer(out_channels, bias, device, dtype)
 
-
-class LazyConvTranspose3d(_LazyConvNd, ConvTranspose3d):
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """ConvTranspose3d whose in_channels are those of the first input."""
 
     cls_to_become = ConvTranspose3d
-
-    def __init__(self, out_channels: int, kernel_size: SizeLike, stride: SizeLike = 1, padding: SizeLike = 0,
-                 output_padding: SizeLike = 0, groups: int = 1, bias: bool = True, dilation: SizeLike = 1,
-                 padding_mode: str = "zeros", device: DeviceLike = None, dtype: DTypeLike = None) -> None:
-        super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device,
-                         dtype)
-        self._defer(out_channels, bias, device, dtype)
 
 
 # --- normalisation ----------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def floating(name: str, dtype: Any) -> Any:
     return dtype
 
 
-def made(array: Array, requires_grad: bool = False, out: Tensor | None = None) -> Tensor:
+def new_leaf(array: Array, requires_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """A leaf around `array`, or its values in `out`."""
     tensor = result(array) if out is None else into(out, result(array))
     if requires_grad:
@@ -67,7 +67,7 @@ def shape_of(name: str, size: Sequence[int]) -> tuple[int, ...]:
     return shape
 
 
-def whole(name: str, argument: str, value: Any) -> int:
+def integer(name: str, argument: str, value: Any) -> int:
     """An argument that must be an integer."""
     if isinstance(value, bool):
         raise TypeError(f"{name}(): argument '{argument}' must be int, not bool")
@@ -119,4 +119,4 @@ def storable(value: Number | None, dtype: np.dtype[Any]) -> Any:
     return value
 
 
-__all__ = ["extent", "fitting", "floating", "kind", "made", "number", "shape_of", "storable", "whole"]
+__all__ = ["extent", "fitting", "floating", "integer", "kind", "new_leaf", "number", "shape_of", "storable"]

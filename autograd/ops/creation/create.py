@@ -13,7 +13,7 @@ from ...base.devices import check
 from ...base.types import Array, DeviceLike, DTypeLike, Layout
 from ...core.operation import Cast
 from ...core.tensor import Tensor, result
-from .arguments import fitting, kind, made, number
+from .arguments import fitting, kind, new_leaf, number
 
 MSG_COPY = ("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than tensor(sourceTensor).")
@@ -29,7 +29,7 @@ def tensor(data: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, req
         check(device, None, pin_memory)
     if isinstance(data, Tensor):
         warnings.warn(MSG_COPY, UserWarning, stacklevel=2)
-    return made(copied(data, dtype), requires_grad)
+    return new_leaf(copied(data, dtype), requires_grad)
 
 
 def copied(data: Any, dtype: np.dtype[Any] | None) -> Array:
@@ -137,7 +137,7 @@ def as_tensor(data: Any, dtype: DTypeLike = None, device: DeviceLike = None) -> 
         return result(data if dtype is None else data.astype(dtype, copy=False))
     if hasattr(data, "__dlpack__") or hasattr(data, "__array_interface__"):
         return as_tensor(np.asarray(data) if not hasattr(data, "__dlpack__") else np.from_dlpack(data), dtype)
-    return made(copied(data, dtype))
+    return new_leaf(copied(data, dtype))
 
 
 def asarray(obj: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, copy: bool | None = None,
@@ -151,7 +151,7 @@ def asarray(obj: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, cop
     if not aliases:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        return made(copied(obj, wanted), requires_grad)
+        return new_leaf(copied(obj, wanted), requires_grad)
     if isinstance(obj, (bytes, bytearray, memoryview)):
         obj = np.frombuffer(obj, wanted or dtypes.default.dtype)
     source = as_tensor(obj)
@@ -203,7 +203,7 @@ def frombuffer(buffer: Any, *, dtype: DTypeLike, count: int = -1, offset: int = 
                          f"greater than actual buffer length ({length} bytes)")
     if view.readonly:
         warnings.warn(MSG_READ_ONLY.format(what="buffer"), UserWarning, stacklevel=2)
-    return made(np.frombuffer(buffer, dtype, count, offset), requires_grad)
+    return new_leaf(np.frombuffer(buffer, dtype, count, offset), requires_grad)
 
 
 def from_dlpack(ext_tensor: Tensor, *, device: DeviceLike = None, copy: bool | None = None) -> Tensor:
@@ -217,7 +217,7 @@ def scalar_tensor(s: int, *, dtype: DTypeLike = None, layout: Layout | None = No
                   pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """A 0-d tensor of one number, of the default dtype."""
     dtype = kind(dtype, layout, device, pin_memory)
-    return made(np.array(fitting(number("scalar_tensor", "s", s), dtype), dtype), requires_grad)
+    return new_leaf(np.array(fitting(number("scalar_tensor", "s", s), dtype), dtype), requires_grad)
 
 
 def new_tensor(self: Tensor, data: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, requires_grad: bool = False,
@@ -226,8 +226,8 @@ def new_tensor(self: Tensor, data: Any, *, dtype: DTypeLike = None, device: Devi
     check(device, layout, pin_memory)
     if isinstance(data, Tensor):
         warnings.warn(MSG_COPY, UserWarning, stacklevel=2)
-        return made(np.array(data.array, dtypes.known(data.dtype if dtype is None else dtype)), requires_grad)
-    return made(copied(data, dtypes.known(self.dtype if dtype is None else dtype)), requires_grad)
+        return new_leaf(np.array(data.array, dtypes.known(data.dtype if dtype is None else dtype)), requires_grad)
+    return new_leaf(copied(data, dtypes.known(self.dtype if dtype is None else dtype)), requires_grad)
 
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "scalar_tensor", "tensor"]

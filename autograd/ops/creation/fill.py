@@ -13,7 +13,7 @@ from ...base.types import Array, DeviceLike, DTypeLike, Layout, MemoryFormat, Si
 from ...core.primitive import primitive
 from ...core.tensor import Tensor
 from ...core.types import TensorOrNumber
-from .arguments import extent, fitting, kind, made, number, shape_of
+from .arguments import extent, fitting, kind, new_leaf, number, shape_of
 
 
 def zeros(*sizes: Any, size: Sequence[int] | None = None, out: Tensor | None = None, dtype: DTypeLike = None,
@@ -21,14 +21,14 @@ def zeros(*sizes: Any, size: Sequence[int] | None = None, out: Tensor | None = N
           requires_grad: bool = False) -> Tensor:
     """A tensor of zeros."""
     dtype = kind(dtype, layout, device, pin_memory, out)
-    return made(np.zeros(extent("zeros", sizes, size), dtype), requires_grad, out)
+    return new_leaf(np.zeros(extent("zeros", sizes, size), dtype), requires_grad, out)
 
 
 def ones(*sizes: Any, size: Any = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None,
          device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
     dtype = kind(dtype, layout, device, pin_memory, out)
-    return made(np.ones(extent("ones", sizes, size), dtype), requires_grad, out)
+    return new_leaf(np.ones(extent("ones", sizes, size), dtype), requires_grad, out)
 
 
 def empty(*sizes: Any, size: Any = None, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None,
@@ -39,8 +39,8 @@ def empty(*sizes: Any, size: Any = None, out: Tensor | None = None, dtype: DType
     shape = extent("empty", sizes, size)
     if memory_format is not None:
         check_format(memory_format)
-        return made(_found(in_format, shape, dtype, memory_format), requires_grad, out)
-    return made(_found(np.empty, shape, dtype), requires_grad, out)
+        return new_leaf(_found(in_format, shape, dtype, memory_format), requires_grad, out)
+    return new_leaf(_found(np.empty, shape, dtype), requires_grad, out)
 
 
 @primitive
@@ -59,7 +59,7 @@ def full(size: SizeLike, fill_value: TensorOrNumber, *, out: Tensor | None = Non
     if dtype is None and out is None:
         dtype = fill_value.dtype if hasattr(fill_value, "dtype") else dtypes.for_number(dtypes.bool_, value)
     dtype = kind(dtype, layout, device, pin_memory, out)
-    return made(np.full(shape_of("full", size), fitting(value, dtype), dtype), requires_grad, out)
+    return new_leaf(np.full(shape_of("full", size), fitting(value, dtype), dtype), requires_grad, out)
 
 
 def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLike = None, layout: Layout | None = None,
@@ -73,7 +73,7 @@ def empty_strided(size: Sequence[int], stride: Sequence[int], *, dtype: DTypeLik
         raise RuntimeError(f"empty_strided: strides must not be negative, got {list(strides)}")
     length = 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
     step = tuple(s * dtype.itemsize for s in strides)
-    return made(np.ndarray(shape, dtype, np.empty(length, dtype), 0, step), requires_grad)
+    return new_leaf(np.ndarray(shape, dtype, np.empty(length, dtype), 0, step), requires_grad)
 
 
 def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], *, dtype: DTypeLike = None,
@@ -90,7 +90,7 @@ def empty_permuted(size: Sequence[int], physical_layout: Sequence[int], *, dtype
     if len(set(order)) != len(order):
         raise RuntimeError(f"Duplicate dim not allowed: physical_layout = {order}")
     array = np.empty([shape[d] for d in order], dtype)
-    return made(np.transpose(array, np.argsort(order)) if order else array, requires_grad)
+    return new_leaf(np.transpose(array, np.argsort(order)) if order else array, requires_grad)
 
 
 # --- like another ----------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def zeros_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None 
     """Zeros of input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(0)
-    return made(array, requires_grad)
+    return new_leaf(array, requires_grad)
 
 
 def ones_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
@@ -122,13 +122,13 @@ def ones_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None =
     """Ones of input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(1)
-    return made(array, requires_grad)
+    return new_leaf(array, requires_grad)
 
 
 def empty_like(input: Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
                pin_memory: bool = False, requires_grad: bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
     """Memory as it is found, of input's shape and dtype."""
-    return made(_found(like, input, dtype, layout, device, pin_memory, memory_format), requires_grad)
+    return new_leaf(_found(like, input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
 def full_like(input: Tensor, fill_value: Any, *, dtype: DTypeLike = None, layout: Layout | None = None,
@@ -137,7 +137,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: DTypeLike = None, layout
     """fill_value in input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array.fill(fitting(number("full_like", "fill_value", fill_value), array.dtype))
-    return made(array, requires_grad)
+    return new_leaf(array, requires_grad)
 
 
 # --- methods of a tensor: new ones of its dtype ----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from ...base import dtypes
 from ...base.types import Array, DeviceLike, DTypeLike, Layout
 from ...core.tensor import Tensor
 from ...core.types import TensorOrNumber
-from .arguments import fitting, kind, made, number, whole
+from .arguments import fitting, integer, kind, new_leaf, number
 
 
 def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | None = None, dtype: DTypeLike = None,
@@ -46,8 +46,8 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, out: Tensor | N
         numbers = np.arange(count)
         if step != 1 or start != 0:                  # else they are what is wanted
             numbers = numbers * int(step) + int(start)
-        return made(numbers.astype(dtype, copy=False), requires_grad, out)
-    return made((start + np.arange(count, dtype=dtypes.float64) * step).astype(dtype, copy=False), requires_grad, out)
+        return new_leaf(numbers.astype(dtype, copy=False), requires_grad, out)
+    return new_leaf((start + np.arange(count, dtype=dtypes.float64) * step).astype(dtype, copy=False), requires_grad, out)
 
 
 def _ends(name: str, start: TensorOrNumber, end: TensorOrNumber, steps: float) -> tuple[Any, Any, int]:
@@ -55,7 +55,7 @@ def _ends(name: str, start: TensorOrNumber, end: TensorOrNumber, steps: float) -
         if isinstance(value, Tensor) and value.ndim:
             raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {side} with {value.ndim} "
                                "dimension(s).")
-    steps = whole(name, "steps", steps)
+    steps = integer(name, "steps", steps)
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     return number(name, "start", start), number(name, "end", end), steps
@@ -71,7 +71,7 @@ def linspace(start: TensorOrNumber, end: TensorOrNumber, steps: Any, *, out: Ten
     dtype = kind(dtype, layout, device, pin_memory, out)
     if dtype.kind in "iu":
         a, b = fitting(a, dtype), fitting(b, dtype)
-    return made(even(a, b, n).astype(dtype, copy=False), requires_grad, out)
+    return new_leaf(even(a, b, n).astype(dtype, copy=False), requires_grad, out)
 
 
 def even(start: float, end: float, steps: int) -> Array:
@@ -93,18 +93,18 @@ def logspace(start: TensorOrNumber, end: TensorOrNumber, steps: int, base: float
     dtype = kind(dtype, layout, device, pin_memory, out)
     if dtype.kind in "iu":
         a, b = fitting(a, dtype), fitting(b, dtype)
-    return made(np.power(float(base), even(a, b, n)).astype(dtype), requires_grad, out)
+    return new_leaf(np.power(float(base), even(a, b, n)).astype(dtype), requires_grad, out)
 
 
 def eye(n: int, m: int | None = None, *, out: Tensor | None = None, dtype: DTypeLike = None, layout: Layout | None = None,
         device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """Ones on the diagonal of an (n, m) matrix, zeros elsewhere."""
-    n = whole("eye", "n", n)
-    m = n if m is None else whole("eye", "m", m)
+    n = integer("eye", "n", n)
+    m = n if m is None else integer("eye", "m", m)
     for name, size in (("n", n), ("m", m)):
         if size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
-    return made(np.eye(n, m, dtype=kind(dtype, layout, device, pin_memory, out)), requires_grad, out)
+    return new_leaf(np.eye(n, m, dtype=kind(dtype, layout, device, pin_memory, out)), requires_grad, out)
 
 
 __all__ = ["arange", "eye", "linspace", "logspace"]

@@ -28,7 +28,7 @@ class IndexPut(Operation):
     @staticmethod
     def forward(ctx: Context, x: Array, value: Array | Number, *, index: Any, accumulate: bool = False) -> Array:
         """A copy, assigned to."""
-        ctx.index, ctx.accumulate, ctx.value_shape = kept(index), accumulate, np.shape(value)
+        ctx.index, ctx.accumulate, ctx.value_shape = frozen_index(index), accumulate, np.shape(value)
         out = np.array(x, order="C")
         assign(out, ctx.index, value, accumulate)
         return out
@@ -46,7 +46,7 @@ class IndexPut(Operation):
         return gx, gv
 
 
-def kept(index: Any) -> Any:
+def frozen_index(index: Any) -> Any:
     """An index whose arrays nobody else holds, so that nobody can change them before backward."""
     index = plain(index)
     if index.__class__ is tuple:

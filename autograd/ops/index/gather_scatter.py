@@ -210,7 +210,7 @@ def gather(input: Tensor, dim: int, index: Any, *, sparse_grad: bool = False, ou
     return reshape(Gather.apply(row(input), row(index), dim=0), index.shape)
 
 
-def _put(name: str, operation: Any, x: Any, dim: int, index: Any, src: Any, **settings: Any) -> Tensor:
+def _scatter_into(name: str, operation: Any, x: Any, dim: int, index: Any, src: Any, **settings: Any) -> Tensor:
     dim, index = checked(name, x, dim, index, src)
     if 0 in index.shape:
         return clone(x)
@@ -232,7 +232,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: TensorOrNumber | None =
     if src is None:
         raise TypeError("scatter() needs src, a Tensor, or value, a number")
     if reduce is None:
-        return _put("scatter", Scatter, input, dim, index, src)
+        return _scatter_into("scatter", Scatter, input, dim, index, src)
     if reduce not in ("add", "multiply"):
         raise RuntimeError(f"reduce argument must be either add or multiply, not {reduce!r}.")
     if not isinstance(src, Tensor):
@@ -243,7 +243,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: TensorOrNumber | None =
 @takes_out
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """input with src[i, j] added at [index[i, j], j] for dim 0, and so on."""
-    return _put("scatter_add", ScatterAdd, input, dim, index, src)
+    return _scatter_into("scatter_add", ScatterAdd, input, dim, index, src)
 
 
 @takes_out
@@ -257,8 +257,8 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
     if reduce in ("amax", "amin"):
         demand_real("scatter_reduce", input)
     if reduce == "sum" and include_self:
-        return _put("scatter_reduce", ScatterAdd, input, dim, index, src)
-    return _put("scatter_reduce", ScatterReduce, input, dim, index, src, reduce=reduce, include_self=include_self)
+        return _scatter_into("scatter_reduce", ScatterAdd, input, dim, index, src)
+    return _scatter_into("scatter_reduce", ScatterReduce, input, dim, index, src, reduce=reduce, include_self=include_self)
 
 
 @takes_out

@@ -64,7 +64,7 @@ class MaskedScatter(Operation):
         return gx, None, gs
 
 
-def _together(name: str, x: Tensor, mask: TensorOrArray) -> tuple[Any, Any]:
+def _broadcast_mask(name: str, x: Tensor, mask: TensorOrArray) -> tuple[Any, Any]:
     """x and the mask in the shape that they broadcast to."""
     if not isinstance(mask, (Tensor, np.ndarray)):
         raise TypeError(f"{name}(): argument 'mask' must be Tensor, not {type(mask).__name__}")
@@ -86,7 +86,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: TensorOrNumber) -> Tensor:
     kind = "f" if plain else value.dtype.kind if isinstance(value, Tensor) else np.asarray(value).dtype.kind
     if kind == "c" and input.dtype.kind != "c":
         raise RuntimeError("value cannot be converted to type of input without overflow: it is complex")
-    x, mask = _together("masked_fill", input, mask)
+    x, mask = _broadcast_mask("masked_fill", input, mask)
     return MaskedFill.apply(x, mask, value)
 
 
@@ -104,7 +104,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if source.dtype != input.dtype:
         raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and "
                            f"{source.dtype}")
-    x, mask = _together("masked_scatter", input, mask)
+    x, mask = _broadcast_mask("masked_scatter", input, mask)
     size, wanted = int(np.prod(source.shape)), np.count_nonzero(mask.array if isinstance(mask, Tensor) else mask)
     if size < wanted:
         raise RuntimeError(f"Number of elements of source < number of ones in mask: {size} < {wanted}")
@@ -115,7 +115,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 @takes_out_apart
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements of input where the mask holds, in one dimension; the two broadcast."""
-    x, mask = _together("masked_select", input, mask)
+    x, mask = _broadcast_mask("masked_select", input, mask)
     return MaskedSelect.apply(x, mask)
 
 

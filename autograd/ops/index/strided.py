@@ -104,9 +104,9 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Sequence[int], stride: 
     number = np.full(flat.size, -1)                  # of each place in memory: which element of input lies there
     number[own] = np.arange(own.size)
     targets = number[reach(shape, steps, offset).reshape(-1)]
-    kept = np.flatnonzero(targets >= 0)
-    given = Index.apply(reshape(src, -1), kept, dims=(0,))
-    return reshape(IndexPut.apply(reshape(input, -1), given, index=targets[kept]), input.shape)
+    in_range = np.flatnonzero(targets >= 0)
+    given = Index.apply(reshape(src, -1), in_range, dims=(0,))
+    return reshape(IndexPut.apply(reshape(input, -1), given, index=targets[in_range]), input.shape)
 
 
 __all__ = ["as_strided", "as_strided_copy", "as_strided_scatter"]

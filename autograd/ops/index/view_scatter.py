@@ -20,28 +20,28 @@ class ViewScatter(Operation):
     """x with what `see` shows of it replaced by src. `see` takes arrays and Tensors alike, and gives views."""
 
     @staticmethod
-    def forward(ctx: Context, x: Array, src: Array | Number, *, see: Callable[[Any], Any]) -> Array:
+    def forward(ctx: Context, x: Array, src: Array | Number, *, view_of: Callable[[Any], Any]) -> Array:
         """A copy, written to through the view."""
-        ctx.see = see
+        ctx.view_of = view_of
         out = np.array(x)
-        see(out)[...] = src
+        view_of(out)[...] = src
         return out
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """x gets all but that part, src that part."""
-        gx = ViewScatter.apply(g, 0, see=ctx.see) if ctx.needs(0) else None
-        return gx, ctx.see(g) if ctx.needs(1) else None
+        gx = ViewScatter.apply(g, 0, view_of=ctx.view_of) if ctx.needs(0) else None
+        return gx, ctx.view_of(g) if ctx.needs(1) else None
 
 
-def _replace(x: Tensor, src: Tensor, see: Callable[[Any], Any]) -> Tensor:
-    shape = see(x.detach()).shape
+def _replace(x: Tensor, src: Tensor, view_of: Callable[[Any], Any]) -> Tensor:
+    shape = view_of(x.detach()).shape
     if src.shape != shape:
         raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
                            f"size = {list(shape)}")
     if src.dtype != x.dtype:
         src = src.to(x.dtype)
-    return ViewScatter.apply(x, src, see=see)
+    return ViewScatter.apply(x, src, view_of=view_of)
 
 
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:

@@ -20,9 +20,9 @@ from .matmul import matrices
 from .matrices import (
     LinAlgError,
     array_of,
-    demand_alike,
     demand_broadcast,
     demand_matrices,
+    demand_same_dtype,
     demand_square,
     first_bad,
     no_info,
@@ -142,7 +142,7 @@ def cholesky_solve(input: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """X with A @ X = input, from the Cholesky factor of A."""
     demand_matrices("cholesky_solve", input, "b")
     demand_square("cholesky_solve", L)
-    demand_alike("cholesky_solve", L, input)
+    demand_same_dtype("cholesky_solve", L, input)
     if L.shape[-1] != input.shape[-2]:
         raise RuntimeError(f"Incompatible matrix sizes for cholesky_solve: each A matrix is {L.shape[-1]} by {L.shape[-1]} "
                            f"but each b matrix is {input.shape[-2]} by {input.shape[-1]}")

@@ -18,7 +18,7 @@ from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels.products import product
-from ..pointwise.cast import alike
+from ..pointwise.cast import promoted
 from ..pointwise.complex import conj
 from ..reductions.reduce import sum
 from ..shape import diagonal, permute, reshape
@@ -27,15 +27,15 @@ from .matmul import one_dtype
 Labels = tuple[int, ...]
 
 
-def contracted(x: Array, y: Array, left: Labels, right: Labels, kept: Labels) -> Array:
+def contracted(x: Array, y: Array, left: Labels, right: Labels, output_labels: Labels) -> Array:
     """The sum of x * y over the labels that are not in `kept`, as matrix products: on arrays.
 
     Labels in both and in `kept` number the matrices; labels in both but not in `kept` are summed. A label stands once
     on each side, and every label is in `kept` or on both sides.
     """
-    batch = [n for n in kept if n in left and n in right]
-    summed = [n for n in left if n not in kept]
-    rows, columns = [n for n in kept if n not in right], [n for n in kept if n not in left]
+    batch = [n for n in output_labels if n in left and n in right]
+    summed = [n for n in left if n not in output_labels]
+    rows, columns = [n for n in output_labels if n not in right], [n for n in output_labels if n not in left]
     sizes = {**dict(zip(left, x.shape, strict=True)), **dict(zip(right, y.shape, strict=True))}
     x = np.transpose(x, [left.index(n) for n in (*batch, *rows, *summed)])
     y = np.transpose(y, [right.index(n) for n in (*batch, *summed, *columns)])
@@ -53,7 +53,7 @@ def contracted(x: Array, y: Array, left: Labels, right: Labels, kept: Labels) ->
             out = product(a, b)
         out = np.reshape(out, (*heads, *shape_rows, *shape_columns))
     order = [*batch, *rows, *columns]
-    return np.transpose(out, [order.index(n) for n in kept])
+    return np.transpose(out, [order.index(n) for n in output_labels])
 
 
 def _product(sizes: tuple[int, ...]) -> int:
@@ -67,19 +67,19 @@ class Contract(Operation, name="Bmm"):
     """contracted(x, y): its derivatives are contractions of the gradient with the other side."""
 
     @staticmethod
-    def forward(ctx: Context, x: Array, y: Array, *, left: Labels, right: Labels, kept: Labels) -> Array:
+    def forward(ctx: Context, x: Array, y: Array, *, left: Labels, right: Labels, output_labels: Labels) -> Array:
         """As matrix products."""
         ctx.save(x, y)
-        ctx.labels = left, right, kept
-        return contracted(x, y, left, right, kept)
+        ctx.labels = left, right, output_labels
+        return contracted(x, y, left, right, output_labels)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The gradient's labels are the output's; what is kept are the input's."""
         x, y = ctx.values
-        left, right, kept = ctx.labels
-        return (Contract.apply(g, conj(y), left=kept, right=right, kept=left) if ctx.needs(0) else None,
-                Contract.apply(conj(x), g, left=left, right=kept, kept=right) if ctx.needs(1) else None)
+        left, right, output_labels = ctx.labels
+        return (Contract.apply(g, conj(y), left=output_labels, right=right, output_labels=left) if ctx.needs(0) else None,
+                Contract.apply(conj(x), g, left=left, right=output_labels, output_labels=right) if ctx.needs(1) else None)
 
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -207,10 +207,10 @@ def _fitted(pairs: list[tuple[Any, Labels]], operands: Sequence[Any]) -> list[tu
                                    f"about {name}")
     out = []
     for x, labels in pairs:
-        alike = [sizes[n] == size for n, size in zip(labels, x.shape, strict=True)]
-        if not all(alike):
-            x = reshape(x, tuple(itertools.compress(x.shape, alike)))
-            labels = tuple(itertools.compress(labels, alike))
+        matching = [sizes[n] == size for n, size in zip(labels, x.shape, strict=True)]
+        if not all(matching):
+            x = reshape(x, tuple(itertools.compress(x.shape, matching)))
+            labels = tuple(itertools.compress(labels, matching))
         out.append((x, labels))
     return out
 
@@ -238,10 +238,10 @@ def _pair(first: tuple[Any, Labels], second: tuple[Any, Labels], out: Labels, ot
     if casting.used and summed:                           # a product of matrices then, which autocast lowers
         x, y = lower(x, y)
     if x.dtype != y.dtype:                           # where nothing is summed it is a product by element, which promotes
-        x, y = one_dtype(x, y) if summed else alike(x, y)
+        x, y = one_dtype(x, y) if summed else promoted(x, y)
     either = {n for n in (*left, *right) if n in wanted}
-    kept = out if either == set(out) else tuple(dict.fromkeys(n for n in (*left, *right) if n in wanted))
-    return Contract.apply(x, y, left=left, right=right, kept=kept), kept
+    output_labels = out if either == set(out) else tuple(dict.fromkeys(n for n in (*left, *right) if n in wanted))
+    return Contract.apply(x, y, left=left, right=right, output_labels=output_labels), output_labels
 
 
 def _cheapest(terms: list[set[int]], out: set[int], sizes: dict[int, int]) -> tuple[int, int]:

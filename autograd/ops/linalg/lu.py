@@ -18,7 +18,7 @@ from ..index.indexing import getitem
 from ..shape import cat, expand, mH, narrow
 from ..shape.diagonals import lower_part, upper_part
 from .matmul import matrices
-from .matrices import LinAlgError, array_of, demand_alike, demand_broadcast, demand_matrices, demand_square, first_bad
+from .matrices import LinAlgError, array_of, demand_broadcast, demand_matrices, demand_same_dtype, demand_square, first_bad
 from .solve import triangular
 
 
@@ -184,7 +184,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     name = "linalg.lu_solve"
     demand_square(name, LU, "LU")
     demand_matrices(name, B, "B")
-    demand_alike(name, LU, B)
+    demand_same_dtype(name, LU, B)
     rows = array_of(pivots)
     if rows.dtype != np.int32:
         raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32, not {rows.dtype}")

@@ -45,7 +45,7 @@ def demand_square(name: str, x: Tensor, argument: str = "A") -> None:
                            f"{x.shape[-1]} matrices")
 
 
-def demand_alike(name: str, x: Tensor, y: Tensor) -> None:
+def demand_same_dtype(name: str, x: Tensor, y: Tensor) -> None:
     """RuntimeError unless both have the same dtype."""
     if x.dtype != y.dtype:
         raise RuntimeError(f"{name}: Expected A and B to have the same dtype, but found A of type {x.dtype} and B of type "

@@ -22,7 +22,7 @@ from ..pointwise.cast import cast
 from ..pointwise.powers import pow
 from ..pointwise.sign import abs, sign
 from ..pointwise.where import where
-from ..reductions.dims import Dims, count, dims_of, kept, one_dim
+from ..reductions.dims import Dims, count, dims_of, keepdim_shape, one_dim
 from ..reductions.extremes import amax, amin
 from ..reductions.reduce import sum
 from ..shape import permute, reshape, wrap_dim
@@ -49,7 +49,7 @@ class VectorNorm(Operation, name="LinalgVectorNorm"):
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """g x |x|^(p-2) / norm^(p-1), 0 where the norm is 0; equal extremes share the gradient of the infinite norms."""
         x, z = ctx.values
-        shape = kept(x.shape, ctx.dims)
+        shape = keepdim_shape(x.shape, ctx.dims)
         return norm_gradient(x, reshape(z, shape), reshape(g, shape), ctx.ord, ctx.dims)
 
 
@@ -167,7 +167,7 @@ def matrix_norm(A: Tensor, ord: str | float = "fro", dim: Any = (-2, -1), keepdi
             out = sum(values, -1)
         else:
             out = _extreme_of(values, -1, ord)
-        return reshape(out, kept(A.shape, (first, second))) if keepdim else out
+        return reshape(out, keepdim_shape(A.shape, (first, second))) if keepdim else out
     if isinstance(ord, str):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported; use 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2")
     if ord not in (1, -1, math.inf, -math.inf):

@@ -17,7 +17,7 @@ from ..pointwise.complex import conj, real
 from ..reductions.reduce import sum
 from ..shape import mH, narrow, reshape, squeeze, unsqueeze
 from .matmul import matrices
-from .matrices import array_of, attempt, demand_alike, demand_matrices, demand_square
+from .matrices import array_of, attempt, demand_matrices, demand_same_dtype, demand_square
 
 
 class Lstsq(NamedTuple):
@@ -131,7 +131,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None = None)
     default; rank is empty for the driver "gels", singular_values but for "gelsd" and "gelss".
     """
     demand_matrices("linalg.lstsq", A)
-    demand_alike("linalg.lstsq", A, B)
+    demand_same_dtype("linalg.lstsq", A, B)
     if driver not in DRIVERS:
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), not "
                            f"{driver}")

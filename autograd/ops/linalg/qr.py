@@ -17,7 +17,7 @@ from ..pointwise.complex import real
 from ..shape import cat, diag_embed, diagonal, mH, narrow, unsqueeze
 from ..shape.diagonals import lower_part, upper_part
 from .matmul import matrices
-from .matrices import array_of, attempt, demand_alike, demand_matrices
+from .matrices import array_of, attempt, demand_matrices, demand_same_dtype
 from .solve import triangular
 
 
@@ -139,7 +139,7 @@ def reflected(v: Tensor, tau: Tensor, x: Tensor | None = None, adjoint: bool = F
 
 def _demand_reflections(name: str, v: Tensor, tau: Tensor) -> None:
     demand_matrices(name, v, "input")
-    demand_alike(name, v, tau)
+    demand_same_dtype(name, v, tau)
     m, n = v.shape[-2:]
     if m < n:
         raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1], not {m} and {n}")
@@ -175,8 +175,8 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     """Q @ other (or other @ Q, or with Q^H) for the square Q of the reflections in input and tau."""
     demand_matrices("ormqr", input, "input")
     demand_matrices("ormqr", other, "other")
-    demand_alike("ormqr", input, other)
-    demand_alike("ormqr", input, tau)
+    demand_same_dtype("ormqr", input, other)
+    demand_same_dtype("ormqr", input, tau)
     side = other.shape[-2 if left else -1]
     if tau.ndim != input.ndim - 1 or tau.shape[:-1] != input.shape[:-2] or other.shape[:-2] != input.shape[:-2]:
         raise RuntimeError("torch.ormqr: batch dimensions of input, tau and other must be equal, but their shapes are "

@@ -21,9 +21,9 @@ from .matmul import matrices
 from .matrices import (
     LinAlgError,
     array_of,
-    demand_alike,
     demand_broadcast,
     demand_matrices,
+    demand_same_dtype,
     demand_square,
     first_bad,
     no_info,
@@ -182,7 +182,7 @@ def _is_vectors(A: Tensor, B: Tensor) -> bool:
 
 def _solved(name: str, A: Tensor, B: Tensor, left: bool) -> Tensor:
     demand_square(name, A)
-    demand_alike(name, A, B)
+    demand_same_dtype(name, A, B)
     vectors = _is_vectors(A, B)
     if vectors and not left:
         raise RuntimeError(f"{name}: Vector broadcasting of the left hand side is not supported for left=False. In "
@@ -231,7 +231,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     taken for ones."""
     name = "linalg.solve_triangular"
     demand_square(name, A)
-    demand_alike(name, A, B)
+    demand_same_dtype(name, A, B)
     _demand_sides(name, A, B, left)
     if left:
         return triangular(A, B, upper, unitriangular)
@@ -245,7 +245,7 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
     """(X, A) with A @ X = input, or A^T @ X = input; the older form of linalg.solve_triangular."""
     demand_matrices("triangular_solve", input, "b")
     demand_square("triangular_solve", A)
-    demand_alike("triangular_solve", A, input)
+    demand_same_dtype("triangular_solve", A, input)
     _demand_sides("triangular_solve", A, input, True)
     x = triangular(mT(A) if transpose else A, input, upper != transpose, unitriangular)
     batch = np.broadcast_shapes(A.shape[:-2], input.shape[:-2])

@@ -70,12 +70,12 @@ feature_alpha_dropout, feature_alpha_dropout_ = _dropouts("feature_alpha_dropout
 def paired(function: Callable[..., Any]) -> Callable[..., Any]:
     """A pooling function with return_indices as if it were always True."""
 
-    def both(*args: Any, return_indices: bool = True, **kwargs: Any) -> Any:
+    def with_indices(*args: Any, return_indices: bool = True, **kwargs: Any) -> Any:
         return function(*args, return_indices=True, **kwargs)
 
-    both.__name__ = both.__qualname__ = f"{function.__name__}_with_indices"
-    both.__doc__ = f"{function.__name__} with the places of the maxima: (values, indices)."
-    return both
+    with_indices.__name__ = with_indices.__qualname__ = f"{function.__name__}_with_indices"
+    with_indices.__doc__ = f"{function.__name__} with the places of the maxima: (values, indices)."
+    return with_indices
 
 
 max_pool1d_with_indices = paired(pools.max_pool1d)

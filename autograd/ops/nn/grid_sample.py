@@ -23,7 +23,7 @@ from ..linalg.matmul import matmul
 from ..pointwise.arithmetic import weighted
 from ..pointwise.where import where
 from ..shape import reshape, transpose, unbind
-from .pooling import GatherPlaces
+from .pooling import GatherFlat
 
 MODES = ("bilinear", "nearest", "bicubic")
 PADDINGS = ("zeros", "border", "reflection")
@@ -44,12 +44,12 @@ class GridSampler(Operation):
         return g * ctx.slope
 
 
-def taken(input: Tensor, places: list[Any]) -> Tensor:
+def pixels_at(input: Tensor, flat_indices: list[Any]) -> Tensor:
     """The pixels of input (n, c, *plane) at whole positions, one array (n, points) for each dimension; 0 outside."""
-    index, valid = kernels.flat_index(places, tuple(input.shape[2:]))
+    index, valid = kernels.flat_index(flat_indices, tuple(input.shape[2:]))
     n, c = input.shape[:2]
     every = (n, c, index.shape[1])
-    values = GatherPlaces.apply(input, places=np.broadcast_to(index[:, None], every))
+    values = GatherFlat.apply(input, flat_indices=np.broadcast_to(index[:, None], every))
     return values if valid.all() else where(np.broadcast_to(valid[:, None], every), values, 0.0)
 
 
@@ -95,7 +95,7 @@ def sampled(input: Tensor, grid: Tensor, mode: str, padding: str, align: bool) -
         weight = corner[0][1]
         for _, factor in corner[1:]:
             weight = weight * factor
-        part = weighted(taken(input, [place for place, _ in corner]), reshape(weight, (n, 1, points)))
+        part = weighted(pixels_at(input, [place for place, _ in corner]), reshape(weight, (n, 1, points)))
         total = part if total is None else total + part
     return reshape(total, (n, c, *outs))
 

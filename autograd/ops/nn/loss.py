@@ -58,7 +58,7 @@ def reduced(losses: Tensor, reduction: str) -> Tensor:
     return losses if reduction == "none" else mean(losses) if reduction == "mean" else sum(losses)
 
 
-def alike(input: Tensor, target: Tensor) -> tuple[Any, Any]:
+def broadcast_pair(input: Tensor, target: Tensor) -> tuple[Any, Any]:
     """Both broadcast to one shape and cast to one dtype, with a warning if the shapes differ."""
     if input.shape != target.shape:
         warnings.warn(f"Using a target size ({list(target.shape)}) that is different to the input size "
@@ -542,7 +542,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
              reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """(input - target)^2; weight multiplies each element, and the mean is over the weights."""
     reduction = chosen(reduction, size_average, reduce)
-    input, target = alike(input, target)
+    input, target = broadcast_pair(input, target)
     size = math.prod(input.shape)
     if weight is None and reduction != "none" and size and input.dtype != np.float16 and isinstance(input, Tensor):
         _floating("mse_loss", input)
@@ -572,7 +572,7 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
             reduction: str = "mean", weight: Any = None) -> Tensor:
     """|input - target|; weight multiplies each element, and the mean is over the weights."""
     reduction = chosen(reduction, size_average, reduce)
-    input, target = alike(input, target)
+    input, target = broadcast_pair(input, target)
     return _weighted(absolute(input - target), weight, reduction)
 
 
@@ -595,7 +595,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
                    reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """d^2 / (2 beta) where d = |input - target| < beta, d - beta / 2 elsewhere."""
     reduction = chosen(reduction, size_average, reduce)
-    input, target = alike(input, target)
+    input, target = broadcast_pair(input, target)
     if beta == 0:
         return reduced(absolute(input - target), reduction)
     if beta < 0:
@@ -607,7 +607,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Any = None) -> Tensor:
     """d^2 / 2 where d = |input - target| < delta, delta (d - delta / 2) elsewhere."""
     reduction = chosen(reduction)
-    input, target = alike(input, target)
+    input, target = broadcast_pair(input, target)
     if delta <= 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}.")
     return _weighted(_huber(input - target, float(delta)), weight, reduction)

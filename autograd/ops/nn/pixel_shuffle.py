@@ -9,7 +9,7 @@ from ...core.declare import linear
 from ...core.tensor import Tensor
 
 
-def _to_places(x: Array, factor: int) -> Array:
+def _to_pixels(x: Array, factor: int) -> Array:
     *lead, c, h, w = x.shape
     k = len(lead)
     parts = x.reshape(*lead, c // factor**2, factor, factor, h, w)
@@ -30,7 +30,7 @@ def _interleave(x: Array, groups: int) -> Array:
     return x.reshape(n, groups, c // groups, *x.shape[2:]).swapaxes(1, 2).copy().reshape(x.shape)
 
 
-_shuffle: Any = linear("PixelShuffle", _to_places, lambda g, was, factor: _unshuffle(g, factor))
+_shuffle: Any = linear("PixelShuffle", _to_pixels, lambda g, was, factor: _unshuffle(g, factor))
 _unshuffle: Any = linear("PixelUnshuffle", _to_channels, lambda g, was, factor: _shuffle(g, factor))
 _channels: Any = linear("ChannelShuffle", _interleave, lambda g, was, groups: _channels(g, was[1] // groups))
 

@@ -220,33 +220,34 @@ class MaxPool(Operation, name="MaxPoolWithIndices"):
     joins = ((0,),)
 
     @staticmethod
-    def forward(ctx: Any, x: Array, places: Array | None = None, *, find: Callable[..., Any], how: tuple[Any, ...],
+    def forward(ctx: Any, x: Array, flat_indices: Array | None = None, *, find: Callable[..., Any], how: tuple[Any, ...],
                 indices: bool) -> Any:
         """One of the kernels max_windows, max_spans, max_scattered; or oneDNN's, whose codes tell the places when asked."""
         ctx.plane, ctx.codes = x.shape[2:], None
-        if places is not None:
-            ctx.save(places)
-            return kernels.take_places(x, places)
+        if flat_indices is not None:
+            ctx.save(flat_indices)
+            return kernels.take_places(x, flat_indices)
         quick = onednn_pooling.max_windows(x, *how) if find is kernels.max_windows else None
         if quick is None:
-            values, ctx.places = find(x, *how)
+            values, ctx.flat_indices = find(x, *how)
             values = to_suggested_format(values, x)
-            return (values, ctx.places) if indices else values
+            return (values, ctx.flat_indices) if indices else values
         (values, ctx.codes), (ctx.slide,) = quick, how
         return (values, kernels.decoded(ctx.codes, ctx.slide, ctx.plane)) if indices else values
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray, _: Any = None) -> Gradients:
-        """To the places where they came from."""
+        """Add g at the positions of the maxima."""
         if ctx.saved is not None:
-            (places,) = ctx.values
-            return MaxPoolWithIndicesBackward.apply(g, places=getattr(places, "array", places), plane=ctx.plane), None
+            (saved,) = ctx.values
+            return MaxPoolWithIndicesBackward.apply(g, flat_indices=getattr(saved, "array", saved), plane=ctx.plane), None
         if ctx.codes is None:
-            return MaxPoolWithIndicesBackward.apply(g, places=ctx.places, plane=ctx.plane)
+            return MaxPoolWithIndicesBackward.apply(g, flat_indices=ctx.flat_indices, plane=ctx.plane)
         made = None if isinstance(g, Tensor) else onednn_pooling.max_windows_back(g, ctx.codes, ctx.plane, ctx.slide)
         if made is not None:
             return made
-        return MaxPoolWithIndicesBackward.apply(g, places=kernels.decoded(ctx.codes, ctx.slide, ctx.plane), plane=ctx.plane)
+        flat_indices = kernels.decoded(ctx.codes, ctx.slide, ctx.plane)
+        return MaxPoolWithIndicesBackward.apply(g, flat_indices=flat_indices, plane=ctx.plane)
 
 
 class MaxPool1d(MaxPool, name="MaxPool1DWithIndices"):
@@ -268,30 +269,30 @@ class MaxPoolWithIndicesBackward(Operation):
     """Zeros (n, c, *plane) with g added at places in each flat plane; the adjoint of TakePlaces."""
 
     @staticmethod
-    def forward(ctx: Context, g: Array, *, places: Array, plane: Sizes) -> Array:
+    def forward(ctx: Context, g: Array, *, flat_indices: Array, plane: Sizes) -> Array:
         """The kernel add_places."""
-        ctx.places = places
-        return kernels.add_places(g, places, plane)
+        ctx.flat_indices = flat_indices
+        return kernels.add_places(g, flat_indices, plane)
 
     @staticmethod
     def backward(ctx: Context, u: TensorOrArray) -> Gradients:
         """Take them again."""
-        return GatherPlaces.apply(u, places=ctx.places)
+        return GatherFlat.apply(u, flat_indices=ctx.flat_indices)
 
 
-class GatherPlaces(Operation, name="Gather"):
+class GatherFlat(Operation, name="Gather"):
     """The elements of x (n, c, *plane) at places in each flat plane."""
 
     @staticmethod
-    def forward(ctx: Context, x: Array, *, places: Array) -> Array:
+    def forward(ctx: Context, x: Array, *, flat_indices: Array) -> Array:
         """The kernel take_places."""
-        ctx.places, ctx.plane = places, x.shape[2:]
-        return kernels.take_places(x, places)
+        ctx.flat_indices, ctx.plane = flat_indices, x.shape[2:]
+        return kernels.take_places(x, flat_indices)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Add them back."""
-        return MaxPoolWithIndicesBackward.apply(g, places=ctx.places, plane=ctx.plane)
+        return MaxPoolWithIndicesBackward.apply(g, flat_indices=ctx.flat_indices, plane=ctx.plane)
 
 
 class MaxUnpool(Operation):
@@ -300,16 +301,16 @@ class MaxUnpool(Operation):
     real = True
 
     @staticmethod
-    def forward(ctx: Context, x: Array, places: Array, *, plane: Sizes) -> Array:
+    def forward(ctx: Context, x: Array, flat_indices: Array, *, plane: Sizes) -> Array:
         """The kernel put_places."""
-        ctx.save(places)
-        return kernels.put_places(x, places, plane)
+        ctx.save(flat_indices)
+        return kernels.put_places(x, flat_indices, plane)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Take from the places."""
-        (places,) = ctx.values
-        return GatherPlaces.apply(g, places=getattr(places, "array", places)), None
+        (flat_indices,) = ctx.values
+        return GatherFlat.apply(g, flat_indices=getattr(flat_indices, "array", flat_indices)), None
 
 
 def found(x: Tensor, dims: int, find: Callable[..., Any], how: tuple[Any, ...], indices: bool) -> Any:
@@ -320,8 +321,8 @@ def found(x: Tensor, dims: int, find: Callable[..., Any], how: tuple[Any, ...], 
     pool = POOLS[dims - 1]
     if not indices or not isinstance(x, Tensor) or not x.tracked:
         return pool.apply(x, find=find, how=how, indices=indices)
-    places = pool.apply(x.detach(), find=find, how=how, indices=True)[1]
-    return pool.apply(x, places, find=find, how=how, indices=False), places
+    flat_indices = pool.apply(x.detach(), find=find, how=how, indices=True)[1]
+    return pool.apply(x, flat_indices, find=find, how=how, indices=False), flat_indices
 
 
 # --- sliding windows -------------------------------------------------------------------------------------------------
@@ -519,11 +520,11 @@ def max_unpool(name: str, dims: int, input: Tensor, indices: Tensor, kernel_size
     if tuple(indices.shape) != tuple(input.shape):
         raise RuntimeError(f"{name}: Expected shape of indices to be same as that of the input tensor "
                            f"({list(input.shape)}) but got indices tensor with shape: {list(indices.shape)}")
-    places = indices.array if isinstance(indices, Tensor) else indices
+    flat_indices = indices.array if isinstance(indices, Tensor) else indices
     size = int(np.prod(plane, dtype=int))
-    wrong = (places < 0) | (places >= size)
+    wrong = (flat_indices < 0) | (flat_indices >= size)
     if wrong.any():
-        raise RuntimeError(f"{name}: Found an invalid max index: {places[wrong][0]} (output volumes are of size "
+        raise RuntimeError(f"{name}: Found an invalid max index: {flat_indices[wrong][0]} (output volumes are of size "
                            f"{by(plane)})")
     if input.ndim == dims + 1:
         out = MaxUnpool.apply(unsqueeze(input, 0), unsqueeze(indices, 0), plane=plane)

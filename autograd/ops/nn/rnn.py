@@ -130,10 +130,10 @@ def recurrent(*operands: Any, cell: str, sizes: tuple[int, ...] | None, reverse:
         return Recurrent.apply(*operands, cell=cell, sizes=sizes, reverse=reverse)
     x, *weights, h, c = operands
     carried = functools.reduce(promote, [s.dtype for s in (h, c) if s is not None] or [x.dtype], dtype)
-    whole = cell == "LSTM" and sizes is None and weights[-1] is None and dtype.name == "bfloat16"
-    outer = dtype if cell.startswith("RNN") or whole or weights[-1] is not None else carried
+    rows_of_all = cell == "LSTM" and sizes is None and weights[-1] is None and dtype.name == "bfloat16"
+    outer = dtype if cell.startswith("RNN") or rows_of_all or weights[-1] is not None else carried
     y, *states = Recurrent.apply(*cast_to([*lower(x, *weights), h, c], float32), cell=cell, sizes=sizes, reverse=reverse)
-    dtypes = (outer, outer, dtype if whole else carried)
+    dtypes = (outer, outer, dtype if rows_of_all else carried)
     return tuple([cast_to(z, kind) for z, kind in zip((y, *states), dtypes, strict=False)])
 
 
@@ -209,10 +209,10 @@ class GruSteps:
 CELLS: dict[str, Any] = {"RNN_TANH": PlainSteps(), "RNN_RELU": ReluSteps(), "LSTM": LstmSteps(), "GRU": GruSteps()}
 
 
-def rejoin(first: Any, whole: Any) -> Any:
+def rejoin(first: Any, rows_of_all: Any) -> Any:
     """`whole` with its first rows replaced."""
     b = first.shape[0]
-    return first if b == whole.shape[0] else cat([first, narrow(whole, 0, b, whole.shape[0] - b)], 0)
+    return first if b == rows_of_all.shape[0] else cat([first, narrow(rows_of_all, 0, b, rows_of_all.shape[0] - b)], 0)
 
 
 def gradients(cell: str, rows: Any, weights: Any, states: Any, gy: Any, gs: Any, steps: Any) -> Any:

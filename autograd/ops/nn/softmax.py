@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..pointwise.arithmetic import conjugates, mul
 from ..pointwise.cast import cast
 from ..pointwise.exponential import exp
 from ..pointwise.where import where
-from ..reductions.dims import Dims, dims_of, kept, one_dim, reduction
+from ..reductions.dims import Dims, dims_of, keepdim_shape, one_dim, reduction
 from ..reductions.reduce import accumulate, add_up, sum
 from ..shape import reshape
 
@@ -39,7 +40,7 @@ class Logsumexp(Operation):
         ctx.shape, ctx.dims = x.shape, dims
         made = kernel.logsumexp(x, dims)
         if made is not None:
-            out = made.reshape(kept(x.shape, dims)) if keepdim else made
+            out = made.reshape(keepdim_shape(x.shape, dims)) if keepdim else made
             ctx.save(x, out)
             return out
         a = _wide(x)
@@ -54,7 +55,7 @@ class Logsumexp(Operation):
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """g * exp(x - z)."""
         x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
-        shape = kept(ctx.shape, ctx.dims)
+        shape = keepdim_shape(ctx.shape, ctx.dims)
         if g.dtype.kind == "c":
             return reshape(g, shape) * exp(x - reshape(z, shape))
         if isinstance(g, Tensor):
@@ -73,6 +74,30 @@ def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     return Logsumexp.apply(input, dims=dims_of(dim, input.ndim), keepdim=keepdim)
 
 
+def _along(ctx: Context, x: Array, dim: int, out: Array | None, formula: Callable[[Array, int], Array]) -> Array:
+    """Save and return `out`, the kernel's result along dim, or where the kernel gave None that of the formula."""
+    ctx.dim = dim
+    if out is None:
+        a = _wide(x)
+        out = formula(a, dim)
+        out = in_rows(out if a is x else converted(out, x.dtype))
+    ctx.save(out)
+    return out
+
+
+def log_softmax_array(a: Array, dim: int) -> Array:
+    """log_softmax on arrays. The largest element is subtracted first, so that exp() does not overflow."""
+    shifted = a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
+    return shifted - np.log(accumulate(np.exp(shifted), axis=dim, keepdims=True))
+
+
+def softmax_array(a: Array, dim: int) -> Array:
+    """softmax on arrays. The largest element is subtracted first, so that exp() does not overflow."""
+    out = np.exp(a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf))
+    out /= accumulate(out, axis=dim, keepdims=True)
+    return out
+
+
 class LogSoftmax(Operation):
     """x - logsumexp(x) along dim."""
 
@@ -80,18 +105,8 @@ class LogSoftmax(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int) -> Array:
-        """Shifted by the largest element first."""
-        ctx.dim = dim
-        made = kernel.log_softmax(x, dim)
-        if made is not None:
-            ctx.save(made)
-            return made
-        a = _wide(x)
-        shifted = a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf)
-        out = shifted - np.log(accumulate(np.exp(shifted), axis=dim, keepdims=True))
-        out = in_rows(out if a is x else converted(out, x.dtype))
-        ctx.save(out)
-        return out
+        """The kernel, else log_softmax_array()."""
+        return _along(ctx, x, dim, kernel.log_softmax(x, dim), log_softmax_array)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
@@ -110,18 +125,8 @@ class Softmax(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, dim: int) -> Array:
-        """Shifted by the largest element first."""
-        ctx.dim = dim
-        made = kernel.softmax(x, dim)
-        if made is not None:
-            ctx.save(made)
-            return made
-        a = _wide(x)
-        out = np.exp(a - np.maximum.reduce(a, axis=dim, keepdims=True, initial=-np.inf))
-        out /= accumulate(out, axis=dim, keepdims=True)
-        out = in_rows(out if a is x else converted(out, x.dtype))
-        ctx.save(out)
-        return out
+        """The kernel, else softmax_array()."""
+        return _along(ctx, x, dim, kernel.softmax(x, dim), softmax_array)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:

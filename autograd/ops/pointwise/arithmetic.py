@@ -15,8 +15,8 @@ from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, Operand, TensorOrArray, TensorOrNumber
 from ...kernels import remainders
-from .._kinds import both_arrays, only, tensors, undifferentiable
-from .cast import alike, common_dtype, is_number
+from .._kinds import as_arrays, only, tensors, undifferentiable
+from .cast import common_dtype, is_number, promoted
 from .rounding import zero
 
 plus = elementwise("Add", np.add, lambda g: g, lambda g: g)
@@ -71,7 +71,7 @@ def rsub(input: Tensor, other: TensorOrNumber, *, alpha: Number = 1) -> Tensor:
 
 def _divided(a: Any, b: Any) -> tuple[Any, Any]:
     """Both operands as arrays. RuntimeError where integers would be divided by 0."""
-    a, b = both_arrays(a, b)
+    a, b = as_arrays(a, b)
     if a.dtype.kind in "iu" and not np.all(b):
         raise RuntimeError("ZeroDivisionError: an integer tensor was divided by 0")
     return a, b
@@ -172,7 +172,7 @@ class Addcdiv(Operation):
 @takes_out
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
     """input + value * tensor1 * tensor2."""
-    operands = alike(input, tensor1, tensor2)
+    operands = promoted(input, tensor1, tensor2)
     return Addcmul.apply(*operands, value=value if category(operands[0].dtype) > 1 else int(value))
 
 
@@ -182,7 +182,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
     if tensor1.dtype.kind not in "fcV" and tensor2.dtype.kind not in "fcV":
         raise RuntimeError("Integer division with addcdiv is no longer supported; use input + value * torch.div(tensor1, "
                            "tensor2, rounding_mode=...), or convert the tensors to floating point.")
-    return Addcdiv.apply(*alike(input, tensor1, tensor2), value=value)
+    return Addcdiv.apply(*promoted(input, tensor1, tensor2), value=value)
 
 
 class Lerp(Operation):

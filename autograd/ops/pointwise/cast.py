@@ -53,7 +53,7 @@ def common_dtype(*values: Any) -> np.dtype[Any]:
     return dtype
 
 
-def alike(*values: Any) -> tuple[Any, ...]:
+def promoted(*values: Any) -> tuple[Any, ...]:
     """Operands brought to their common dtype; Python numbers become 0-d arrays, None stays None."""
     first = getattr(values[0], "dtype", None)
     if first is not None and all(v is None or getattr(v, "dtype", None) is first for v in values[1:]):

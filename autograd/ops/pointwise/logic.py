@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.declare import elementwise
-from .._kinds import both_arrays, only, tensors
+from .._kinds import as_arrays, only, tensors
 
 logical_and = elementwise("LogicalAnd", tensors("logical_and", np.logical_and), inputs=2)
 logical_or = elementwise("LogicalOr", tensors("logical_or", np.logical_or), inputs=2)
@@ -22,7 +22,7 @@ bitwise_not = elementwise("BitwiseNot", only("biu", "bitwise_not", np.invert))
 
 def _shift(ufunc: Any) -> Any:
     """A shift of bits; by as many as there are, or by a negative number, it leaves nothing (of a negative number: -1)."""
-    return lambda a, b: ufunc(*both_arrays(a, b))
+    return lambda a, b: ufunc(*as_arrays(a, b))
 
 
 bitwise_left_shift = elementwise("BitwiseLeftShift", only("iu", "lshift", _shift(np.left_shift)), inputs=2)

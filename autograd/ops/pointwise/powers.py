@@ -13,7 +13,7 @@ from ...core.operation import Operation
 from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
-from .._kinds import both_arrays, only, refuse, tensors
+from .._kinds import as_arrays, only, refuse, tensors
 from .arithmetic import mul
 from .cast import cast
 from .exponential import exp2, log
@@ -42,7 +42,7 @@ def _power(a: Any, b: Any) -> Array:
             return np.power(a, b)
         if b < 0:
             raise RuntimeError(f"Integers to negative integer powers are not allowed, as {b}. Convert to float first.")
-    a, b = both_arrays(a, b)
+    a, b = as_arrays(a, b)
     if a.dtype.kind in "fcV":
         return np.power(a, b)
     if a.dtype.kind == "b":

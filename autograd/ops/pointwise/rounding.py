@@ -17,15 +17,15 @@ from .._kinds import only, refuse
 zero: Any = elementwise("Zero", np.zeros_like, inputs=1)       # the derivative of all that follows; constant, as PyTorch's
 
 
-def _kept(kinds: str, name: str, forward: Any) -> Any:
+def _for_floats(kinds: str, name: str, forward: Any) -> Any:
     """`forward` of floats; integers are integers already."""
     return only(kinds, name, lambda x: forward(x) if np.asarray(x).dtype.kind in "fcV" else np.copy(x))
 
 
-floor: Any = elementwise("Floor", _kept("fiu", "floor", np.floor), lambda g: zero(g))
-ceil = elementwise("Ceil", _kept("fiu", "ceil", np.ceil), lambda g: zero(g))
-trunc: Any = elementwise("Trunc", _kept("fiu", "trunc", np.trunc), lambda g: zero(g))
-nearest = elementwise("Round", _kept("fiu", "round", np.rint), lambda g: zero(g))
+floor: Any = elementwise("Floor", _for_floats("fiu", "floor", np.floor), lambda g: zero(g))
+ceil = elementwise("Ceil", _for_floats("fiu", "ceil", np.ceil), lambda g: zero(g))
+trunc: Any = elementwise("Trunc", _for_floats("fiu", "trunc", np.trunc), lambda g: zero(g))
+nearest = elementwise("Round", _for_floats("fiu", "round", np.rint), lambda g: zero(g))
 frac = elementwise("Frac", only("f", "frac", lambda x: x - np.trunc(x)), lambda g: g)
 fix = trunc
 

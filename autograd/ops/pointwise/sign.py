@@ -11,7 +11,7 @@ from ...core.declare import elementwise
 from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...core.types import Operand
-from .._kinds import both_arrays, demand_real, in_floats, only, tensors, undifferentiable
+from .._kinds import as_arrays, demand_real, in_floats, only, tensors, undifferentiable
 from .rounding import zero
 from .where import where
 
@@ -28,11 +28,11 @@ def _sign(x: Array) -> Array:
 
 
 def _copysign(x: Array, y: Array | Number) -> Array:
-    return np.copysign(*both_arrays(x, y))
+    return np.copysign(*as_arrays(x, y))
 
 
 def _heaviside(x: Array, y: Array) -> Array:
-    x, y = both_arrays(x, y)
+    x, y = as_arrays(x, y)
     return np.where(x == 0, y, (x > 0).astype(x.dtype))
 
 

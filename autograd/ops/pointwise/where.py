@@ -19,7 +19,7 @@ from ...kernels.where import masked
 from ...kernels.where import where as where_kernel
 from .._kinds import ordered, refuse, tensors
 from ..creation.arguments import number
-from .cast import alike, cast, common_dtype, is_number
+from .cast import cast, common_dtype, is_number, promoted
 
 
 class Where(Operation):
@@ -66,7 +66,7 @@ def where(condition: Any, input: Any = None, other: Any = None, *, out: Tensor |
     elif is_number(other) and hasattr(input, "dtype"):
         other = np.array(other).astype(for_number(input.dtype, other))
     if is_number(input) or input.dtype != other.dtype:
-        input, other = alike(input, other)
+        input, other = promoted(input, other)
     return Where.apply(condition, input, other)
 
 
@@ -123,7 +123,7 @@ class Clamp(Operation):
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Nothing passes beyond the limits."""
         (x,) = ctx.values
-        return passing(g, inside(x, *ctx.limits))
+        return passing(g, within_limits(x, *ctx.limits))
 
 
 class ClampTensor(Operation, name="Clamp"):
@@ -147,10 +147,10 @@ class ClampTensor(Operation, name="Clamp"):
             to_low = where(x < low if high is None else (x < low) & (low < high), g, 0.0)
         if ctx.needs(2):
             to_high = where(x > high if low is None else (x > high) | (low > high), g, 0.0)
-        return where(inside(x, low, high), g, 0.0) if ctx.needs(0) else None, to_low, to_high
+        return where(within_limits(x, low, high), g, 0.0) if ctx.needs(0) else None, to_low, to_high
 
 
-def inside(x: TensorOrArray, low: TensorOrNumber | None, high: TensorOrNumber | None) -> Any:
+def within_limits(x: TensorOrArray, low: TensorOrNumber | None, high: TensorOrNumber | None) -> Any:
     """Whether low <= x <= high, as far as there are limits."""
     if low is None:
         return x <= high
@@ -186,7 +186,7 @@ def clamp(input: Any, min: Any = None, max: Any = None, *, out: Any = None) -> A
         if any(isinstance(v, Tensor) for v in limits):
             raise TypeError("clamp: min and max must both be numbers or both be tensors, not one of each")
         return clamp(input, *limits)
-    matched = alike(input, min, max)
+    matched = promoted(input, min, max)
     _check_order(*matched)
     return ClampTensor.apply(*matched)
 

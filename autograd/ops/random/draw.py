@@ -22,7 +22,7 @@ from ...core.random import Generator, drawing
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
 from ...kernels.sorting import leading
-from ..creation.arguments import extent, floating, kind, made, shape_of, whole
+from ..creation.arguments import extent, floating, integer, kind, new_leaf, shape_of
 from ..creation.fill import like
 from ..pointwise.rounding import zero
 
@@ -50,8 +50,8 @@ def rand(*sizes: Any, size: Any = None, generator: Generator | None = None, out:
     shape = extent("rand", sizes, size)
     if dtype.kind == "c":
         parts = drawing(generator).random((*shape, 2))
-        return made((parts[..., 0] + 1j * parts[..., 1]).astype(dtype), requires_grad, out)
-    return made(uniform_numbers(drawing(generator), shape, dtype), requires_grad, out)
+        return new_leaf((parts[..., 0] + 1j * parts[..., 1]).astype(dtype), requires_grad, out)
+    return new_leaf(uniform_numbers(drawing(generator), shape, dtype), requires_grad, out)
 
 
 @primitive
@@ -60,12 +60,12 @@ def randn(*sizes: Any, size: Any = None, generator: Generator | None = None, out
           requires_grad: bool = False) -> Tensor:
     """Normal with mean 0 and variance 1."""
     dtype = floating("randn", kind(dtype, layout, device, pin_memory, out))
-    return made(normal_numbers(drawing(generator), extent("randn", sizes, size), dtype), requires_grad, out)
+    return new_leaf(normal_numbers(drawing(generator), extent("randn", sizes, size), dtype), requires_grad, out)
 
 
 def integers(name: str, rng: np.random.Generator, low: Any, high: Any, shape: tuple[int, ...], dtype: Any) -> Array:
     """Integers from low to high - 1 as dtype; RuntimeError for an empty range or one that dtype cannot hold."""
-    low, high = whole(name, "low", low), whole(name, "high", high)
+    low, high = integer(name, "low", low), integer(name, "high", high)
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if dtype.kind in "biu":
@@ -92,7 +92,7 @@ def randint(*args: Any, low: Any = 0, high: Any = None, size: Sequence[int] | No
     if high is None or size is None or len(given) > 2:
         raise TypeError(f"randint() takes (high, size) or (low, high, size), not {args}")
     dtype = kind(dtypes.int64 if dtype is None and out is None else dtype, layout, device, pin_memory, out)
-    return made(integers("randint", drawing(generator), low, high, shape_of("randint", size), dtype), requires_grad, out)
+    return new_leaf(integers("randint", drawing(generator), low, high, shape_of("randint", size), dtype), requires_grad, out)
 
 
 @primitive
@@ -100,13 +100,13 @@ def randperm(n: Any, *, generator: Generator | None = None, out: Any = None, dty
              layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
              requires_grad: bool = False) -> Tensor:
     """The numbers 0 to n - 1 in random order."""
-    n = whole("randperm", "n", n)
+    n = integer("randperm", "n", n)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     dtype = kind(dtypes.int64 if dtype is None and out is None else dtype, layout, device, pin_memory, out)
     if dtype.kind in "iu" and n - 1 > np.iinfo(dtype).max:
         raise RuntimeError(f"value cannot be converted to type {dtype} without overflow: {n - 1}")
-    return made(drawing(generator).permutation(n).astype(dtype), requires_grad, out)
+    return new_leaf(drawing(generator).permutation(n).astype(dtype), requires_grad, out)
 
 
 # --- like another ----------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: DType
     """Uniform on [0, 1), of input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array[...] = rand(size=array.shape, generator=generator, dtype=array.dtype).array
-    return made(array, requires_grad)
+    return new_leaf(array, requires_grad)
 
 
 @primitive
@@ -128,7 +128,7 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: DTyp
     """Normal with mean 0 and variance 1, of input's shape and dtype."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array[...] = normal_numbers(drawing(generator), array.shape, floating("randn_like", array.dtype))
-    return made(array, requires_grad)
+    return new_leaf(array, requires_grad)
 
 
 @primitive
@@ -138,7 +138,7 @@ def randint_like(input: Tensor, *args: Any, low: Any = 0, high: Any = None, gene
     """Integers from low to high - 1, of input's shape and dtype; randint_like(input, high) starts at 0."""
     array = like(input, dtype, layout, device, pin_memory, memory_format)
     array[...] = randint(*args, low=low, high=high, size=array.shape, generator=generator, dtype=array.dtype).array
-    return made(array, requires_grad)
+    return new_leaf(array, requires_grad)
 
 
 # --- with parameters that are tensors ----------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def normal(mean: TensorOrNumber, std: TensorOrNumber = 1.0, size: Sequence[int] 
         check_std("normal", std)
         values = _normal_of_numbers(mean, std, shape_of("normal", size),
                        floating("normal", kind(dtype, layout, device, pin_memory, out)), generator)
-        return made(values, requires_grad, out)
+        return new_leaf(values, requires_grad, out)
     if size is not None or dtype is not None:
         raise TypeError("normal(): size and dtype follow from mean and std where these are tensors")
     values = _normal_of_tensors(mean, std, tensors[0].dtype, generator)
@@ -264,7 +264,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         raise RuntimeError(f"prob_dist must be 1 or 2 dim, not {weights.ndim}")
     if dtypes.category(weights.dtype) != 2:
         raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {weights.dtype}")
-    n = whole("multinomial", "num_samples", num_samples)
+    n = integer("multinomial", "num_samples", num_samples)
     if n <= 0:
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and n > weights.shape[-1]:
@@ -291,7 +291,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     else:
         with np.errstate(divide="ignore"):
             picked = leading(rng.standard_exponential(weights.shape) / weights, weights.ndim - 1, n, False)
-    return made(picked.astype(dtypes.int64), False, out)
+    return new_leaf(picked.astype(dtypes.int64), False, out)
 
 
 __all__ = ["bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint", "randint_like", "randn",

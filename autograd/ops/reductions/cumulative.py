@@ -25,7 +25,7 @@ from ..pointwise.where import where
 from ..shape import flip, narrow, reshape
 from .dims import one_dim
 from .recurrence import backwards
-from .take_along import TakeAlong, ValuesIndices, taken
+from .take_along import TakeAlong, ValuesIndices, values_and_indices
 
 
 class Cumsum(Operation):
@@ -84,7 +84,7 @@ def _running(operation: type[TakeAlong], x: Tensor, dim: int, ufunc: Callable[..
     if x.ndim == 0:
         return ValuesIndices(x.clone(), result(np.zeros((), int64)))
     indices = _running_places(x.array, dim, ufunc)
-    return taken(operation, x, indices, dim)
+    return values_and_indices(operation, x, indices, dim)
 
 
 @also(axis="dim")

@@ -30,8 +30,8 @@ def dims_of(dim: Dims, ndim: int) -> tuple[int, ...]:
         return tuple(range(ndim))
     dims = tuple([wrap_dim(operator.index(d), ndim) for d in dim])
     if len(set(dims)) != len(dims):
-        again = next(d for d in dims if dims.count(d) > 1)
-        raise RuntimeError(f"dim {again} appears multiple times in the list of dims")
+        repeated = next(d for d in dims if dims.count(d) > 1)
+        raise RuntimeError(f"dim {repeated} appears multiple times in the list of dims")
     return dims if ndim else ()
 
 
@@ -44,7 +44,7 @@ def one_dim(dim: int, ndim: int) -> int:
 
 
 @functools.lru_cache(maxsize=512)
-def kept(shape: tuple[int, ...], dims: tuple[int, ...]) -> tuple[int, ...]:
+def keepdim_shape(shape: tuple[int, ...], dims: tuple[int, ...]) -> tuple[int, ...]:
     """`shape` with the reduced dimensions at size 1."""
     return tuple([1 if i in dims else n for i, n in enumerate(shape)])
 
@@ -69,7 +69,7 @@ def nonempty(shape: tuple[int, ...], dims: tuple[int, ...], name: str) -> None:
             raise IndexError(f"{name}(): Expected reduction dim {d} to have non-zero size, got shape {list(shape)}.")
 
 
-def apart(out: Any, inputs: tuple[Any, ...]) -> None:
+def check_no_overlap(out: Any, inputs: tuple[Any, ...]) -> None:
     """RuntimeError if `out`, a Tensor or several, shares memory with an input."""
     for o in out if isinstance(out, (tuple, list)) else (out,):
         for x in inputs:
@@ -92,7 +92,7 @@ def reduction(function: F) -> F:
                 kwargs["keepdim"] = kwargs.pop("keepdims")
             out = kwargs.pop("out", None)
             if out is not None:
-                apart(out, args)
+                check_no_overlap(out, args)
                 return writing(*args, out=out, **kwargs)
         return function(*args, **kwargs)
 

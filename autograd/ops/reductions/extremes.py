@@ -21,7 +21,7 @@ from .._names import also
 from ..pointwise.cast import cast
 from ..pointwise.where import maximum, minimum, passing
 from ..shape import reshape
-from .dims import Dims, count, dims_of, kept, nonempty, one_dim, reduction
+from .dims import Dims, count, dims_of, keepdim_shape, nonempty, one_dim, reduction
 from .reduce import sum
 from .take_along import TakeAlong, ValuesIndices, selected
 
@@ -43,7 +43,7 @@ class Amax(Operation):
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """To the elements equal to the extreme, in equal parts."""
         x, z = ctx.values
-        shape = kept(ctx.shape, ctx.dims)
+        shape = keepdim_shape(ctx.shape, ctx.dims)
         chosen = cast(x == reshape(z, shape), x.dtype)
         return chosen * reshape(g, shape) / sum(chosen, ctx.dims, keepdim=True)
 

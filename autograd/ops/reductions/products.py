@@ -22,7 +22,7 @@ from ..pointwise.arithmetic import conjugates
 from ..pointwise.cast import cast
 from ..shape import cat, flip, narrow, reshape
 from .cumulative import tail_sums
-from .dims import kept, one_dim, reduction
+from .dims import keepdim_shape, one_dim, reduction
 from .recurrence import backwards
 
 
@@ -44,7 +44,7 @@ def before(x: TensorOrArray, dim: int) -> Any:
         colons = (slice(None),) * dim
         out[colons + (slice(1, None),)] = cumulated(x[colons + (slice(0, -1),)], dim)
         return out
-    one = np.ones(kept(x.shape, (dim,)), x.dtype)
+    one = np.ones(keepdim_shape(x.shape, (dim,)), x.dtype)
     return cumulated(cat([one, narrow(x, dim, 0, x.shape[dim] - 1)], dim), dim)
 
 
@@ -64,7 +64,7 @@ class Prod(Operation):
         """g z / x; where x has a zero, g times the product of those before and that of those after."""
         x, z = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         dim = ctx.dim
-        shape = kept(x.shape, (dim,))
+        shape = keepdim_shape(x.shape, (dim,))
         g = reshape(g, shape)
         if x.shape[dim] == 1:
             return g

@@ -20,7 +20,7 @@ from ...kernels.sums import total
 from .._kinds import demand_real
 from ..pointwise.cast import cast
 from ..shape import reshape, sizes
-from .dims import Dims, count, dims_of, kept, reduction
+from .dims import Dims, count, dims_of, keepdim_shape, reduction
 
 every: Any = np.logical_and.reduce
 some: Any = np.logical_or.reduce
@@ -48,7 +48,7 @@ class Sum(Operation):
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """The gradient repeated over the summed dimensions."""
-        return Expand.apply(g.reshape(kept(ctx.shape, ctx.dims)), shape=ctx.shape)
+        return Expand.apply(g.reshape(keepdim_shape(ctx.shape, ctx.dims)), shape=ctx.shape)
 
 
 def sum(input: Any, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None, axis: Dims = None,
@@ -93,7 +93,7 @@ class Mean(Operation):
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """An equal share for each."""
-        return Expand.apply((g / float(ctx.count)).reshape(kept(ctx.shape, ctx.dims)), shape=ctx.shape)
+        return Expand.apply((g / float(ctx.count)).reshape(keepdim_shape(ctx.shape, ctx.dims)), shape=ctx.shape)
 
 
 def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DTypeLike = None, out: Tensor | None = None,
@@ -128,7 +128,7 @@ class Nansum(Operation):
     def backward(ctx: Context, g: Tensor) -> Gradients:
         """Repeat, where there was no nan."""
         (present,) = ctx.values
-        return reshape(g, kept(present.shape, ctx.dims)) * present
+        return reshape(g, keepdim_shape(present.shape, ctx.dims)) * present
 
 
 @reduction

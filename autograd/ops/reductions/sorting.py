@@ -12,7 +12,7 @@ from ...kernels.sorting import leading, nth, order
 from .._kinds import demand_real
 from .._names import also
 from .dims import one_dim, reduction
-from .take_along import TakeAlong, ValuesIndices, selected, taken
+from .take_along import TakeAlong, ValuesIndices, selected, values_and_indices
 
 
 class Sort(TakeAlong):
@@ -38,7 +38,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     if input.ndim == 0:
         return selected(Sort, input, np.zeros((), int64), 0, True)
     indices = _order(input.array, dim, descending)
-    return taken(Sort, input, indices, dim, distinct=True)
+    return values_and_indices(Sort, input, indices, dim, distinct=True)
 
 
 @takes_out
@@ -71,7 +71,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
             return ValuesIndices(input.new_empty(0), result(np.zeros(0, int64)))
         return selected(Topk, input, np.zeros((), int64), 0, True)
     indices = _leading(input.array, dim, k, largest)
-    return taken(Topk, input, indices, dim, distinct=True)
+    return values_and_indices(Topk, input, indices, dim, distinct=True)
 
 
 @reduction

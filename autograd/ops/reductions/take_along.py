@@ -62,10 +62,10 @@ def selected(operation: type[TakeAlong], x: Tensor, indices: Array, dim: int, ke
     """One element along dim for each of the others: (values, indices); `indices` an array with size 1 along dim."""
     if x.ndim == 0:
         return ValuesIndices(x * 1 if x.dtype.kind != "b" else x.clone(), result(indices.reshape(())))
-    return taken(operation, x, indices, dim, keepdim=keepdim)
+    return values_and_indices(operation, x, indices, dim, keepdim=keepdim)
 
 
-def taken(operation: type[TakeAlong], x: Tensor, indices: Array, dim: int, *, distinct: bool = False,
+def values_and_indices(operation: type[TakeAlong], x: Tensor, indices: Array, dim: int, *, distinct: bool = False,
           keepdim: bool = True) -> ValuesIndices:
     """The elements of x at `indices`, an array, along dim; and the indices as the Tensor that backward reads them from, so
     that it notices when the caller wrote to them. `operation` names the node.

@@ -18,7 +18,7 @@ from ...kernels.memory_format import in_rows
 from ...kernels.sums import total
 from ..pointwise.where import where
 from ..shape import reshape
-from .dims import Dims, count, dims_of, kept, reduction
+from .dims import Dims, count, dims_of, keepdim_shape, reduction
 from .reduce import Mean
 
 
@@ -46,7 +46,7 @@ def spread_gradient(g: Operand, x: Operand, dims: tuple[int, ...], correction: f
     """2 g (x - mean) / (count - correction); without freedom nan at the mean, and infinite elsewhere. g is real."""
     freedom = count(x.shape, dims) - correction
     distance = x - Mean.apply(x, dims=dims, keepdim=True)
-    g = reshape(g, kept(x.shape, dims))
+    g = reshape(g, keepdim_shape(x.shape, dims))
     if freedom <= 0 and whole:
         return g * where(distance == 0, float("nan"), float("inf") + 0 * distance)
     return g * distance * (2.0 / freedom if freedom else float("inf"))

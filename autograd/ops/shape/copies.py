@@ -15,15 +15,15 @@ from ...core.tensor import Tensor
 from . import broadcast, sliding, splitting, transposes, views
 
 
-def _laid(x: Array, order: str) -> Array:
+def _in_order(x: Array, order: str) -> Array:
     if order in "KC":
         return np.array(x, order=order)  # type: ignore[call-overload]
     return np.moveaxis(np.array(np.moveaxis(x, 1, -1), order="C"), -1, 1)      # "last": channels after all else
 
 
 # x copied, its memory in the order "C", "K" or "last": by clone() and contiguous(), and by to(memory_format=...).
-_clone: Any = linear("Clone", _laid, lambda g, was, order: g)
-to_copy: Any = linear("ToCopy", _laid, lambda g, was, order: g)
+_clone: Any = linear("Clone", _in_order, lambda g, was, order: g)
+to_copy: Any = linear("ToCopy", _in_order, lambda g, was, order: g)
 
 
 def layout_of(format: MemoryFormat | None, ndim: int) -> str:
@@ -70,13 +70,13 @@ def resolve_neg(input: Tensor) -> Tensor:
     return input
 
 
-def _copying(name: str, see: Callable[..., Any]) -> Callable[..., Any]:
+def _copying(name: str, view_of: Callable[..., Any]) -> Callable[..., Any]:
     """The form of a view operation that copies: `name` with _copy."""
 
     @takes_out
     def copying(input: Tensor, *args: Any, **settings: Any) -> Any:
-        seen = see(input, *args, **settings)
-        return tuple([_clone(x, "C") for x in seen]) if isinstance(seen, tuple) else _clone(seen, "C")
+        viewed = view_of(input, *args, **settings)
+        return tuple([_clone(x, "C") for x in viewed]) if isinstance(viewed, tuple) else _clone(viewed, "C")
 
     copying.__name__ = copying.__qualname__ = name
     copying.__doc__ = f"{name[:-5]}() as a copy."

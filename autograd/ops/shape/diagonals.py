@@ -16,23 +16,25 @@ from .dims import sizes, wrap_dim
 from .views import reshape
 
 
-def _see(x: Array, offset: int, i: int, j: int) -> Array:
+def _diagonal_view(x: Array, offset: int, i: int, j: int) -> Array:
     out = x.diagonal(offset, i, j)
     if x.flags.writeable:
         out.flags.writeable = True                   # NumPy's diagonals are read-only; they are views like any other
     return out
 
 
-def _put(g: Array, shape: tuple[int, ...], offset: int, i: int, j: int) -> Array:
+def _from_diagonal(g: Array, shape: tuple[int, ...], offset: int, i: int, j: int) -> Array:
     out = np.zeros(shape, g.dtype)
-    _see(out, offset, i, j)[...] = g
+    _diagonal_view(out, offset, i, j)[...] = g
     return out
 
 
-_diagonal: Any = linear("Diagonal", _see, lambda g, was, offset, i, j: _diagonal_backward(g, was, offset, i, j), view=True)
-_diagonal_backward: Any = linear("DiagonalBackward", _put, lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j))
-_diag_embed = linear("DiagEmbed", _put, lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j))
-_diagonal_copy = linear("DiagonalCopy", lambda x, *place: _see(x, *place).copy(),
+_diagonal: Any = linear("Diagonal", _diagonal_view,
+                        lambda g, was, offset, i, j: _diagonal_backward(g, was, offset, i, j), view=True)
+_diagonal_backward: Any = linear("DiagonalBackward", _from_diagonal,
+                                 lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j))
+_diag_embed = linear("DiagEmbed", _from_diagonal, lambda g, was, shape, offset, i, j: _diagonal(g, offset, i, j))
+_diagonal_copy = linear("DiagonalCopy", lambda x, *place: _diagonal_view(x, *place).copy(),
                         lambda g, was, *place: _diagonal_backward(g, was, *place))
 
 # lower_part(x, k), upper_part(x, k): tril() and triu() of matrices without checks, also of arrays, as rules use them.

@@ -202,29 +202,29 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     return _pieces(input, -(-size // chunks), dim) if size else split_with_sizes(input, [0] * chunks, dim)
 
 
-def _apart(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+def _unshared(parts: tuple[Any, ...]) -> tuple[Any, ...]:
     """The parts as tensors that no write to input or to another part is told of: so they may be written to one by one, as
     long as nobody looks at input, or at what a write has changed behind its back."""
-    alone = []
+    separate = []
     for part in parts:
-        alone.append(result(part.array))
-        alone[-1].edge, alone[-1].tracked, alone[-1].dual = part.edge, part.tracked, part.dual
-    return tuple(alone)
+        separate.append(result(part.array))
+        separate[-1].edge, separate[-1].tracked, separate[-1].dual = part.edge, part.tracked, part.dual
+    return tuple(separate)
 
 
 def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Any, ...]:
     """split(), whose results may be written to; writes reach the tensor's memory, and its graph knows nothing of them."""
-    return _apart(split(tensor, split_size, dim))
+    return _unshared(split(tensor, split_size, dim))
 
 
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """split_with_sizes(), whose results may be written to, as unsafe_split's."""
-    return _apart(split_with_sizes(input, split_sizes, dim))
+    return _unshared(split_with_sizes(input, split_sizes, dim))
 
 
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Any, ...]:
     """chunk(), whose results may be written to, as unsafe_split's."""
-    return _apart(chunk(input, chunks, dim))
+    return _unshared(chunk(input, chunks, dim))
 
 
 @also(axis="dim")

@@ -13,7 +13,7 @@ import numpy as np
 from ...base import dtypes
 from ...base.types import DeviceLike, DTypeLike, Layout
 from ...core.tensor import Tensor
-from ..creation.arguments import kind, made, whole
+from ..creation.arguments import integer, kind, new_leaf
 
 
 def _points(name: str, window_length: float, periodic: bool, dtype: DTypeLike, layout: Layout | None, device: DeviceLike,
@@ -22,7 +22,7 @@ def _points(name: str, window_length: float, periodic: bool, dtype: DTypeLike, l
     dtype = kind(dtype, layout, device, pin_memory)
     if dtypes.category(dtype) != 2:
         raise RuntimeError(f"{name} expects floating point dtypes, got: {dtype}")
-    n = whole(name, "window_length", window_length)
+    n = integer(name, "window_length", window_length)
     if n < 0:
         raise RuntimeError(f"{name} requires non-negative window_length, got window_length={n}")
     return np.arange(n, dtype=dtypes.float64), dtype, n if periodic else n - 1
@@ -33,11 +33,11 @@ def _cosines(name: str, weights: tuple[float, ...], window_length: float, period
     """sum over k of (-1)^k weights[k] cos(2 pi k i / last)."""
     points, dtype, last = _points(name, window_length, periodic, dtype, layout, device, pin_memory)
     if points.size == 1:
-        return made(np.ones(1, dtype), requires_grad)
+        return new_leaf(np.ones(1, dtype), requires_grad)
     values = np.zeros_like(points)
     for k, weight in enumerate(weights):
         values += (-1) ** k * weight * np.cos(2 * math.pi * k * points / last)
-    return made(values.astype(dtype), requires_grad)
+    return new_leaf(values.astype(dtype), requires_grad)
 
 
 def hann_window(window_length: float, periodic: bool = True, *, dtype: DTypeLike = None, layout: Layout | None = None,
@@ -66,7 +66,7 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: DTypeLi
     """A triangle: 1 - |2 i / n - 1|."""
     points, dtype, last = _points("bartlett_window", window_length, periodic, dtype, layout, device, pin_memory)
     values = 1 - np.abs(2 * points / last - 1) if points.size > 1 else np.ones_like(points)
-    return made(values.astype(dtype), requires_grad)
+    return new_leaf(values.astype(dtype), requires_grad)
 
 
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: DTypeLike = None,
@@ -75,9 +75,9 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
     """I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), with the modified Bessel function I0."""
     points, dtype, last = _points("kaiser_window", window_length, periodic, dtype, layout, device, pin_memory)
     if points.size < 2:
-        return made(np.ones(points.size, dtype), requires_grad)
+        return new_leaf(np.ones(points.size, dtype), requires_grad)
     inside = np.maximum(1 - (2 * points / last - 1) ** 2, 0)
-    return made((np.i0(beta * np.sqrt(inside)) / np.i0(beta)).astype(dtype), requires_grad)
+    return new_leaf((np.i0(beta * np.sqrt(inside)) / np.i0(beta)).astype(dtype), requires_grad)
 
 
 __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]

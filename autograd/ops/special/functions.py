@@ -15,7 +15,7 @@ from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels import bessel, error_functions, gamma_functions
-from .._kinds import both_arrays, in_floats, only, tensors, undifferentiable
+from .._kinds import as_arrays, in_floats, only, tensors, undifferentiable
 from ..pointwise.cast import cast
 from ..pointwise.exponential import exp, log
 from ..pointwise.sign import sign
@@ -47,7 +47,7 @@ def _entr(x: Array) -> Array:
 def _times(log_of: Callable[..., Any]) -> Callable[..., Any]:
     """The function x log(y): 0 where x is 0, unless y is nan."""
     def forward(x: Array, y: Array | Number) -> Array:
-        x, y = both_arrays(x, y)
+        x, y = as_arrays(x, y)
         product = np.asarray(x * log_of(y))
         return np.where((x == 0) & (y == y), np.zeros((), product.dtype), product)
 

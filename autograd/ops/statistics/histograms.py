@@ -14,7 +14,7 @@ from ...core.primitive import data_dependent, primitive
 from ...core.tensor import Tensor, result
 from ...core.types import TensorOrNumber
 from .._kinds import demand_real
-from ..creation.arguments import whole
+from ..creation.arguments import integer
 from ..no_derivative import underived
 
 # --- places in a sorted sequence ---------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
     a = input.array
     if a.dtype.kind not in "fV":
         raise NotImplementedError(f"\"histogram_cpu\" not implemented for '{a.dtype}'; convert with .float()")
-    bins = whole("histc", "bins", bins)
+    bins = integer("histc", "bins", bins)
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = float(min), float(max)
