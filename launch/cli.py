@@ -11,15 +11,22 @@ import re
 import shlex
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
+from . import slurm
 from .environment import environment
+from .hosts import answering, hosts_of, ranks_on
 from .job import Job, run
-from .mpirun import LaunchError, changes_for, command, find, remote, session
+from .mpirun import LaunchError, Mpi, changes_for, command, find, remote, session
 from .rank import DIRECTORY, INSTALL
+from .report import progress
+from .restarts import Restarts
 
+PREEMPTED = 75                                       # dparallel's: the ranks ended as they were asked to
 DEFAULT_GRACE = 30.0                                 # torchrun's, and Slurm's KillWait
+DEFAULT_STALL, STALLS = 60.0, 10                     # dparallel's: seconds; times after which a stall ends the job
 INTERPRETER = re.compile(r"python[\d.]*(\.exe)?")      # what mpirun, but not dprun, is given before a script
 
 
@@ -32,6 +39,11 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
     return number
+
+
+def number(text: str) -> int:
+    """An integer of at least 0."""
+    return 0 if text.strip() == "0" else positive(text)
 
 
 def seconds(text: str) -> float:
@@ -64,10 +76,14 @@ def parser() -> argparse.ArgumentParser:
     """The options of dprun; what follows the script is the script's."""
     p = Parser(prog="dprun", description="Run a Python script on N MPI ranks.", allow_abbrev=False,
                epilog="example: dprun -n 2 train.py --epochs 5")
-    p.add_argument("-n", "--np", type=positive, required=True, metavar="N", help="number of ranks")
+    p.add_argument("-n", "--np", type=positive, metavar="N",
+                   help="number of ranks (in a Slurm allocation: its tasks)")
     p.add_argument("-m", action="store_true", dest="module", help="SCRIPT is a module name, as for python -m")
     p.add_argument("-H", "--hosts", metavar="HOST[:SLOTS],...", help="hosts to run on")
     p.add_argument("--hostfile", metavar="FILE", help="file of hosts to run on")
+    p.add_argument("--ssh", metavar="COMMAND", help="what starts ranks on other hosts (default: ssh)")
+    p.add_argument("--bind", choices=("none", "core", "socket"),
+                   help="bind each rank to cores, as many as --threads says, or a socket; --check tells (default: none)")
     p.add_argument("-x", action="append", default=[], metavar="NAME[=VALUE]", dest="exports",
                    help="environment variable for the ranks")
     p.add_argument("--threads", type=positive, metavar="T",
@@ -78,13 +94,22 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--grace", type=seconds, metavar="SECONDS",
                    help="time that ranks in dparallel.graceful_exit() have after SIGTERM or SIGUSR1 to end a step and save "
                         f"(default: {DEFAULT_GRACE:g}); a second SIGTERM ends them at once")
+    p.add_argument("--restarts", type=number, default=0, metavar="N",
+                   help="start a failed job again, N times at most, on the hosts that still answer; not after two in a row "
+                        "that came no further (dparallel.report_progress)")
+    p.add_argument("--min-n", type=positive, default=1, metavar="K", help="the least number of ranks to start again with")
+    p.add_argument("--requeue", action="store_true",
+                   help="in a Slurm job whose ranks ended as they were asked to (exit code 75): scontrol requeue")
     p.add_argument("--check", action="store_true",
                    help="check every collective, and end the job in a deadlock (DPARALLEL_CHECK=1)")
     p.add_argument("--stall", type=limit, metavar="SECONDS",
                    help="say where every rank is when one has waited this long; 0: never (default: 60)")
-    p.add_argument("--stall-abort", action="store_true", help="and then end the job")
+    p.add_argument("--stall-abort", action=argparse.BooleanOptionalAction,
+                   help="end the job then; --no-stall-abort: never (default: after ten times as long)")
+    p.add_argument("-q", "--quiet", action="store_true", help="do not say at the start what runs, and when a stall ends it")
     p.add_argument("--mpirun", metavar="PATH", help="the mpirun to use")
     p.add_argument("--mpi-args", default="", metavar="ARGS", help="further arguments for mpirun, in one string")
+    p.add_argument("--print-sbatch", action="store_true", help="print a Slurm batch script that runs this command")
     p.add_argument("--dry-run", action="store_true", help="print the command and its environment, run nothing")
     p.add_argument("script", metavar="SCRIPT")
     p.add_argument("args", nargs=argparse.REMAINDER, metavar="...")
@@ -93,8 +118,13 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run dprun; its exit code is the job's, 2 where nothing could be started."""
-    options = parser().parse_args(argv)
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    options = parser().parse_args(arguments)
     try:
+        if options.print_sbatch:
+            arguments.remove("--print-sbatch")
+            print(slurm.script(options, without_np(arguments), options.grace or DEFAULT_GRACE), end="")
+            return 0
         return start(options)
     except LaunchError as error:
         print(f"dprun: {error}", file=sys.stderr)
@@ -103,24 +133,96 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
 
 
+def without_np(arguments: list[str]) -> list[str]:
+    """dprun's arguments without the number of ranks, which the allocation says."""
+    own = len(arguments) - len(parser().parse_args(arguments).args)
+    at = next((i for i, word in enumerate(arguments[:own]) if word in ("-n", "--np")), -1)
+    return arguments if at < 0 else arguments[:at] + arguments[at + 2:]
+
+
 def start(options: argparse.Namespace) -> int:
-    """Check what can be checked, then run the job."""
+    """Check what can be checked, then run the job, and others in its place if it fails and that is asked for."""
+    found = slurm.allocation()
+    if options.np is None:
+        if found is None:
+            parser().error("the following arguments are required: -n/--np")
+        options.np = sum(hosts.slots or 1 for hosts in hosts_of(options))
+    times = slurm.started_by_srun()
+    if times > 1:
+        raise LaunchError(f"srun has started dprun {times} times; start it once, in the batch script or by "
+                          "salloc: it starts the ranks on the hosts of the allocation")
     check(options)
     mpi = find(options.mpirun)
-    changes = changes_for(options)
-    line = command(mpi, options, sorted(changes))
     if options.dry_run:
-        print(" ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(changes.items())), shlex.join(line))
+        changes = changes_for(options)
+        print(" ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(changes.items())),
+              shlex.join(command(mpi, options, sorted(changes))))
         return 0
+    restarts, ranks, hosts = Restarts(options.restarts), options.np, hosts_of(options)
+    by_slurm = found is not None and not (options.hosts or options.hostfile)
+    while True:
+        ended = run_once(options, mpi, restarts)
+        if ended.code in (0, 2, PREEMPTED) or ended.asked:
+            break
+        refusal = restarts.refusal(ended.reached)
+        if refusal:
+            if refusal.strip():
+                print(f"dprun: no other job follows: {refusal}", file=sys.stderr)
+            break
+        delay, restarts.count = restarts.delay, restarts.count + 1
+        print(f"dprun: the job is started again in {delay:g} s (restart {restarts.count} of {restarts.limit})",
+              file=sys.stderr, flush=True)
+        time.sleep(delay)
+        if remote(options):
+            left = answering(hosts, options.ssh or "ssh", by_slurm)
+            options.np = ranks_on(left, hosts, ranks)
+            if not left or options.np < options.min_n:
+                print(f"dprun: no other job follows: {len(left)} of {len(hosts)} hosts answer", file=sys.stderr)
+                break
+            if len(left) < len(hosts):
+                options.hosts = ",".join(host.name + (f":{host.slots}" if host.slots else "") for host in left)
+                options.hostfile = None
+                print(f"dprun: {len(left)} of {len(hosts)} hosts answer: {options.np} of {ranks} ranks", file=sys.stderr)
+    if ended.code == PREEMPTED and options.requeue and (wrong := slurm.requeue()):
+        print(f"dprun: {wrong}", file=sys.stderr)
+    return ended.code
+
+
+class Ended(NamedTuple):
+    """How a job ended: its exit code, whether by a signal to dprun or its time limit, and the last step it has saved."""
+
+    code: int
+    asked: bool
+    reached: int | None
+
+
+def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts) -> Ended:
+    """Run one job."""
+    changes = {**changes_for(options), "TORCHELASTIC_RESTART_COUNT": str(restarts.count),
+               "TORCHELASTIC_MAX_RESTARTS": str(restarts.limit)}
+    line = command(mpi, options, sorted(changes))
     try:
         made = tempfile.TemporaryDirectory(prefix="dprun-", ignore_cleanup_errors=True)
     except OSError as error:
         raise LaunchError(f"no folder for temporary files ({error}); set TMPDIR to one that can be written") from error
     with made as folder:
         own = {} if remote(options) else session(folder, changes)
+        if not options.quiet:
+            print(f"dprun: {opening(options, mpi)}", file=sys.stderr, flush=True)
         job = Job(line, {**changes, **own, DIRECTORY: folder}, folder, options.timeout, mpi=mpi, grace=grace(changes),
                   spread=remote(options))
-        return run(job, mpi, options.np, options.tag and not remote(options))
+        code = run(job, mpi, options.np, options.tag)
+        return Ended(code, job.signal is not None or job.timed_out, progress(folder))
+
+
+def opening(options: argparse.Namespace, mpi: Mpi) -> str:
+    """What is told at the start."""
+    hosts = len({host.name for host in hosts_of(options)}) if remote(options) else 1
+    limit = float(options.stall or environment.get("DPARALLEL_STALL_SECONDS") or DEFAULT_STALL)
+    never = not limit or options.stall_abort is False
+    ends = limit * (1 if options.stall_abort or (options.check and options.stall) else STALLS)
+    return (f"{options.np} rank{'s' * (options.np > 1)} {f'on {hosts} hosts ' if hosts > 1 else ''}by {mpi.name}; "
+            + ("no stall ends the job" if never else f"a stall of {ends:g} s ends the job (--stall, --no-stall-abort)"))
 
 
 def grace(changes: Mapping[str, str]) -> float:

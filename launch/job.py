@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .mpirun import LaunchError, Mpi, mismatch, outer
-from .report import failed, read, running, show, stopped, unjoined, vanished
-from .tags import tagged
+from .report import failed, places, read, running, show, stopped, unjoined, vanished
+from .streams import feed, forwarded
 
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 PATIENCE = 1.0                                       # seconds that mpirun has to end a job in which a rank failed
@@ -40,6 +40,7 @@ class Job:
         self.process: subprocess.Popen[bytes] | None = None
         self.signal: int | None = None               # that ended the job
         self.timed_out = False
+        self.gone: list[int] = []                    # ranks whose processes were found gone before the others' were
         self.lost: list[int] = []                    # ranks that ended without a word, and mpirun took no notice
         self.stuck = ""                              # why ranks wait for others that never come
         self.kill_at = float("inf")                  # when patience ends
@@ -60,6 +61,7 @@ class Job:
             try:
                 self.process = subprocess.Popen(
                     self.line, env={**outer(), **self.changes}, preexec_fn=self.prepare(),
+                    stdin=None if self.spread else subprocess.DEVNULL,       # rank 0 gets it from us
                     start_new_session=True)          # signals reach the job through us, once
             except OSError as error:
                 raise LaunchError(f"{self.line[0]} can't be run: {error}") from error
@@ -91,7 +93,8 @@ class Job:
                 return process.wait(0.1)
             except subprocess.TimeoutExpired:
                 now = time.monotonic()
-            if failed_at > now and (failed(self.folder) or vanished(self.folder)):
+            self.gone = self.gone or vanished(self.folder)
+            if failed_at > now and (failed(self.folder) or self.gone):
                 failed_at = self.ended_at = now
             if self.kill_at == float("inf") and (stuck := unjoined(self.folder)):
                 self.stuck = stuck
@@ -194,7 +197,9 @@ def dies_with_parent(number: int = signal.SIGTERM) -> Callable[[], object] | Non
 
 def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     """Run the job and say why it failed, if it did; its exit code as a shell counts."""
-    with tagged(job.folder, ranks) if tag else contextlib.nullcontext():
+    with contextlib.nullcontext() if job.spread else forwarded(job.folder, ranks, tag):
+        if not job.spread:
+            feed(job.folder)
         code = job.run()
     if job.timed_out:
         print(f"dprun: the job was ended after {job.timeout:g} s (--timeout)", file=sys.stderr)
@@ -222,7 +227,7 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
               "C's exit() or _exit(): no exception, no sys.exit(); others may have waited for what never came",
               file=sys.stderr)
         return 1
-    return unreported(shell(code, mpi), mpi) if code else 0
+    return unreported(shell(code, mpi), mpi, job) if code else 0
 
 
 def shell(code: int, mpi: Mpi) -> int:
@@ -232,10 +237,13 @@ def shell(code: int, mpi: Mpi) -> int:
     return 128 + code if mpi.family == "mpich" and code < 32 else code       # Hydra's code is the bare signal
 
 
-def unreported(code: int, mpi: Mpi) -> int:
+def unreported(code: int, mpi: Mpi, job: Job) -> int:
     """Say what is known of a failure that no rank reported; the exit code."""
     remedy = mismatch(mpi)
     how = f"signal {code - 128}" if code > 128 else f"exit code {code}"
-    blind = f"a rank was ended without a traceback ({how}); mpirun's message above says which"
+    which = f"rank {job.gone[0]}" if len(job.gone) == 1 else "a rank"
+    seen = places(job.folder)
+    blind = "\n  ".join([f"{which} was ended without a traceback ({how}); mpirun's message above says which"
+                         + (". Where each rank was, a second or less before the end:" if seen else ""), *seen])
     print(f"dprun: {remedy or blind}", file=sys.stderr)
     return 2 if remedy else code

@@ -14,8 +14,12 @@ from typing import NamedTuple
 
 from . import rank
 from .environment import THREADS, environment
+from .hosts import hosts_of
+from .slurm import allocation
 
 FAMILIES = {"openmpi": ("Open MPI", "OpenRTE", "PRRTE"), "mpich": ("HYDRA", "MPICH", "Intel", "MVAPICH")}
+
+NAMES = {"Intel": "Intel MPI", "MVAPICH": "MVAPICH"}       # of Hydra's others than MPICH
 
 
 class LaunchError(Exception):
@@ -28,6 +32,7 @@ class Mpi(NamedTuple):
     path: str
     family: str                                      # "openmpi" or "mpich" (MPICH, Intel MPI, MVAPICH: Hydra)
     major: int                                       # the version's first number, 0 if it does not say
+    name: str = "MPI"                                # for people: "Open MPI 5.0.11"
 
 
 def find(given: str | None = None) -> Mpi:
@@ -56,8 +61,9 @@ def identify(path: str) -> Mpi:
     if not named(text):
         said = " ".join(text.split())[:80]
         raise LaunchError(f"{path} is neither Open MPI's nor MPICH's, it says {said!r}; pass another with --mpirun PATH")
-    number = re.search(r"(?:\(Open MPI\)|Version:?) *(\d+)", text)
-    return Mpi(path, named(text), int(number[1]) if number else 0)
+    number = re.search(r"(?:\(Open MPI\)|Version:?) *((\d+)[\d.]*)", text)
+    name = next((name for word, name in NAMES.items() if word in text), "Open MPI" if named(text) == "openmpi" else "MPICH")
+    return Mpi(path, named(text), int(number[2]) if number else 0, f"{name} {number[1]}" if number else name)
 
 
 def named(text: str) -> str:
@@ -87,17 +93,18 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
             raise LaunchError(f"-x {item}: no such variable in the environment; write -x NAME=VALUE")
         changes[name] = value if equals else environment.get(name) or ""
     watchdog = {"DPARALLEL_CHECK": options.check and "1", "DPARALLEL_STALL_SECONDS": options.stall,
-                "DPARALLEL_STALL_ABORT": options.stall_abort and "1",
+                "DPARALLEL_STALL_ABORT": None if options.stall_abort is None else str(int(options.stall_abort)),
                 "DPARALLEL_GRACE_SECONDS": options.grace and f"{options.grace:g}"}
     changes.update({name: value for name, value in watchdog.items() if value})
     if remote(options) and environment.lacks("MASTER_ADDR", changes):
-        changes["MASTER_ADDR"] = hosts(options)[0]       # for scripts that open sockets of their own
+        changes["MASTER_ADDR"] = hosts_of(options)[0].name       # for scripts that open sockets of their own
     if remote(options):
-        changes[rank.HOSTS] = ",".join(dict.fromkeys(hosts(options)))
+        changes[rank.HOSTS] = ",".join(dict.fromkeys(host.name for host in hosts_of(options)))
     changes.update({"TORCHELASTIC_RUN_ID": f"dprun-{os.getpid()}", "TORCHELASTIC_RESTART_COUNT": "0",
                     "TORCHELASTIC_MAX_RESTARTS": "0"})
     if options.threads is not None or environment.lacks("OMP_NUM_THREADS", changes):
-        threads = options.threads or max(1, cores() // share(options))
+        found = allocation()
+        threads = options.threads or (found.cores if found else 0) or max(1, cores() // share(options))
         for name in THREADS:
             changes.setdefault(name, str(threads))
     return changes
@@ -121,22 +128,14 @@ def cores() -> int:
 
 def remote(options: argparse.Namespace) -> bool:
     """Whether ranks may run on other machines: then mpirun brings them their variables, and tags their output."""
-    return bool(options.hosts or options.hostfile)
+    if options.hosts or options.hostfile:
+        return True
+    return len(hosts_of(options)) > 1
 
 
 def share(options: argparse.Namespace) -> int:
     """The ranks on one host, if they are spread evenly."""
-    return -(-options.np // max(1, len(set(hosts(options)))))
-
-
-def hosts(options: argparse.Namespace) -> list[str]:
-    """The hosts that were given, in order; of a job without any one without a name."""
-    found = [host.partition(":")[0] for host in options.hosts.split(",")] if options.hosts else [""]
-    if options.hostfile:
-        with open(options.hostfile, encoding="utf-8") as file:
-            lines = [line.partition("#")[0].split() for line in file]
-            found = [words[0].partition(":")[0] for words in lines if words] or [""]
-    return found
+    return -(-options.np // max(1, len({host.name for host in hosts_of(options)})))
 
 
 def outer() -> dict[str, str]:
@@ -157,10 +156,14 @@ def command(mpi: Mpi, options: argparse.Namespace, exported: list[str]) -> list[
 def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: list[str]) -> list[str]:
     """Open MPI's flags; `own` are the user's, who may bind and map otherwise (a flag given twice is an error)."""
     flags = ["--allow-run-as-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    if not {"--map-by", "--oversubscribe", "--nooversubscribe"} & set(own):
+    if not {"--map-by", "--oversubscribe", "--nooversubscribe"} & set(own) and (options.bind != "core" or mpi.major < 5):
         flags.append("--oversubscribe")                       # small machines: more ranks than cores
-    if "--bind-to" not in own:
-        flags += ["--bind-to", "none"]                        # else all threads of a rank share one core
+    if "--bind-to" not in own and options.bind != "core":     # "none": else all threads of a rank share one core
+        flags += ["--bind-to", {"socket": "package" if mpi.major >= 5 else "socket"}.get(options.bind, "none")]
+    elif "--bind-to" not in own:
+        flags += ["--map-by", f"slot:PE={options.threads or 1}" + ":OVERSUBSCRIBE" * (mpi.major >= 5), "--bind-to", "core"]
+    if options.ssh:
+        flags += ["--mca", "plm_ssh_agent" if mpi.major >= 5 else "plm_rsh_agent", options.ssh]
     if mpi.major >= 5 and "--stream-buffering" not in own:
         flags += ["--stream-buffering", "0"]                  # else a progress bar is held back until its line ends
     flags += ["--host", options.hosts] if options.hosts else []
@@ -176,4 +179,8 @@ def mpich(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: list[
     """Hydra's flags; it hands the whole environment on by itself."""
     flags = ["-hosts", options.hosts] if options.hosts else []
     flags += ["-f", options.hostfile] if options.hostfile else []
+    if options.bind not in (None, "none"):
+        flags += ["-bind-to", f"core:{options.threads or 1}" if options.bind == "core" else "socket"]
+    if options.ssh:
+        flags += ["-launcher", "ssh", "-launcher-exec", options.ssh]
     return flags + (["-prepend-rank"] if options.tag and remote(options) else [])

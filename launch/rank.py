@@ -107,18 +107,20 @@ def set_torchrun_variables() -> None:
 
 def host_number(hosts: list[str], otherwise: int) -> int:
     """This host's number among the hosts that dprun was given; `otherwise` if it is not found there by any of its names."""
-    own = {socket.gethostname(), socket.gethostname().partition(".")[0], os.environ.get("PMIX_HOSTNAME", "")}
+    own = {socket.gethostname(), socket.gethostname().partition(".")[0], os.environ.get("PMIX_HOSTNAME", ""),
+           os.environ.get("SLURMD_NODENAME", "")}
     return next((number for number, host in enumerate(hosts) if host in own), otherwise)
 
 
 def to_dprun() -> None:
-    """On dprun's machine: output to its FIFOs, if it made some; Python's stack beside the reports if a SIGSEGV ends this."""
+    """On dprun's machine: output to its FIFOs and rank 0's input from one, if it made some; if a SIGSEGV ends this,
+    Python's stack beside the reports."""
     folder = os.environ.get(DIRECTORY, "")
     stem = os.path.join(folder, str(announced(RANKS)))
     os.environ[NUMBER] = str(announced(RANKS))
-    for name, target in (("out", 1), ("err", 2)):
+    for name, target, mode in (("in", 0, os.O_RDONLY), ("out", 1, os.O_WRONLY), ("err", 2, os.O_WRONLY)):
         if os.path.exists(f"{stem}.{name}"):
-            fifo = os.open(f"{stem}.{name}", os.O_WRONLY)
+            fifo = os.open(f"{stem}.{name}", mode)
             os.dup2(fifo, target)
             os.close(fifo)
     if os.path.isdir(folder):
@@ -166,6 +168,8 @@ def left_at(process: int) -> Callable[[int], NoReturn]:
             end(1, f"Traceback (most recent call last):\n{stack}os._exit(0) while MPI runs: the other ranks are left alone. "
                    "End with sys.exit(), or call MPI.Finalize() first")
         ended(process)
+        if status and os.getpid() == process:        # its code, which MPICH's mpirun does not tell from a signal's number
+            write(status, "", "")
         if status == 0 and os.getpid() == process and mpi is not None and mpi.Is_finalized():
             time.sleep(TOLD)
         leave(status)

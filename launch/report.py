@@ -45,6 +45,26 @@ def vanished(folder: str, alive: bool = False) -> list[int]:
     return sorted(rank for rank, process in running(folder).items() if alive or not _lives(process))
 
 
+def places(folder: str) -> list[str]:
+    """Where each rank of this machine was when its watchdog last looked, at most a second before its end."""
+    found = {}
+    for name in os.listdir(folder):
+        if name.endswith(".place"):
+            with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, name), encoding="utf-8") as file:
+                found[int(name.removesuffix(".place"))] = file.read()
+    return [found[rank] for rank in sorted(found)]
+
+
+def progress(folder: str) -> int | None:
+    """The last step that a restart would go on from, as a rank of this machine has told it; None if none has."""
+    found = []
+    for name in os.listdir(folder):
+        if name.endswith(".progress"):
+            with contextlib.suppress(OSError, ValueError), open(os.path.join(folder, name), encoding="utf-8") as file:
+                found.append(int(file.read()))
+    return max(found, default=None)
+
+
 def stopped(folder: str) -> int:
     """The exit code with which the ranks of this machine have ended together, since the job was asked to; 0 if not."""
     for name in os.listdir(folder):

@@ -9,11 +9,21 @@ from .base import Communicator, Handle
 from .devices import Devices, root_of
 from .header import CollectiveError, even_split
 from .hierarchy import Hierarchical, choose_allreduce
-from .job import Places, communicator, from_mpi, gather_target, is_communicator, launched_size, places_of, world
+from .job import (
+           Places,
+           communicator,
+           from_mpi,
+           gather_target,
+           is_communicator,
+           launched_size,
+           places_of,
+           report_progress,
+           world,
+)
 from .preemption import graceful_exit
 from .threads import RankFailure, run_ranks
 from .watchdog.stall import stall_limit
 
 __all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "Hierarchical", "Places", "RankFailure",
            "choose_allreduce", "communicator", "even_split", "from_mpi", "gather_target", "graceful_exit", "is_communicator",
-           "launched_size", "places_of", "root_of", "run_ranks", "stall_limit", "world"]
+           "launched_size", "places_of", "report_progress", "root_of", "run_ranks", "stall_limit", "world"]

@@ -3,7 +3,7 @@
 | variable | meaning | default |
 |---|---|---|
 | DPARALLEL_STALL_SECONDS | a rank that waits longer in one collective is reported (0: no watchdog) | 60 |
-| DPARALLEL_STALL_ABORT | 1: a stall ends the job | 0 |
+| DPARALLEL_STALL_ABORT | 1: a stall ends the job at that limit; 0: never; default: after ten times the limit | |
 | DPARALLEL_GRACE_SECONDS | how long graceful_exit() may take from SIGTERM or SIGUSR1 to the end | 30 |
 | DPARALLEL_CHECK | 1: every collective is checked, a deadlock ends the job; a stall too, if a limit is set | 0 |
 | DPRUN_REPORT_DIR, DPRUN_RANK | dprun's folder for reports of failed ranks, and this rank's number in it | |
@@ -67,9 +67,12 @@ class Environment:
         return self.text("DPARALLEL_CHECK").lower() not in NO
 
     @property
-    def stall_abort(self) -> bool:
-        """DPARALLEL_STALL_ABORT; or a checked job with a limit."""
-        return self.text("DPARALLEL_STALL_ABORT").lower() not in NO or (self.check and bool(self.stall_seconds))
+    def stall_abort(self) -> bool | None:
+        """DPARALLEL_STALL_ABORT, None if it is not set; true in a checked job with a limit."""
+        text = self.text("DPARALLEL_STALL_ABORT").lower()
+        if text not in NO or (self.check and bool(self.stall_seconds)):
+            return True
+        return False if text else None
 
     @property
     def report_folder(self) -> str:
@@ -107,4 +110,20 @@ class Environment:
 
 environment = Environment()
 
-__all__ = ["PLACES_JOB", "SIZES", "Environment", "environment"]
+
+def leave_mark(kind: str, text: str = "") -> None:
+    """Write a file in dprun's report folder that says something of this rank; nothing where dprun did not start it, or on
+    another machine.
+
+    world      what this rank waits in before ranks can see each other's states: a process blocked in MPI_Init runs no thread
+               of ours, and dprun has to tell whether the others can still come. "" means that the rank has continued.
+    place      where it is, once a second: for those that look for a rank that was killed
+    progress   the step that a restart would go on from
+    stopped    the exit code with which all ranks end, since the job was asked to
+    """
+    folder, rank = environment.report_folder, environment.rank_in_reports
+    if folder and rank:
+        with contextlib.suppress(OSError), open(os.path.join(folder, f"{rank}.{kind}"), "w", encoding="utf-8") as file:
+            file.write(text)
+
+__all__ = ["PLACES_JOB", "SIZES", "Environment", "environment", "leave_mark"]

@@ -5,9 +5,7 @@ Importing this module does not start MPI; world() does, under an MPI launcher.
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +13,7 @@ import numpy as np
 
 from .base import Communicator
 from .devices import Devices
-from .environment import environment
+from .environment import environment, leave_mark
 from .watchdog.call_site import at_site, user_site
 
 Places = Communicator | Sequence[int] | int | None    # what places_of() takes
@@ -103,18 +101,12 @@ def world() -> Communicator:
     return comm_world
 
 
-def leave_mark(kind: str, text: str = "") -> None:
-    """Write a file in dprun's report folder that says something of this rank; nothing where dprun did not start it, or on
-    another machine.
+def report_progress(step: int) -> None:
+    """Tell `dprun --restarts` that a new job would go on from this step, since the state after it is saved.
 
-    world      what this rank waits in before ranks can see each other's states: a process blocked in MPI_Init runs no thread
-               of ours, and dprun has to tell whether the others can still come. "" means that the rank has continued.
-    stopped    the exit code with which all ranks end, since the job was asked to
+    It starts no other job after two in a row that came no further. Each rank may call this, or one; it writes a small file.
     """
-    folder, rank = environment.report_folder, environment.rank_in_reports
-    if folder and rank:
-        with contextlib.suppress(OSError), open(os.path.join(folder, f"{rank}.{kind}"), "w", encoding="utf-8") as file:
-            file.write(text)
+    leave_mark("progress", str(int(step)))
 
 
 def from_mpi(comm: Any) -> Communicator:

@@ -17,8 +17,8 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from .base import Communicator
-from .environment import environment
-from .job import leave_mark, world
+from .environment import environment, leave_mark
+from .job import world
 from .watchdog.stall import end_job, write_report
 
 PREEMPTED = 75                       # sysexits.h: EX_TEMPFAIL, "try again later"

@@ -174,7 +174,7 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
 
     backend: a name of PyTorch's; all of them use MPI here. timeout: how long a rank waits in one collective before the
     watchdog ends the job with a report of all ranks' states (dparallel.stall_limit); by default it reports after 60 s and
-    the rank continues to wait. comm: a dparallel or mpi4py communicator in place of the job's.
+    ends the job after 600 s. comm: a dparallel or mpi4py communicator in place of the job's.
 
     ValueError if there is a default group already, or for a wrong argument; RuntimeError if ranks can't be joined.
 

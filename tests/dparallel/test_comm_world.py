@@ -1,7 +1,6 @@
 """world(): which communicator a process gets, from how it was started. And local devices' own matters."""
 
 import os
-import shutil
 import subprocess
 import sys
 
@@ -108,31 +107,6 @@ def test_processes_that_mpi_does_not_join_without_mpi(tmp_path):
     last = python("from dparallel import world; world()", PYTHONPATH=path, **TORCHRUN).stderr.splitlines()[-1]
     assert last.startswith("RuntimeError: this process was started as one of 2 MPI ranks, by torchrun") and "(WORLD_SIZE)" in last
     assert "Run: pip install 'dparallel[mpi]', and start with `dprun -n 2 ...`" in last
-
-
-def slurm():
-    """Whether jobs can be run with srun here."""
-    try:
-        return subprocess.run(["srun", "-n", "1", "true"], capture_output=True, timeout=20).returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-
-
-def test_under_slurm(tmp_path):
-    """The real srun without MPI's plugin: an error on each, and none where there is one task."""
-    if shutil.which("srun") is None or not slurm():
-        pytest.skip("no Slurm runs here")
-    script = tmp_path / "script.py"
-    script.write_text("import os\nfrom dparallel import world\ntry:\n    print('size', world().size)\n"
-                      "except RuntimeError as error:\n    print(os.environ['SLURM_PROCID'], error)\n")
-    def srun(*options):
-        env = {name: value for name, value in os.environ.items() if name not in ALL}
-        return subprocess.run(["srun", "--mpi=none", "--overcommit", *options, sys.executable, str(script)], env=env,
-                              capture_output=True, text=True, timeout=100).stdout.splitlines()
-    found = srun("-n", "2")
-    for rank in range(2):
-        assert any(line.startswith(f"{rank} srun started this process as one of 2") for line in found), found
-    assert srun("-n", "1") == ["size 1"]
 
 
 def test_no_mpi_library(tmp_path):

@@ -204,12 +204,17 @@ def test_the_limit(monkeypatch):
     monkeypatch.setenv("DPARALLEL_STALL_SECONDS", "0")
     monkeypatch.setenv("DPARALLEL_CHECK", "no")
     settings = stall.StallSettings()
-    assert (settings.limit, settings.check, settings.abort) == (0.0, False, False)
+    assert (settings.limit, settings.check, settings.abort) == (0.0, False, None)
     monkeypatch.delenv("DPARALLEL_STALL_SECONDS")
     monkeypatch.setenv("DPARALLEL_CHECK", "1")
-    assert (stall.StallSettings().limit, stall.StallSettings().check, stall.StallSettings().abort) == (60.0, True, False)
+    assert (stall.StallSettings().limit, stall.StallSettings().check, stall.StallSettings().abort) == (60.0, True, None)
     monkeypatch.setenv("DPARALLEL_STALL_SECONDS", "20")
     assert stall.StallSettings().abort
+    monkeypatch.delenv("DPARALLEL_CHECK")
+    for text, ends in ((None, 200.0), ("1", 20.0), ("0", float("inf"))):
+        if text:
+            monkeypatch.setenv("DPARALLEL_STALL_ABORT", text)
+        assert stall.StallSettings().ends_after == ends
 
 
 def test_nothing_starts_a_thread_without_ranks():

@@ -107,10 +107,10 @@ def test_the_mpirun_beside_python_comes_before_the_paths(fake, monkeypatch, tmp_
     (other / "mpiexec").chmod(0o755)
     monkeypatch.setenv("PATH", f"{other}:{os.environ['PATH']}")
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    assert mpirun.find() == (beside, "openmpi", 5)
+    assert mpirun.find() == (beside, "openmpi", 5, "Open MPI 5.0.11")
     os.remove(beside)
     monkeypatch.setenv("PATH", f"{other}:/bin")
-    assert mpirun.find() == (str(other / "mpiexec"), "mpich", 0)
+    assert mpirun.find() == (str(other / "mpiexec"), "mpich", 0, "MPICH")
 
 
 def test_marks_of_an_outer_job_are_not_passed_on(monkeypatch):

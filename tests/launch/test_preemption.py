@@ -55,7 +55,7 @@ def start(tmp_path):
 
 needs_mpi = pytest.mark.skipif(not any(os.access(Path(folder) / "mpirun", os.X_OK) for folder in [Path(sys.executable).parent,
                                *os.environ["PATH"].split(os.pathsep)]), reason="no mpirun")
-DPRUN = ("-m", "launch", "-n", "2")
+DPRUN = ("-m", "launch", "-q", "-n", "2")
 
 
 @needs_mpi

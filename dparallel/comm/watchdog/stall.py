@@ -2,10 +2,12 @@
 
 One daemon thread wakes about once a second, looks at what the communicators of this process wait in (one attribute each,
 so that waiting itself costs next to nothing), and puts it on the board that the ranks of a host share. A rank that has
-waited for a collective longer than the limit reports where every rank is, once for all of them. It ends the job if it was
-asked to, and always if a rank that is waited for has left its script, or ranks wait for each other: then nobody will come.
+waited for a collective longer than the limit reports where every rank is, once for all of them. It ends the job after ten
+times the limit, at the limit if it was asked to; and always if a rank that is waited for has left its script, or ranks wait
+for each other: then nobody will come.
 
-    DPARALLEL_STALL_SECONDS   the limit (default 60; 0: no watchdog)     DPARALLEL_STALL_ABORT=1   end a stalled job
+    DPARALLEL_STALL_SECONDS   the limit (default 60; 0: no watchdog)
+    DPARALLEL_STALL_ABORT     1: end a stalled job at the limit; 0: never; default: after ten times the limit
     DPARALLEL_CHECK=1         check every collective, and end a deadlock at once; a stall too, if a limit was set
 """
 
@@ -25,13 +27,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..environment import environment
+from ..environment import environment, leave_mark
 from .board import Board
 from .call_site import at_site, blocked_site
 from .relay import Relay
-from .waits import State, Wait, deadlock, departed_rank, report
+from .waits import State, Wait, deadlock, departed_rank, is_certain, report
 
 LIMIT = 60.0                         # seconds
+PATIENCE = 10                        # times the limit, after which a stall ends the job
+HARMLESS = ("MainThread", "dparallel watchdog", "tqdm_monitor", "TMonitor")          # threads that call no collective
 SETTLED = 5.0                        # seconds that a message on its way is given before its wait counts as hopeless
 LONG = 2.0                           # seconds of waiting from which hosts tell each other
 FOLDER = str(Path(os.path.abspath(__file__)).parents[1]) + os.sep       # dparallel/comm, where threads wait
@@ -39,12 +43,18 @@ MESSAGE = re.compile(r"(?:recv|send)\((?:source|dest)=(\d+)(?:.*?tag[ =](\d+))?"
 
 
 class StallSettings:
-    """What the environment says: limit (seconds, 0 for none), abort, check. ValueError for a limit that is no number."""
+    """What the environment says: limit (seconds, 0 for none), abort (at the limit; None: after PATIENCE times), check.
+    ValueError for a limit that is no number."""
 
     def __init__(self) -> None:
         text = environment.stall_seconds
         self.limit = stall_seconds(text) if text else LIMIT
         self.check, self.abort = environment.check, environment.stall_abort
+
+    @property
+    def ends_after(self) -> float:
+        """Seconds of waiting after which the job is ended."""
+        return math.inf if self.abort is False else self.limit * (1 if self.abort else PATIENCE)
 
     @property
     def period(self) -> float:
@@ -59,7 +69,8 @@ def stall_settings() -> StallSettings:
 
 
 def stall_limit(seconds: float, abort: bool | None = None) -> None:
-    """Make this rank report a stall after `seconds` in one collective (0: never), and end the job then if `abort`.
+    """Make this rank report a stall after `seconds` in one collective (0: never), and end the job then if `abort`, never if
+    that is False, after ten times as long if it is None and DPARALLEL_STALL_ABORT does not say otherwise.
 
     Overrides DPARALLEL_STALL_SECONDS and DPARALLEL_STALL_ABORT; may be called at any time, on each rank separately.
 
@@ -176,6 +187,7 @@ class Watch:
         now = time.monotonic()
         between = now - self._checked_at
         mine = self._state(now)
+        leave_mark("place", mine.line(now, math.inf))
         states = self._publish(mine)
         if self._relay is not None and self._relay.is_leader:
             self._exchange(self._relay, now, between)
@@ -188,14 +200,16 @@ class Watch:
             return
         reason = deadlock(states, min(limit, SETTLED))
         late = mine.wait.seconds >= limit            # by then no other thread will resolve a deadlock either
+        last = self.settings.ends_after + limit - self.settings.limit
         if reason and (late or not observed.reported_after):
-            ends = late or self.settings.abort or self.settings.check
+            ends = late or bool(self.settings.abort) or self.settings.check or is_certain(states)
         elif mine.wait.seconds >= (observed.reported_after or limit):
-            reason, ends = f"stalled: no progress for {mine.wait.seconds:.0f} s", self.settings.abort
+            reason, ends = f"stalled: no progress for {mine.wait.seconds:.0f} s", mine.wait.seconds >= last
         else:
             return
-        observed.reported_after = max(limit, 2 * mine.wait.seconds)
-        self._report(reason + ("; the job is ended" if ends else ""), states, now, ends)
+        observed.reported_after = min(max(limit, 2 * mine.wait.seconds), max(limit, last))
+        outlook = "; the job is ended" if ends else f" (after {last:.0f} s the job is ended)" if last < math.inf else ""
+        self._report(reason + outlook, states, now, ends)
 
     def _all_reported(self, states: dict[int, State], since: float, now: float) -> bool:
         """Whether all ranks of this host have published a state since a wait began, or have had the time to."""
@@ -237,6 +251,7 @@ class Watch:
         self._seen = observed
         state = State(self.rank, now, {comm.key: comm.entered for comm in comms})
         state.site = str(blocked_site(FOLDER) or "")
+        state.threads = any(thread.name not in HARMLESS for thread in threading.enumerate())
         if observed:
             state.wait = min(observed.values(), key=lambda wait: wait.since).wait(now)
         elif self.latest is not None:

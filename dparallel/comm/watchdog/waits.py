@@ -39,6 +39,7 @@ class State:
     counts   collectives entered so far, by communicator; one that is missing is not known
     site     the line of the user's file        last   the last collective, where it is not waiting
     left     how it ended, if it did
+    threads  whether other threads of it might go on while it waits
     """
 
     rank: int
@@ -48,6 +49,7 @@ class State:
     site: str = ""
     last: str = ""
     left: str = ""
+    threads: bool = True
 
     def line(self, now: float, silent_after: float, numbered: bool = False) -> str:
         """The state as a line of a report. silent_after: seconds after which the line says that the rank was not heard
@@ -113,6 +115,11 @@ def deadlock(states: States, settle_seconds: float) -> str:
     if not together or any(w.seconds < (settle_seconds / 5 if w.peers is None else settle_seconds) for _, w in waits):
         return ""
     return f"deadlock: rank {ring[0]} waits for rank " + ", which waits for rank ".join(map(str, [*ring[1:], ring[0]]))
+
+
+def is_certain(states: States) -> bool:
+    """Whether ranks that wait for each other will do so for ever: none of those that wait has a thread that could come."""
+    return not any(state.threads for state in states.values() if state.wait is not None)
 
 
 def _clash(states: States) -> str:

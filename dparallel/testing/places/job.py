@@ -69,7 +69,7 @@ class RankJob:
             "limits": [test.limit for test in tests]}))
         self.output = open(self.folder / "output", "wb")             # noqa: SIM115  # the ranks', beside what pytest captures
         self.process = subprocess.Popen(
-            [sys.executable, "-c", DPRUN, "-n", str(size), "--threads", "1", "-m", "pytest", *_arguments(config)],
+            [sys.executable, "-c", DPRUN, "-q", "-n", str(size), "--threads", "1", "-m", "pytest", *_arguments(config)],
             cwd=config.invocation_params.dir, env={**environment.without_pytest(), PLACES_JOB: str(self.folder)},
             stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True,
             preexec_fn=dies_with_parent())

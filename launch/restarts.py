@@ -1,0 +1,38 @@
+"""New jobs in the place of one that has failed: each goes on from what the script has saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STRIKES = 2                                          # jobs in a row that came no further, after which there is no other
+LONGEST = 60.0                                       # seconds between two jobs
+
+
+@dataclass
+class Restarts:
+    """How many jobs may follow the first, how many have, and how far the best came (None: none has said)."""
+
+    limit: int
+    count: int = 0
+    best: int | None = None
+    strikes: int = 0
+
+    @property
+    def delay(self) -> float:
+        """Seconds before the next job: 1, 2, 4, up to LONGEST."""
+        return float(min(LONGEST, 2 ** self.count))
+
+    def refusal(self, reached: int | None) -> str:
+        """Why no further job is to follow one that failed having saved step `reached`; "" if one is.
+
+        Scripts that tell nothing (dparallel.report_progress) are started again up to the limit.
+        """
+        if reached is not None and (self.best is None or reached > self.best):
+            self.best, self.strikes = reached, 0
+        elif self.best is not None:
+            self.strikes += 1
+        if self.count >= self.limit:
+            return f"it was started again {self.count} times (--restarts)" if self.limit else " "
+        if self.strikes >= STRIKES:
+            return f"{self.strikes} jobs in a row came no further than step {self.best}"
+        return ""

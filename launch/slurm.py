@@ -1,0 +1,96 @@
+"""Slurm: the allocation that a batch script runs in, the script that asks for one, and the job's return to the queue."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from typing import NamedTuple
+
+from .environment import environment
+
+LEAD = 30                                            # seconds between the end of the grace and the time limit
+
+
+class Allocation(NamedTuple):
+    """The hosts of a Slurm job in order, the tasks on each, and the cores of a task (0: not asked for)."""
+
+    hosts: list[str]
+    tasks: list[int]
+    cores: int
+
+
+def allocation() -> Allocation | None:
+    """The allocation that this process runs in; None if there is none."""
+    nodes = environment.get("SLURM_JOB_NODELIST") or ""
+    if not nodes or environment.get("SLURM_JOB_ID") is None:
+        return None
+    hosts = expand(nodes)
+    counts = repeated(environment.get("SLURM_TASKS_PER_NODE") or "1") + [1] * len(hosts)
+    cores = environment.get("SLURM_CPUS_PER_TASK") or ""
+    return Allocation(hosts, counts[:len(hosts)], int(cores) if cores.isdigit() else 0)
+
+
+def started_by_srun() -> int:
+    """How many processes srun has started of which this is one; 0 for a batch script, and a shell of `srun --pty`."""
+    size = environment.get("SLURM_STEP_NUM_TASKS") or ""
+    step = environment.get("SLURM_PROCID") is not None and environment.get("SLURM_PTY_PORT") is None
+    return int(size) if step and size.isdigit() else 0
+
+
+def expand(nodes: str) -> list[str]:
+    """The names in Slurm's notation.
+
+    >>> expand("a[1-2,07-08],login")
+    ['a1', 'a2', 'a07', 'a08', 'login']
+    """
+    names = []
+    for item in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", nodes):
+        found = [""]
+        for text, ranges in re.findall(r"([^\[]*)(?:\[([^\]]*)\])?", item):
+            ends = [""] if not ranges else [
+                str(number).zfill(len(first)) for first, _, last in (part.partition("-") for part in ranges.split(","))
+                for number in range(int(first), int(last or first) + 1)]
+            found = [name + text + end for name in found for end in ends]
+        names += found
+    return names
+
+
+def repeated(counts: str) -> list[int]:
+    """The numbers in Slurm's notation.
+
+    >>> repeated("2(x3),1")
+    [2, 2, 2, 1]
+    """
+    return [int(number) for number, times in re.findall(r"(\d+)(?:\(x(\d+)\))?", counts) for _ in range(int(times or 1))]
+
+
+def lost() -> set[str]:
+    """The hosts of the allocation that Slurm says do not answer."""
+    out = subprocess.run(["sinfo", "-h", "-N", "-n", environment.get("SLURM_JOB_NODELIST") or "", "-o", "%N %t"],
+                         capture_output=True, text=True, timeout=30, check=False).stdout
+    states = (line.split() for line in out.splitlines())
+    return {words[0] for words in states if len(words) == 2 and re.match(r"(down|fail|unk)|.*\*$", words[1])}
+
+
+def requeue() -> str:
+    """Give this job back to the queue; what went wrong, "" if nothing did."""
+    job = environment.get("SLURM_JOB_ID")
+    if job is None or shutil.which("scontrol") is None:
+        return "--requeue is for a job of Slurm's: there is no SLURM_JOB_ID, or no scontrol"
+    done = subprocess.run(["scontrol", "requeue", job], capture_output=True, text=True, timeout=60, check=False)
+    return (done.stderr or done.stdout).strip() if done.returncode else ""
+
+
+def script(options: argparse.Namespace, arguments: list[str], grace: float) -> str:
+    """The batch script that runs dprun with these arguments: it is asked to end in time, saves, and is queued again."""
+    name = options.script.rpartition(".")[2] if options.module else os.path.basename(options.script).removesuffix(".py")
+    lines = [f"--job-name={name}", f"--ntasks={options.np or 1}",
+             *([f"--cpus-per-task={options.threads}"] if options.threads else []),
+             f"--signal=B:USR1@{int(grace) + LEAD}", "--requeue", "--open-mode=append", "--output=%x-%j.out"]
+    return "\n".join(["#!/bin/bash", *(f"#SBATCH {line}" for line in lines), "",
+                      "# exec: the signal is for dprun; its ranks save and exit with code 75, and the job is queued again",
+                      f"exec {shlex.join(['dprun', '--requeue', *arguments])}", ""])
