@@ -20,10 +20,12 @@ def leaves(arrays):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_derivatives(case):
+    """First ones: whole Jacobians. Second ones: one random direction of each input and output, in which a wrong element shows
+    too; the tolerance is 1/100 of the default, as sums are compared. test_like_pytorch compares such directions to 1e-9."""
     xs = leaves(case.inputs())
     ag.gradcheck(lambda *xs: case.call(ag, *xs), xs)
     if case.second:
-        ag.gradgradcheck(lambda *xs: case.call(ag, *xs), xs, gen_non_contig_grad_outputs=True)
+        ag.gradgradcheck(lambda *xs: case.call(ag, *xs), xs, gen_non_contig_grad_outputs=True, fast_mode=True, rtol=1e-5)
 
 
 @needs_torch
