@@ -1,4 +1,6 @@
-"""For those who write collectives: are gradients right over all places, and the order of messages? See docs/testing.md.
+"""Checkers for authors of collectives: gradients over all places, gradcheck, a simulated network, a pytest plugin. See
+docs/testing.md.
+
 
 May import: comm, consistency, functions, pytree. Read first: adjoint.py.
 """

@@ -1,11 +1,11 @@
-"""What a gradient that is off by a whole factor says about the mistake."""
+"""explain_factor(): which mistake makes gradients wrong by a power of the number of places."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 TOO_SMALL = ("backward divides by the number of places, or does not sum over them. Collectives here have the gradients of "
              "the SUM of all places' losses, and only DataParallel divides")
@@ -14,10 +14,10 @@ TOO_LARGE = ("backward sums over places what is one and the same loss on all of 
              "the loss by the number of places")
 
 
-def explain_factor(given: Any, right: Any, size: int, rtol: float = 1e-5) -> str:
-    """Why gradients differ, if the given ones are the right ones times N, 1/N, N**2 or 1/N**2 with N = size; else "".
+def explain_factor(given: ArrayLike, right: ArrayLike, size: int, rtol: float = 1e-5) -> str:
+    """The mistake, if the given gradients are the right ones times N, 1/N, N**2 or 1/N**2 with N = size; else "".
 
-    given, right: numbers or arrays of one shape. The convention's page, docs/convention.md, explains the words.
+    given, right: numbers or arrays of one shape. See docs/convention.md.
 
     >>> explain_factor([1.0, 2.0], [3.0, 6.0], size=3)[:53]
     'the gradient is off by exactly 3 = the number of plac'
@@ -25,16 +25,16 @@ def explain_factor(given: Any, right: Any, size: int, rtol: float = 1e-5) -> str
     a, b = np.ravel(np.asarray(given)), np.ravel(np.asarray(right))
     if size < 2 or not a.size or a.shape != b.shape or not (np.isfinite(a).all() and np.isfinite(b).all()) or not b.any():
         return ""
-    close = rtol * float(np.max(np.abs(b)))
+    atol = rtol * float(np.max(np.abs(b)))
     for power in (1, 2):
         for factor, words, why in ((size**-power, "too small", TOO_SMALL), (size**power, "too large", TOO_LARGE)):
-            if np.allclose(a / factor, b, rtol=rtol, atol=close):
+            if np.allclose(a / factor, b, rtol=rtol, atol=atol):
                 what = "the number of places" + (" squared" if power == 2 else "")
                 return f"the gradient is off by exactly {size**power} = {what}, {words}: {why}"
     return ""
 
 
-def common_factor(pairs: Sequence[tuple[Any, Any]], size: int) -> str:
-    """explain_factor for pairs of a given and a right number, as the end of a message."""
-    words = explain_factor([a for a, _ in pairs], [b for _, b in pairs], size)
-    return f"; {words}" if words else ""
+def common_factor(pairs: Sequence[tuple[float, float]], size: int) -> str:
+    """explain_factor() of pairs (given, right), as the end of an error message."""
+    text = explain_factor([a for a, _ in pairs], [b for _, b in pairs], size)
+    return f"; {text}" if text else ""

@@ -1,9 +1,9 @@
-"""A simulated network: ranks as threads whose calls arrive late and whose handles complete out of order, by a seed.
+"""A simulated network: ranks as threads whose calls arrive late and whose handles complete out of order, drawn from a seed.
 
-On ranks as threads everything that can be complete is, so mistakes of order pass: asking handles for done() in the order of
-start, going on with whichever is done first (the ranks then go on with different ones), changing an array that is being
-sent, reading a sum before wait(). On a real network they fail now and then. Here they fail for almost every seed, and the
-same way each time.
+On ranks as threads every operation completes at once, so some mistakes go unnoticed: expecting handles to be done() in
+the order of the starts, continuing with the first handle that is done (a different one on each rank), changing an array
+that is being sent, reading a sum before wait(). On a real network they fail at times. Here they fail for almost every
+seed, reproducibly.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..comm.base import Array
 from ..comm.header import Call
 from ..comm.threads import ThreadComm
 
-NOTHING = -777.25                    # exact in all floats, also after adding to it
-PATIENCE = 1.0                       # real seconds that a handle whose time has come waits for the other ranks
+PLACEHOLDER = -777.25                    # exact in all floats, and so are sums with small integers
+MAX_WAIT = 1.0                       # seconds that a handle that is due waits for the other ranks
 
 
 class NetworkError(RuntimeError):
@@ -28,9 +28,10 @@ class NetworkError(RuntimeError):
 
 
 class Network:
-    """How late things are: `delay` seconds at most for each call, `reorder` looks at most at a handle before it is done.
+    """The delays of a network: at most `delay` seconds for each call, and at most `reorder` calls of done() that return
+    False.
 
-    Both are drawn for each call on each rank from `seed`: another seed is another network, the same seed the same one.
+    Both are drawn for each call on each rank from `seed`.
 
     >>> for seed in range(20):
     ...     run_ranks(3, check, network=Network(seed))
@@ -42,55 +43,55 @@ class Network:
         self.seed, self.delay, self.reorder = int(seed), float(delay), int(reorder)
 
     def joined(self, comm: ThreadComm) -> NetworkComm:
-        """The rank of a plain communicator, on this network."""
-        return NetworkComm.over(comm, Wire(comm, self))
+        """The same rank as that of `comm`, on this network."""
+        return NetworkComm.over(comm, DelayedExchange(comm, self))
 
     def __repr__(self) -> str:
         return f"Network({self.seed}, delay={self.delay:g}, reorder={self.reorder})"
 
 
-class Wire:
-    """What stands between one rank and the meeting: it holds back what the rank brings, and what it would see."""
+class DelayedExchange:
+    """The ThreadExchange of one rank, with delays: of the items that the rank puts, and of the completion of its handles."""
 
     def __init__(self, comm: ThreadComm, network: Network) -> None:
         self.exchange: Any = comm._exchange_point
         self.network, self.rank = network, comm.rank
         self.rng = np.random.default_rng([network.seed % 2**63, comm.rank])
-        self.held: list[tuple[int, Any, int, Any, int]] = []     # when it leaves, in calls from now; what bring() is given
-        self.looks: dict[Any, int] = {}              # number -> looks until the handle may be done
-        self.late = False                            # whether what is brought now may leave later
+        self.delayed_puts: list[tuple[int, Any, int, Any, int]] = []     # calls until the put, and its arguments
+        self.tests_left: dict[Any, int] = {}              # number -> tests that return False
+        self.delays_puts = False                            # whether put() may delay an item
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.exchange, name)           # all else is the meeting's own
+        return getattr(self.exchange, name)           # everything else is not delayed
 
     def put(self, number: Any, rank: int, item: Any, expected: int) -> None:
-        """Put down what this rank brings: now, after a pause, or a few calls later."""
-        self.tick()
-        wait, looks = int(self.rng.integers(0, 3)), int(self.rng.integers(0, self.network.reorder + 1))
-        self.looks[number] = looks
-        if self.late:
-            self.held.append((wait, number, rank, item, expected))
+        """Put this rank's item: after a pause, or some calls later."""
+        self.count_call()
+        wait, tests = int(self.rng.integers(0, 3)), int(self.rng.integers(0, self.network.reorder + 1))
+        self.tests_left[number] = tests
+        if self.delays_puts:
+            self.delayed_puts.append((wait, number, rank, item, expected))
             return
-        self.flush()
+        self.put_delayed()
         self.pause()
         self.exchange.put(number, rank, item, expected)
 
     def get(self, number: Any, rank: int, *rest: Any) -> Any:
-        """Wait for all ranks': while this one waits, all that it has brought leaves."""
-        self.flush()
+        """Wait for the items of all ranks, after all delayed puts of this rank."""
+        self.put_delayed()
         self.pause()
-        self.looks.pop(number, None)
+        self.tests_left.pop(number, None)
         return self.exchange.get(number, rank, *rest)
 
     def is_complete(self, number: Any, *rest: Any) -> bool:
-        """Whether the handle is done: False for so many looks, then it comes true."""
-        self.tick()
-        left = self.looks.get(number, 0)
+        """Whether the handle is done: False for a random number of tests, then as without delays."""
+        self.count_call()
+        left = self.tests_left.get(number, 0)
         if left > 0:
-            self.looks[number] = left - 1
+            self.tests_left[number] = left - 1
             return False
-        self.flush()
-        end = time.monotonic() + PATIENCE            # the answer must not depend on how fast the other threads are
+        self.put_delayed()
+        end = time.monotonic() + MAX_WAIT            # so that the result does not depend on the other threads' speed
         while not self.exchange.is_complete(number, *rest) and time.monotonic() < end:
             time.sleep(0.0005)
         return bool(self.exchange.is_complete(number, *rest))
@@ -100,19 +101,19 @@ class Wire:
         if self.network.delay:
             time.sleep(float(self.rng.uniform(0, self.network.delay)))
 
-    def tick(self) -> None:
-        """A call has passed: what is due leaves, in whatever order."""
-        self.held = [(wait - 1, *rest) for wait, *rest in self.held]         # type: ignore[misc]
-        due = [entry for entry in self.held if entry[0] < 0]
-        self.held = [entry for entry in self.held if entry[0] >= 0]
-        self._leave(due)
+    def count_call(self) -> None:
+        """Count a call, and do the puts that are due, in random order."""
+        self.delayed_puts = [(wait - 1, *rest) for wait, *rest in self.delayed_puts]         # type: ignore[misc]
+        due = [entry for entry in self.delayed_puts if entry[0] < 0]
+        self.delayed_puts = [entry for entry in self.delayed_puts if entry[0] >= 0]
+        self._put_all(due)
 
-    def flush(self) -> None:
-        """All that was held back leaves."""
-        due, self.held = self.held, []
-        self._leave(due)
+    def put_delayed(self) -> None:
+        """Do all delayed puts."""
+        due, self.delayed_puts = self.delayed_puts, []
+        self._put_all(due)
 
-    def _leave(self, due: list[tuple[int, Any, int, Any, int]]) -> None:
+    def _put_all(self, due: list[tuple[int, Any, int, Any, int]]) -> None:
         for index in self.rng.permutation(len(due)) if due else ():
             self.exchange.put(*due[index][1:])
 
@@ -121,53 +122,54 @@ class NetworkComm(ThreadComm):
     """A rank on a simulated network."""
 
     kind = "network"
-    _wire: Wire
+    _exchange_delayed: DelayedExchange
 
     @classmethod
-    def over(cls, plain: ThreadComm, wire: Wire) -> NetworkComm:
-        """The same rank, number of collectives and all, behind a wire."""
-        comm = cls.__new__(cls)
-        comm.__dict__.update(plain.__dict__)
-        comm._wire = comm._exchange_point = wire            # type: ignore[assignment]
-        return comm
+    def over(cls, comm: ThreadComm, exchange: DelayedExchange) -> NetworkComm:
+        """The same rank and communicator, with a delayed exchange."""
+        delayed = cls.__new__(cls)
+        delayed.__dict__.update(comm.__dict__)
+        delayed._exchange_delayed = delayed._exchange_point = exchange       # type: ignore[assignment]
+        return delayed
 
     def settle(self) -> None:
-        """Let all leave that is held back: the rank has ended."""
-        self._wire.flush()
+        """Do all delayed puts, when the rank has ended."""
+        self._exchange_delayed.put_delayed()
 
-    def _later(self, start: Callable[[], Handle]) -> Handle:
-        """Start something whose messages may leave later."""
-        self._wire.late = True
+    def _start_delayed(self, start: Callable[[], Handle]) -> Handle:
+        """Call start() with delayed puts."""
+        self._exchange_delayed.delays_puts = True
         try:
             return start()
         finally:
-            self._wire.late = False
+            self._exchange_delayed.delays_puts = False
 
     def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
         if blocking:
             return super()._issue(calls, xs, blocking)
-        handle = self._later(lambda: ThreadComm._issue(self, calls, xs, blocking))
-        return self._guarded(handle, xs[0], xs[0].copy(), f"{calls[0]}: the array was changed before wait()")
+        handle = self._start_delayed(lambda: ThreadComm._issue(self, calls, xs, blocking))
+        return self._with_array_check(handle, xs[0], xs[0].copy(), f"{calls[0]}: the array was changed before wait()")
 
     def _send_message(self, *args: Any) -> Handle:
-        """A message; the last of its arguments is the array."""
-        handle = self._later(lambda: super(NetworkComm, self)._send_message(*args))       # type: ignore[misc]
-        return self._guarded(handle, args[-1], args[-1].copy(), f"a message of {args[-1].dtype} {args[-1].shape}: the array "
-                                                                "was changed before wait()")
+        """Send a message, delayed. The last argument is the array."""
+        handle = self._start_delayed(lambda: super(NetworkComm, self)._send_message(*args))       # type: ignore[misc]
+        array = args[-1]
+        return self._with_array_check(handle, array, array.copy(), f"a message of {array.dtype} {array.shape}: the array "
+                                                                   "was changed before wait()")
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """The sum; until wait() the array holds what nobody expects: nan, which shows when it is read, and in every second
-        place a number, which shows when it is written to (nan + 1 is nan)."""
+        """The sum. Until wait() every second element of the array is nan, which makes reads visible, and the others are
+        PLACEHOLDER, which makes writes visible (nan + 1 is nan)."""
         array = arrays[0]
-        handle = self._later(lambda: ThreadComm.start_sum_in_place(self, arrays))
-        array[...] = NOTHING if array.dtype.kind in "fcV" else ~array
+        handle = self._start_delayed(lambda: ThreadComm.start_sum_in_place(self, arrays))
+        array[...] = PLACEHOLDER if array.dtype.kind in "fcV" else ~array
         if array.dtype.kind in "fcV":
             array.reshape(-1)[::2] = np.nan
-        return self._guarded(handle, array, array.copy(), f"sum_in_place of {array.dtype} {array.shape}: the array was "
-                                                          "written to before wait()")
+        return self._with_array_check(handle, array, array.copy(), f"sum_in_place of {array.dtype} {array.shape}: the array "
+                                                                   "was written to before wait()")
 
-    def _guarded(self, handle: Handle, array: Array, before: Array, words: str) -> Handle:
-        """The handle, whose wait() asks whether the array is as it was."""
+    def _with_array_check(self, handle: Handle, array: Array, before: Array, words: str) -> Handle:
+        """A handle whose wait() raises NetworkError unless the array is unchanged."""
         def finish() -> Any:
             if array.tobytes() != before.tobytes():
                 raise NetworkError(f"rank {self.rank}: {words}")
@@ -177,8 +179,8 @@ class NetworkComm(ThreadComm):
 
     def duplicate(self) -> NetworkComm:
         """Another communicator on the same network."""
-        return NetworkComm.over(super().duplicate(), self._wire)
+        return NetworkComm.over(super().duplicate(), self._exchange_delayed)
 
     def _groups(self, *args: Any) -> list[Any]:
-        found = super()._groups(*args)               # type: ignore[misc]
-        return [None if plain is None else NetworkComm.over(plain, self._wire) for plain in found]
+        groups = super()._groups(*args)              # type: ignore[misc]
+        return [None if group is None else NetworkComm.over(group, self._exchange_delayed) for group in groups]

@@ -22,44 +22,44 @@ INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 COMPLEX = ("complex64", "complex128")
 
 
-def shapes(min_dims: int = 0, max_dims: int = 4, max_side: int = 4, min_side: int = 0) -> Any:
-    """Shapes of arrays: also 0-d ones, and sides of 0, as collectives meet them."""
+def shapes(min_dims: int = 0, max_dims: int = 4, max_side: int = 4, min_side: int = 0) -> st.SearchStrategy[Any]:
+    """Shapes of arrays, also 0-d and with sides of 0."""
     return st.lists(st.integers(min_side, max_side), min_size=min_dims, max_size=max_dims).map(tuple)
 
 
-def dtypes(kinds: str = "fiubc") -> Any:
-    """Dtypes that can be sent: f floats, i and u integers, b bool, c complex numbers."""
+def dtypes(kinds: str = "fiubc") -> st.SearchStrategy[Any]:
+    """Dtypes that communicators send: f floats, i and u integers, b bool, c complex numbers."""
     names = [name for name in (*FLOATS, *INTEGERS, "bool", *COMPLEX) if np.dtype(name).kind in kinds]
     return st.sampled_from(names).map(np.dtype)
 
 
-def roots(size: int) -> Any:
+def roots(size: int) -> st.SearchStrategy[Any]:
     """The number of a place of `size`."""
     return st.integers(0, size - 1)
 
 
-def pieces(size: int, max_rows: int = 5) -> Any:
-    """How many rows each of `size` places holds, some perhaps none."""
+def pieces(size: int, max_rows: int = 5) -> st.SearchStrategy[Any]:
+    """Numbers of rows of `size` places, also 0."""
     return st.lists(st.integers(0, max_rows), min_size=size, max_size=size)
 
 
-def splits(size: int, rows: int) -> Any:
-    """Sizes that cut `rows` rows in `size` pieces, some perhaps empty."""
+def splits(size: int, rows: int) -> st.SearchStrategy[Any]:
+    """Sizes that split `rows` rows into `size` parts, also empty ones."""
     cuts = st.lists(st.integers(0, rows), min_size=size - 1, max_size=size - 1).map(sorted)
     return cuts.map(lambda inner: [b - a for a, b in zip([0, *inner], [*inner, rows], strict=True)])
 
 
-def exchanges(size: int, max_rows: int = 3) -> Any:
-    """The table of an all-to-all: row p has how many rows place p sends to each."""
+def exchanges(size: int, max_rows: int = 3) -> st.SearchStrategy[Any]:
+    """The table of an alltoall: row p has the numbers of rows that place p sends to each place."""
     return st.lists(pieces(size, max_rows), min_size=size, max_size=size)
 
 
-def dims(ndim: int) -> Any:
-    """A dimension of an array, counted from the front or from the back."""
+def dims(ndim: int) -> st.SearchStrategy[Any]:
+    """A dimension of an array, negative or not."""
     return st.integers(-ndim, ndim - 1)
 
 
-def seeds() -> Any:
+def seeds() -> st.SearchStrategy[Any]:
     """Seeds for numbers()."""
     return st.integers(0, 2**31 - 1)
 

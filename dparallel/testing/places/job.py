@@ -1,8 +1,8 @@
-"""The session's side of a job of MPI ranks that tests are sent to, one after the other.
+"""RankJob: a job of MPI ranks to which the pytest session sends tests, one after another.
 
-Ranks are started once for all tests of a size: MPI, imports and collecting cost seconds, a test milliseconds. Tests are
-isolated where it matters: they run at their turn and not before, and a job in which a test failed, crashed or took too
-long is ended at once; the next test gets a new one.
+The ranks are started once for all tests of a size: MPI, imports and collection take seconds, a test milliseconds. A test
+runs only when the session requests it, and a job in which a test failed, crashed or took too long is ended at once; the
+next test gets a new job.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import pytest
 
@@ -27,47 +27,47 @@ from launch.job import dies_with_parent
 
 from ...comm.environment import PLACES_JOB, environment
 
-START = 120.0                        # seconds that ranks may take until the first test begins
-PATIENCE = 1.0                       # seconds that other ranks get once one has failed
-GRACE = 8.0                          # seconds for a job to end when it is told to; dprun itself uses force after 5
-POLL = 0.005
+START_SECONDS = 120.0                        # the limit in seconds until the first test begins
+FAILURE_SECONDS = 1.0                       # seconds that other ranks get after one has failed
+END_SECONDS = 8.0                          # seconds until a job is killed; dprun kills its ranks after 5
+POLL_SECONDS = 0.005
 # `python -m launch` would look in the user's folder first
 DPRUN = (f"import sys; sys.path[0] = {str(Path(launch.__file__).parent.parent)!r}; "
          "from launch.cli import main; sys.exit(main())")
 
 
-class Sending(NamedTuple):
-    """A test as the ranks need to know it."""
+class TestRequest(NamedTuple):
+    """A test for the ranks to run."""
 
-    name: str                                        # its node id
-    path: str                                        # of its file
-    limit: float                                     # seconds
+    name: str                                        # the node id
+    path: str                                        # of the test's file
+    limit: float                                     # in seconds
 
 
 class Outcome(NamedTuple):
-    """What came of a test: each rank's reports by phase, or why there are none."""
+    """The outcome of a test: each rank's reports by phase, or a problem."""
 
     reports: dict[int, dict[str, Any]]               # rank -> phase -> report
     when: dict[int, float]                           # rank -> time of its last report
-    problem: str                                     # a crash, a time limit, a file that can't be imported
+    problem: str                                     # the text of a crash, a time limit, an import error; ""
 
 
 class RankJob:
-    """`size` ranks that run the given tests, in their order, when asked for."""
+    """`size` ranks that run the given tests, in their order, each at a request."""
 
-    def __init__(self, size: int, tests: Sequence[Sending], config: pytest.Config) -> None:
+    def __init__(self, size: int, tests: Sequence[TestRequest], config: pytest.Config) -> None:
         self.size, self.tests = size, list(tests)
         self.folder = Path(tempfile.mkdtemp(prefix="places-"))
-        self.asked = -1                              # the last test asked for
-        self.fit = True                              # whether the next test can be sent
-        self.sound = False                           # whether a test has begun, and nothing is known that rules others out
+        self.last_requested = -1                              # the number of the last requested test
+        self.accepts_tests = True                              # False after end()
+        self.has_started = False                           # whether a test has started, and no rank has stopped
         self.logs = [_Log(self.folder / f"{rank}.log") for rank in range(size)]
         self.records: list[list[dict[str, Any]]] = [[] for _ in range(size)]
         (self.folder / "requests").touch()
         (self.folder / "job.json").write_text(json.dumps({
             "names": [test.name for test in tests], "paths": list(dict.fromkeys(test.path for test in tests)),
             "limits": [test.limit for test in tests]}))
-        self.output = open(self.folder / "output", "wb")             # noqa: SIM115  # the ranks', beside what pytest captures
+        self.output = open(self.folder / "output", "wb")             # noqa: SIM115  # of the ranks, uncaptured
         self.process = subprocess.Popen(
             [sys.executable, "-c", DPRUN, "-q", "-n", str(size), "--threads", "1", "-m", "pytest", *_arguments(config)],
             cwd=config.invocation_params.dir, env={**environment.without_pytest(), PLACES_JOB: str(self.folder)},
@@ -75,97 +75,98 @@ class RankJob:
             preexec_fn=dies_with_parent())
 
     def number(self, name: str) -> int:
-        """The number of a test that can be asked for next; -1 if it can't."""
-        for number in range(self.asked + 1, len(self.tests)):
-            if self.fit and self.tests[number].name == name:
+        """The number of a test that can be requested next; -1 if it can't."""
+        for number in range(self.last_requested + 1, len(self.tests)):
+            if self.accepts_tests and self.tests[number].name == name:
                 return number
         return -1
 
     def run(self, number: int, following: int) -> Outcome:
-        """Ask for a test and wait for it; `following` is the one that will be asked for next, or -1."""
-        self.asked = number
+        """Request a test and wait for its outcome. following: the number of the next request, or -1."""
+        self.last_requested = number
         with open(self.folder / "requests", "a", encoding="utf-8") as file:
             file.write(f"{number} {following}\n")
         problem = self.wait(self.tests[number])
         outcome = self.outcome(self.tests[number].name, problem)
-        if problem or any(bad(report) for phases in outcome.reports.values() for report in phases.values()):
+        if problem or any(is_failure(report) for phases in outcome.reports.values() for report in phases.values()):
             self.end()
         return outcome
 
-    def wait(self, test: Sending) -> str:
-        """Until all ranks have done the test, or why that will not be."""
-        late, failed_at, begun = time.monotonic() + START, float("inf"), False   # begun: this test
+    def wait(self, test: TestRequest) -> str:
+        """Wait until all ranks have finished the test. Returns "", or the text of the problem."""
+        deadline, failed_at, begun = time.monotonic() + START_SECONDS, float("inf"), False        # begun: this test
         while True:
-            ended = self.process.poll() is not None              # asked before the look: what came before is then seen
+            ended = self.process.poll() is not None              # polled before reading, so that all records are read
             self.read()
             done = [any(record.get("done") == test.name for record in records) for records in self.records]
             stopped = [record["stopped"] for records in self.records for record in records if "stopped" in record]
             if all(done):
-                self.sound = True
+                self.has_started = True
                 return ""
             if stopped:
-                self.sound = False
+                self.has_started = False
                 rank = next(rank for rank, records in enumerate(self.records) if any("stopped" in r for r in records))
                 return f"rank {rank} of {self.size}: {stopped[0]}"
             now = time.monotonic()
             if not begun and any(record.get("started") == test.name for records in self.records for record in records):
-                self.sound, begun, late = True, True, now + test.limit
+                self.has_started, begun, deadline = True, True, now + test.limit
             if failed_at > now and self.failed(test.name):
                 failed_at = now
             if ended:
-                return "" if self.failed(test.name) else self.crash(test.name)
-            if now > failed_at + PATIENCE:
+                return "" if self.failed(test.name) else self.crash_text(test.name)
+            if now > failed_at + FAILURE_SECONDS:
                 return "" if self.failed(test.name) else "the ranks disagree"
-            if now > late + (PATIENCE if begun else 0):
-                return self.too_late(test, begun, done)
-            time.sleep(POLL)
+            if now > deadline + (FAILURE_SECONDS if begun else 0):
+                return self.timeout_text(test, begun, done)
+            time.sleep(POLL_SECONDS)
 
     def read(self) -> None:
-        """Take in what the ranks have written."""
+        """Read the records that the ranks have written."""
         for log, records in zip(self.logs, self.records, strict=True):
             records.extend(log.read())
 
     def failed(self, name: str) -> bool:
-        """Whether the test has failed on a rank (or was expected to, and did)."""
-        return any(record.get("item") == name and bad(record["report"]) for records in self.records for record in records)
+        """Whether the test has failed on a rank, as expected or not."""
+        return any(record.get("item") == name and is_failure(record["report"])
+                   for records in self.records for record in records)
 
     def outcome(self, name: str, problem: str) -> Outcome:
         """All ranks' reports on a test."""
-        found: dict[int, dict[str, Any]] = {}
+        reports: dict[int, dict[str, Any]] = {}
         when: dict[int, float] = {}
         for rank, records in enumerate(self.records):
             for record in records:
                 if record.get("item") == name:
-                    found.setdefault(rank, {})[record["report"]["when"]] = record["report"]
+                    reports.setdefault(rank, {})[record["report"]["when"]] = record["report"]
                     if record["report"]["outcome"] == "failed":
                         when.setdefault(rank, record["time"])
             records.clear()
-        return Outcome(found, when, problem)
+        return Outcome(reports, when, problem)
 
-    def crash(self, name: str) -> str:
-        """What is known of a job that ended in the middle of a test."""
+    def crash_text(self, name: str) -> str:
+        """The problem of a job that ended during a test: its exit code and output."""
         self.output.flush()
         text = (self.folder / "output").read_text(errors="replace").strip()
         return f"the job of {self.size} ranks ended in {name}, with exit code {self.process.returncode}:\n{text}"
 
-    def too_late(self, test: Sending, begun: bool, done: list[bool]) -> str:
-        """Where the ranks are that are late."""
+    def timeout_text(self, test: TestRequest, begun: bool, done: list[bool]) -> str:
+        """The problem of a test that took too long: the stack of each rank."""
         if not begun:
-            return (f"{self.size} MPI ranks did not begin within {START:g} s\n"
+            return (f"{self.size} MPI ranks did not begin within {START_SECONDS:g} s\n"
                     + (self.folder / "output").read_text(errors="replace"))
         text = f"{test.name} took longer than {test.limit:g} s on {self.size} ranks"
         where: dict[str, list[int]] = {}
         for rank in range(self.size):
             path = self.folder / f"{rank}.stack"
-            stack = _own(path.read_text()) if path.exists() else ""
+            stack = _test_frames(path.read_text()) if path.exists() else ""
             where.setdefault("has done it" if done[rank] else f"is at (most recent call first):\n{stack}", []).append(rank)
         for words, ranks in where.items():
             text += f"\nrank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))} {words}"
         return text
 
     def end(self, patience: float = 0.0) -> None:
-        """End the job and all of its processes; patience in seconds for it to end by itself."""
-        self.fit = False
+        """End the job and all its processes, after `patience` seconds in which it may end by itself."""
+        self.accepts_tests = False
         with open(self.folder / "requests", "a", encoding="utf-8") as file:
             file.write("-1 -1\n")
         try:
@@ -173,7 +174,7 @@ class RankJob:
         except subprocess.TimeoutExpired:
             self.process.terminate()                 # dprun ends its ranks
             try:
-                self.process.wait(GRACE)
+                self.process.wait(END_SECONDS)
             except subprocess.TimeoutExpired:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(self.process.pid, signal.SIGKILL)      # mpirun dies with it
@@ -184,20 +185,20 @@ class RankJob:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def bad(report: dict[str, Any]) -> bool:
-    """Whether a test failed, also as was expected: other ranks may be waiting for this one."""
+def is_failure(report: dict[str, Any]) -> bool:
+    """Whether a report is of a failure, also an expected one: other ranks may wait for this rank."""
     return report["outcome"] == "failed" or (report["outcome"] == "skipped" and "wasxfail" in report)
 
 
 class _Log:
-    """A file of lines that is still being written."""
+    """A file of JSON lines that a rank is still writing."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.rest = path, b""
-        self.file: Any = None
+        self.file: BinaryIO | None = None
 
     def read(self) -> list[dict[str, Any]]:
-        """The records that have come since the last time."""
+        """The records that were written since the last call."""
         if self.file is None:
             try:
                 self.file = open(self.path, "rb")    # noqa: SIM115  # until close()
@@ -213,15 +214,15 @@ class _Log:
 
 
 def _arguments(config: pytest.Config) -> list[str]:
-    """pytest's arguments for the ranks: the session's own, so that configuration and collection are the same."""
+    """The arguments of pytest on the ranks: those of the session, so that configuration and collection are the same."""
     arguments = [*map(str, config.invocation_params.args), "-p", f"{__package__}.plugin"]
     arguments += ["-n0"] if config.pluginmanager.hasplugin("xdist") and not hasattr(config, "workerinput") else []
     return arguments + (["--no-cov"] if config.pluginmanager.hasplugin("_cov") else [])
 
 
-def _own(stack: str) -> str:
-    """faulthandler's text: the main thread's frames, without the plugin's and pytest's around the test."""
+def _test_frames(stack: str) -> str:
+    """The main thread's frames of a text of faulthandler, without those of the plugin and pytest."""
     frames = stack.rpartition("Thread ")[2].split("\n")[1:] if "Thread " in stack else stack.split("\n")
-    around = (str(Path(__file__).parent), "/_pytest/", "/pluggy/")
-    outer = next((number for number, line in enumerate(frames) if any(path in line for path in around)), len(frames))
+    outer_paths = (str(Path(__file__).parent), "/_pytest/", "/pluggy/")
+    outer = next((number for number, line in enumerate(frames) if any(path in line for path in outer_paths)), len(frames))
     return "\n".join(frames[:outer]).rstrip()

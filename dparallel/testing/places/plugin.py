@@ -1,4 +1,4 @@
-"""The hooks of the pytest that the user started: each marked test becomes one for each of its worlds."""
+"""The hooks of the user's pytest session: each marked test becomes one test for each of its worlds."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from launch.mpirun import LaunchError, find
 
 from ...comm import launched_size
 from . import examples
-from .job import Outcome, RankJob, Sending, bad
-from .limit import time_limit
+from .job import Outcome, RankJob, TestRequest, is_failure
 from .ranks import hooks, prepare
-from .worlds import World, asked
+from .time_limit import time_limit
+from .worlds import World, requested_places
 
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
-    """A variant of a marked test for each of its worlds. Without `comm`, tests in a marked class stay as they are."""
-    places = asked(metafunc.definition, metafunc.config)
+    """Parametrize a marked test by its worlds. Tests without `comm` in a marked class are not changed."""
+    places = requested_places(metafunc.definition, metafunc.config)
     if places is None or "comm" not in metafunc.fixturenames:
         if any(marker.name == "places" for marker in metafunc.definition.own_markers):
             raise pytest.UsageError(f"{metafunc.definition.nodeid}: @pytest.mark.places is for tests with an argument "
@@ -39,31 +39,31 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """On a rank of a session's job."""
+    """Prepare a rank of a session's job."""
     prepare(config)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """The hooks of a session, or those of a rank."""
-    config.addinivalue_line("filterwarnings", "ignore:Using `assume` outside")       # of hypothesis' own thread and rank
+    """Register the hooks of a rank, or those of a session."""
+    config.addinivalue_line("filterwarnings", "ignore:Using `assume` outside")       # in other threads and ranks
     config.pluginmanager.register(hooks(config) or Session(config), "places-ranks")
 
 
 def world_of(item: Any) -> World | None:
-    """What a test runs on; None for one that is not marked."""
+    """The world of a test; None for a test that is not marked."""
     world = getattr(item, "callspec", None) and item.callspec.params.get("comm")
     return world if isinstance(world, World) else None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[Any]:
-    """Run a marked test on its world, which is in the place of `comm`."""
-    world, places = world_of(pyfuncitem), asked(pyfuncitem, pyfuncitem.config)
+    """Run a marked test on its world, the value of its parameter `comm`."""
+    world, places = world_of(pyfuncitem), requested_places(pyfuncitem, pyfuncitem.config)
     if world is None or places is None:
         return (yield)
     function = pyfuncitem.obj
-    if inspect.iscoroutinefunction(function):        # pytest would not see it behind on_world, and nobody would await it
+    if inspect.iscoroutinefunction(function):        # on_world would hide it from pytest
         pytest.fail(f"{pyfuncitem.nodeid} is `async def`, which no place would run: call asyncio.run() in a plain test",
                     pytrace=False)
     limited = time_limit(places.timeout, pyfuncitem.nodeid) if world.kind != "mpi" else contextlib.nullcontext()
@@ -71,8 +71,8 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[Any]:
     def on_world(**arguments: Any) -> None:
         world.run(lambda comm: function(**{**arguments, "comm": comm}), places.timeout)
 
-    with limited, examples.everywhere(function, world, places.timeout) as given:
-        pyfuncitem.obj = given or on_world
+    with limited, examples.on_all_ranks(function, world, places.timeout) as replacement:
+        pyfuncitem.obj = replacement or on_world
         try:
             return (yield)
         finally:
@@ -84,27 +84,27 @@ class Session:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.tests: dict[int, list[RankItem]] = {}   # by size, in the session's order
+        self.tests: dict[int, list[RankItem]] = {}   # by number of ranks, in the session's order
         self.jobs: dict[int, RankJob] = {}
-        self.missing: str | None = None              # why there can't be ranks; not asked yet
-        self.broken: dict[int, str] = {}             # sizes whose ranks did not come to their first test
+        self.missing: str | None = None              # why there are no MPI ranks; None: not checked
+        self.broken: dict[int, str] = {}             # why the ranks of a size did not start
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """MPI variants are not run here, nor are their fixtures made here."""
+        """Replace MPI variants by RankItems: they, and their fixtures, run on the ranks."""
         for number, item in enumerate(items):
             world = world_of(item)
             if world is not None and world.kind == "mpi":
                 items[number] = RankItem.of(item, world, self)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """What is left, after deselection and reordering, is what will run."""
+        """Collect the MPI variants that remain after deselection and reordering, by size."""
         for item in session.items:
             if isinstance(item, RankItem):
                 self.tests.setdefault(item.world.size, []).append(item)
 
-    def lacking(self) -> str:
-        """Why there can't be MPI ranks; "" if there can."""
+    def why_no_ranks(self) -> str:
+        """Why MPI ranks can't be started; "" if they can."""
         if self.missing is None:
             self.missing = ""
             if importlib.util.find_spec("mpi4py") is None:
@@ -116,47 +116,48 @@ class Session:
         return self.missing
 
     def run(self, item: RankItem) -> Outcome:
-        """Send a test to its size's job, which is started if there is none that can take it."""
-        mine = self.tests[item.world.size]
-        position = mine.index(item)
-        following = mine[position + 1:position + 2] if not item.places.isolated else []
+        """Send a test to the job of its size. A new job is started if there is none that accepts it."""
+        tests = self.tests[item.world.size]
+        position = tests.index(item)
+        following = tests[position + 1:position + 2] if not item.places.isolated else []
         if (following and following[0].places.isolated) or hasattr(self.config, "workerinput"):
-            following = []                           # xdist: what comes next is not known
+            following = []                           # xdist: the next test is not known
         if item.world.size in self.broken:
             return Outcome({}, {}, self.broken[item.world.size])
         job = self.jobs.get(item.world.size)
         if job is None or job.number(item.nodeid) < 0 or item.places.isolated:
             self.close(item.world.size)
-            left = [item] if item.places.isolated else [other for other in mine[position:] if not other.places.isolated]
-            job = self.jobs[item.world.size] = RankJob(item.world.size, [other.sending for other in left], self.config)
+            remaining = [item] if item.places.isolated else [
+                other for other in tests[position:] if not other.places.isolated]
+            job = self.jobs[item.world.size] = RankJob(item.world.size, [other.request for other in remaining], self.config)
         number = job.number(item.nodeid)
         outcome = job.run(number, job.number(following[0].nodeid) if following else -1)
         if item.places.isolated:
             self.close(item.world.size)
-        if not job.sound:
+        if not job.has_started:
             self.broken[item.world.size] = f"{item.world.size} MPI ranks could not begin, see {item.nodeid}"
         return outcome
 
     def close(self, size: int, patience: float = 0.0) -> None:
         """End the job of a size."""
         job = self.jobs.pop(size, None)
-        if job is not None and job.fit:
+        if job is not None and job.accepts_tests:
             job.end(patience)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """End all jobs: in peace if the tests are all done, or at once."""
+        """End all jobs; at once if the session was interrupted."""
         for size in list(self.jobs):
             self.close(size, 30.0 if exitstatus in (0, 1) and not session.shouldstop and not session.shouldfail else 0.0)
 
     def pytest_unconfigure(self) -> None:
-        """Also where the session did not come to its end."""
+        """End all jobs of a session that did not finish."""
         for size in list(self.jobs):
             self.close(size)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Any:
-        """The ranks' report on an MPI variant is the session's."""
+        """Use the ranks' report of an MPI variant."""
         report = yield
         if isinstance(item, RankItem) and call.excinfo is None:
             return item.report(call.when) or report
@@ -164,7 +165,7 @@ class Session:
 
 
 class RankItem(pytest.Item):
-    """The MPI variant of a test: it stands for what the ranks do."""
+    """The MPI variant of a test in the session, which the ranks run."""
 
     world: World
     session_hooks: Session
@@ -172,19 +173,19 @@ class RankItem(pytest.Item):
 
     @classmethod
     def of(cls, item: Any, world: World, hooks: Session) -> RankItem:
-        """In the place of a test function."""
+        """The RankItem that replaces a test function."""
         new: RankItem = cls.from_parent(item.parent, name=item.name)
         new.world, new.session_hooks, new.outcome = world, hooks, None
-        new.places, new._where = asked(item, item.config), item.reportinfo()
-        new.obj = FunctionType(_stands_for.__code__, item.function.__globals__, item.originalname)   # conditions of marks
+        new.places, new._where = requested_places(item, item.config), item.reportinfo()
+        new.obj = FunctionType(_placeholder.__code__, item.function.__globals__, item.originalname)   # for marks
         new.function, new.fixturenames, new.originalname = item.function, [], item.originalname
         new.own_markers = list(item.own_markers)
         new.keywords.update(item.keywords)
-        new.sending = Sending(item.nodeid, str(item.path), new.places.timeout)
+        new.request = TestRequest(item.nodeid, str(item.path), new.places.timeout)
         return new
 
     places: Any
-    sending: Sending
+    request: TestRequest
     obj: Any
     function: Any
     fixturenames: list[str]
@@ -192,41 +193,41 @@ class RankItem(pytest.Item):
     _where: Any
 
     def setup(self) -> None:
-        """All of it: the phases' reports are then there."""
-        lacking = self.session_hooks.lacking()
-        if lacking:
-            pytest.skip(f"no MPI ranks: {lacking}")
+        """Run the test on the ranks, with setup and teardown. Their reports replace those of this process."""
+        reason = self.session_hooks.why_no_ranks()
+        if reason:
+            pytest.skip(f"no MPI ranks: {reason}")
         self.outcome = self.session_hooks.run(self)
 
     def runtest(self) -> None:
-        """It has run."""
+        """Do nothing: setup() has run the test."""
 
     def reportinfo(self) -> Any:
-        """Where the test function is."""
+        """The location of the test function."""
         return self._where
 
     def report(self, phase: str) -> pytest.TestReport | None:
-        """The report of a phase: the first rank's that failed, else the lowest rank's that has one."""
+        """The report of a phase: that of the rank that failed first, else that of the lowest rank that has one."""
         if self.outcome is None:
             return None
         found = {rank: phases[phase] for rank, phases in self.outcome.reports.items() if phase in phases}
         failed = {rank for rank, report in found.items() if report["outcome"] == "failed"}
         if failed:
-            return self._revived(found, first(failed, self.outcome.when))
+            return self._rank_report(found, first_to_fail(failed, self.outcome.when))
         if self.outcome.problem and phase == "call":
             problem, self.outcome = self.outcome.problem, self.outcome._replace(problem="")
-            told: Any = Told(problem)                # pytest's type for it is private
-            return pytest.TestReport(self.nodeid, self.location, dict(self.keywords), "failed", told, "call")
+            failure: Any = TextFailure(problem)      # pytest's type of it is private
+            return pytest.TestReport(self.nodeid, self.location, dict(self.keywords), "failed", failure, "call")
         if not found or (self.outcome.problem and phase == "setup"):
             return None
-        expected = [rank for rank, report in found.items() if bad(report)]
+        expected = [rank for rank, report in found.items() if is_failure(report)]
         ran = [rank for rank, report in found.items() if report["outcome"] == "passed"]
-        return self._revived(found, (expected or ran or sorted(found))[0])
+        return self._rank_report(found, (expected or ran or sorted(found))[0])
 
-    def _revived(self, found: dict[int, Any], rank: int) -> pytest.TestReport:
-        """A rank's report as pytest has it, with the rank in its text."""
+    def _rank_report(self, found: dict[int, Any], rank: int) -> pytest.TestReport:
+        """A rank's report as a TestReport, with the rank in its text."""
         report: Any = self.config.hook.pytest_report_from_serializable(config=self.config, data=found[rank])
-        if isinstance(report.longrepr, list):        # of a skipped test; JSON knows no tuples
+        if isinstance(report.longrepr, list):        # of a skipped test; JSON has no tuples
             report.longrepr = tuple(report.longrepr)
         report.duration = max(other["duration"] for other in found.values())
         if report.outcome == "failed":
@@ -236,30 +237,30 @@ class RankItem(pytest.Item):
             if hasattr(report.longrepr, "addsection"):
                 report.longrepr.addsection(title, "", "-")
             else:
-                report.longrepr = Told(report.longrepr, title)
+                report.longrepr = TextFailure(report.longrepr, title)
             crash = getattr(report.longrepr, "reprcrash", None)
             if crash is not None:
                 crash.message = f"rank {rank} of {self.world.size}: {crash.message}"
         return report  # type: ignore[no-any-return]
 
 
-class Told:
-    """A failure as text, under a title. Of a plain string pytest's summary repeats every line where CI is set."""
+class TextFailure:
+    """A failure as text, with a title. pytest's summary would repeat all lines of a string where the variable CI is set."""
 
     def __init__(self, text: str, title: str = "") -> None:
         self.text = f"{title}\n{text}" if title else text
         self.reprcrash = SimpleNamespace(message=text.partition("\n")[0])
 
     def toterminal(self, tw: Any) -> None:
-        """The whole text."""
+        """Write the whole text to the terminal."""
         tw.line(self.text)
 
 
-def _stands_for() -> None:
-    """What hypothesis' plugin, and others, find as a RankItem's function: nothing of theirs."""
+def _placeholder() -> None:
+    """The function of a RankItem, for other plugins (hypothesis), which look at an item's function."""
 
 
-def first(ranks: set[int], when: dict[int, float]) -> int:
-    """The rank that failed first: the others may have failed for want of it. The lowest of those within 0.1 s."""
+def first_to_fail(ranks: set[int], when: dict[int, float]) -> int:
+    """The rank that failed first, as the others may have failed because of it; the lowest of those within 0.1 s."""
     earliest = min(when.get(rank, 0.0) for rank in ranks)
     return min(rank for rank in ranks if when.get(rank, 0.0) <= earliest + 0.1)

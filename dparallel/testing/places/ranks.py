@@ -1,7 +1,7 @@
-"""pytest as one rank of an MPI job: of one that a test session started for its tests (see job.py), or of the user's own.
+"""pytest as one rank of an MPI job that a test session started for its tests (see job.py), or that the user started.
 
-In the user's own (`mpirun -n 2 python -m pytest`), tests that are marked run on all ranks, others are left out. The first
-rank that fails ends the job, for the others may be waiting for it; the lowest one that fails reports it.
+In a job of the user (`mpirun -n 2 python -m pytest`) marked tests run on all ranks, and others are deselected. The first
+rank that fails ends the job, as the others may wait for it; the lowest rank that fails reports it.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ import pytest
 
 from ...comm import launched_size, world
 from ...comm.environment import PLACES_JOB, environment
-from .worlds import asked
+from .worlds import requested_places
 
-TURN = 1.0                           # seconds that a rank leaves to each lower one to report the same failure
-POLL = 0.005
+REPORT_DELAY = 1.0                           # seconds that a rank waits for each lower rank to report the same failure
+POLL_SECONDS = 0.005
 
 
-class Ranks:
-    """The hooks of a rank of the user's own job."""
+class UserJobRank:
+    """The hooks of a rank of a job that the user started."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.stderr = _stderr(config)
         if world().rank:
-            quiet(config)
+            silence_terminal(config)
 
     def pytest_report_header(self) -> str:
-        """Which ranks these are."""
+        """The rank and the size of the job."""
         return f"rank {world().rank} of {world().size}"
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[Any]) -> None:
-        """Only the tests that are made for ranks."""
+        """Deselect the tests that are not marked."""
         others = [item for item in items if item.get_closest_marker("places") is None]
         config.hook.pytest_deselected(items=others)
         items[:] = [item for item in items if item.get_closest_marker("places") is not None]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
-        """A time limit for the test. When it is over, all threads' tracebacks are printed and the job ends."""
-        places = asked(item, self.config)
+        """Run the test with a time limit, after which all threads' tracebacks are printed and the job ends."""
+        places = requested_places(item, self.config)
         if places is not None:
             faulthandler.dump_traceback_later(places.timeout, exit=True, file=self.stderr)
         try:
@@ -57,33 +57,33 @@ class Ranks:
             faulthandler.cancel_dump_traceback_later()
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """A failure ends the job."""
+        """End the job after a failure."""
         if report.failed:
             printed = "".join(f"\n--- {title} ---\n{text}" for title, text in report.sections)
             self.end(f"failed in {report.when}: {report.nodeid}", report.longreprtext + printed)
 
     def pytest_collectreport(self, report: Any) -> None:
-        """So does what can't be collected."""
+        """End the job if a file can't be collected."""
         if report.failed:
             self.end(f"can't collect {report.nodeid}", report.longreprtext)
 
     def pytest_sessionfinish(self, exitstatus: Any) -> None:
-        """And all else."""
+        """End the job if pytest stopped for another reason."""
         if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             self.end("pytest stopped", str(exitstatus))
 
     def end(self, title: str, text: str) -> None:
-        """End the job on all ranks."""
-        time.sleep(TURN * world().rank)
+        """End the job on all ranks, with a text."""
+        time.sleep(REPORT_DELAY * world().rank)
         sys.stdout.flush()
         world().abort(f"{title}\n{text}")
 
 
-class Sent:
-    """The hooks of a rank of a session's job: run what the session asks for, one test after the other, and report.
+class JobRank:
+    """The hooks of a rank of a session's job: run the tests that the session requests, one after another, and report.
 
-    In the folder: `job.json`, what to collect and the tests' ids and time limits; `requests`, a line `number next` for each
-    test to be run, with the one that is then expected (-1: none); `<rank>.log`, this rank's reports; `<rank>.stack`.
+    Files in the folder: `job.json`, the paths to collect and the tests' ids and time limits; `requests`, a line `number
+    next` for each requested test and the next one (-1: none); `<rank>.log`, this rank's reports; `<rank>.stack`.
     """
 
     def __init__(self, config: pytest.Config, folder: Path) -> None:
@@ -92,17 +92,17 @@ class Sent:
         self.rank = world().rank
         self.log = open(folder / f"{self.rank}.log", "w", encoding="utf-8")          # noqa: SIM115  # to the end
         self.stack = open(folder / f"{self.rank}.stack", "w", encoding="utf-8")      # noqa: SIM115
-        self.read = 0                                # requests that were read
-        quiet(config)
+        self.read = 0                                # the number of requests read
+        silence_terminal(config)
 
     def write(self, **record: Any) -> None:
-        """Report something to the session."""
+        """Write a record for the session."""
         self.log.write(json.dumps({"time": time.time(), **record}) + "\n")
         self.log.flush()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[Any]) -> None:
-        """The tests that were named, in the session's order."""
+        """Select the tests of job.json, in the session's order."""
         found = {item.nodeid: item for item in items}
         missing = [name for name in self.job["names"] if name not in found]
         if missing:
@@ -110,13 +110,13 @@ class Sent:
         items[:] = [found[name] for name in self.job["names"] if name in found]
 
     def pytest_collectreport(self, report: Any) -> None:
-        """The session can't know what this rank can't collect."""
+        """Report a file that this rank can't collect."""
         if report.failed:
             self.write(stopped=f"can't collect {report.nodeid}\n{report.longreprtext}")
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run what is asked for until nothing more is."""
+        """Run the requested tests until the session ends the job."""
         items = session.items if len(session.items) == len(self.job["names"]) else []
         expected = -1
         while items:
@@ -124,13 +124,13 @@ class Sent:
             if number < 0:
                 break
             for late in range(expected, number) if expected >= 0 else ():
-                self.run(items, late, late + 1)      # was expected and left out by the session: so it is skipped here
+                self.run(items, late, late + 1)      # expected, but skipped by the session, and so here
             self.run(items, number, following)
             expected = following
         return True
 
     def request(self) -> tuple[int, int]:
-        """The next request; (-1, -1) at the end, also when the session is no more."""
+        """The next request; (-1, -1) at the end, or if the session has ended."""
         while True:
             try:
                 lines = (self.folder / "requests").read_text().split("\n")[:-1]
@@ -140,10 +140,10 @@ class Sent:
                 self.read += 1
                 number, following = lines[self.read - 1].split()
                 return int(number), int(following)
-            time.sleep(POLL)
+            time.sleep(POLL_SECONDS)
 
     def run(self, items: list[Any], number: int, following: int) -> None:
-        """One test, within its time limit: then the stacks of all threads are left for the session to find."""
+        """Run one test. After its time limit the stacks of all threads are written for the session."""
         item = items[number]
         self.write(started=item.nodeid)
         faulthandler.dump_traceback_later(self.job["limits"][number], file=self.stack)
@@ -152,27 +152,27 @@ class Sent:
         self.write(done=item.nodeid)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Every report goes to the session."""
+        """Write each report for the session."""
         data = self.config.hook.pytest_report_to_serializable(config=self.config, report=report)
         self.write(item=report.nodeid, report=json.loads(json.dumps(data, default=str)))
 
 
 def _stderr(config: pytest.Config) -> int:
-    """A file descriptor of what was standard error before pytest began to capture it."""
+    """A file descriptor of the standard error that pytest does not capture."""
     manager: Any = config.pluginmanager.getplugin("capturemanager")
     with manager.global_and_fixture_disabled() if manager is not None else contextlib.nullcontext():
         return os.dup(2)
 
 
-def quiet(config: pytest.Config) -> None:
-    """Print nothing more."""
+def silence_terminal(config: pytest.Config) -> None:
+    """Unregister pytest's terminal reporter."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         config.pluginmanager.unregister(reporter)
 
 
 def prepare(config: pytest.Config) -> None:
-    """On a rank of a session's job: collect what the job names, and leave to the session what is its business."""
+    """On a rank of a session's job: collect the paths of job.json, and disable options that concern the session only."""
     job = environment.text(PLACES_JOB)
     if not job:
         return
@@ -185,9 +185,9 @@ def prepare(config: pytest.Config) -> None:
     config.args = json.loads((folder / "job.json").read_text())["paths"]
 
 
-def hooks(config: pytest.Config) -> Any:
-    """What this rank registers; None where there is no MPI job."""
+def hooks(config: pytest.Config) -> JobRank | UserJobRank | None:
+    """The hooks of this rank; None outside an MPI job."""
     job = environment.text(PLACES_JOB)
     if job:
-        return Sent(config, Path(job))
-    return Ranks(config) if launched_size() else None
+        return JobRank(config, Path(job))
+    return UserJobRank(config) if launched_size() else None

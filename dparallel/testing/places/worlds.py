@@ -1,4 +1,6 @@
-"""What a test can run on: local devices, ranks as threads, a simulated network of them, MPI ranks."""
+"""World: a kind and size of communicator that a test runs on (local devices, ranks as threads, a simulated network, MPI
+ranks). Places: the arguments of the marker.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ ARGUMENTS = {"kinds", "timeout", "isolated"}
 
 
 class World(NamedTuple):
-    """A kind of communicator and its size."""
+    """A kind of communicator and its size, the parameter `comm` of a test."""
 
     kind: str
     size: int
@@ -28,7 +30,7 @@ class World(NamedTuple):
                              "is made for the test alone; let a fixture return a function of comm")
 
     def run(self, check: Callable[..., Any], timeout: float = 60.0) -> list[Any]:
-        """Call check(comm) once with local devices, on every rank as threads, or on this MPI rank; what it returned."""
+        """Call check(comm) once with local devices, on every rank as threads, or on this MPI rank. Returns the results."""
         if self.kind == "devices":
             return [check(Devices(self.size))]
         if self.kind == "mpi":
@@ -37,24 +39,24 @@ class World(NamedTuple):
 
 
 class Places(NamedTuple):
-    """What a test's marker asks for, with the ini file's defaults."""
+    """The arguments of a test's marker, with the ini file's defaults."""
 
     sizes: tuple[int, ...]
     kinds: tuple[str, ...]
     timeout: float
     isolated: bool
-    any_size: bool                                   # no sizes were given: also others will do
+    any_size: bool                                   # no sizes were given: other sizes are allowed
 
     def worlds(self) -> list[World]:
-        """The worlds of the test; under MPI the one that is there, if it is asked for."""
+        """The worlds of the test; under MPI the current one, if the marker allows it."""
         here = launched_size()
         if here:
             return [World("mpi", here)] if "mpi" in self.kinds and (self.any_size or here in self.sizes) else []
         return [World(kind, size) for kind in self.kinds for size in self.sizes]
 
 
-def asked(item: Any, config: pytest.Config) -> Places | None:
-    """What a test's marker asks for; None if it has none. pytest.UsageError names what is wrong with it."""
+def requested_places(item: pytest.Item, config: pytest.Config) -> Places | None:
+    """The arguments of a test's marker; None without a marker. pytest.UsageError for a wrong argument."""
     marker = item.get_closest_marker("places")
     if marker is None:
         return None
@@ -73,19 +75,22 @@ def asked(item: Any, config: pytest.Config) -> Places | None:
 
 
 def _sizes(given: Sequence[Any]) -> tuple[int, ...]:
+    """The sizes as distinct ints; ValueError for anything else."""
     if any(isinstance(n, bool) or not str(n).isdigit() or int(n) < 1 for n in given):
         raise ValueError(f"sizes are whole numbers of places, at least 1, not {list(given)}")
     return tuple(dict.fromkeys(int(n) for n in given))
 
 
-def _kinds(given: Any) -> tuple[str, ...]:
+def _kinds(given: str | Sequence[str]) -> tuple[str, ...]:
+    """The kinds as a tuple; ValueError for an unknown one."""
     kinds = (given,) if isinstance(given, str) else tuple(given)
     if not kinds or any(kind not in KINDS for kind in kinds):
         raise ValueError(f"kinds are some of {', '.join(KINDS)}, not {given!r}")
     return kinds
 
 
-def _seconds(given: Any) -> float:
+def _seconds(given: float | str) -> float:
+    """The time limit; ValueError unless it is a positive number."""
     limit = float(given)                             # ValueError in its own words
     if not 0 < limit < float("inf"):
         raise ValueError(f"timeout is a number of seconds above 0, not {given!r}")
