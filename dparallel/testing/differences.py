@@ -131,8 +131,8 @@ class _Run:
         first, second = self._vector_jacobian_product(self.us), self._vector_jacobian_product(self.us)
         difference = max((float(np.max(np.abs(a - b), initial=0)) for a, b in zip(first, second, strict=True)), default=0.0)
         problem = "" if difference <= nondet_tol else (
-            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives different "
-            f"values: they differ by {difference:g}, nondet_tol is {nondet_tol:g}")
+            "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
+            f"different values: they differ by {difference:g}, nondet_tol is {nondet_tol:g}")
         raise_on_all_ranks(self.comm, problem, GradcheckError)
         wrong = [f"the gradient of input {path} has dtype {dtype}, the input {x.dtype}" for (path, x), dtype in
                  zip(self.sources, self.dtypes, strict=True) if dtype is not None and dtype != x.dtype]

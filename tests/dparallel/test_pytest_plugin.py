@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dparallel.testing.places.worlds import asked
+from dparallel.testing.places.worlds import requested_places
 
 ROOT = Path(__file__).parent.parent.parent
 pytest_plugins = ["pytester"]
@@ -212,7 +212,7 @@ class Marked:
                                            (Marked(timeout=-1), "timeout is a number"), (Marked(timeout="soon"), "soon")])
 def test_a_wrong_marker_is_named(marked, words, pytestconfig):
     with pytest.raises(pytest.UsageError, match=f"test_a: @pytest.mark.places.*{words}"):
-        asked(marked, pytestconfig)
+        requested_places(marked, pytestconfig)
 
 
 def test_a_wrong_marker_ends_collection(user):
