@@ -72,7 +72,7 @@ def to_complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return complex128 if dtype == float64 else complex64
 
 
-def known(dtype: Any) -> np.dtype[Any]:
+def as_dtype(dtype: Any) -> np.dtype[Any]:
     """A dtype, or what NumPy takes for one (Python's float is float64), as one that tensors can have. TypeError else."""
     if dtype.__class__ is not np.dtype:
         if dtype is _bfloat16 or (dtype.__class__ is str and dtype == _bfloat16.name):
@@ -143,12 +143,12 @@ def set_default_dtype(d: Any, /) -> None:
 
 def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
     """The smallest dtype, by PyTorch's rules, that both convert to."""
-    return promote(known(type1), known(type2))
+    return promote(as_dtype(type1), as_dtype(type2))
 
 
 def can_cast(from_: Any, to: Any) -> bool:
     """Whether values of `from_` may go into a tensor of `to`: never to a lower one of bool, integer, float, complex."""
-    return category(known(from_)) <= category(known(to))
+    return category(as_dtype(from_)) <= category(as_dtype(to))
 
 
 @functools.cache
@@ -164,7 +164,7 @@ class finfo:
     """The limits of a floating dtype: bits, eps, max, min, tiny, resolution."""
 
     def __init__(self, type: Any = None) -> None:
-        dtype = default.dtype if type is None else known(type)
+        dtype = default.dtype if type is None else as_dtype(type)
         if category(dtype) < 2:
             raise TypeError(f"finfo() requires a floating point input type. Use iinfo to handle '{dtype}'")
         self.dtype, self.bits, self.eps, self.max, self.min, self.tiny, self.resolution = _limits(dtype)
@@ -179,7 +179,7 @@ class iinfo:
     """The limits of an integer dtype: bits, max, min."""
 
     def __init__(self, type: Any) -> None:
-        dtype = known(type)
+        dtype = as_dtype(type)
         if category(dtype) > 1:
             raise TypeError(f"iinfo() requires an integer input type. Use finfo to handle '{dtype}'")
         if dtype.kind == "b":

@@ -21,7 +21,7 @@ from .hooks import observe
 from .interceptors import node_runner
 from .lane_pass import run_by_sections
 from .modes import DUAL, GRAD, modes, process
-from .operation import Operation, fit
+from .operation import Operation, sum_to_like
 from .parallel import on_fresh_stack
 from .primitive import this_thread, watchers
 from .tensor import AccumulateGrad, Tensor, edge_of, result
@@ -167,7 +167,7 @@ def roots_and_seeds(roots: list[Any], grads: Any, batched: bool = False) -> tupl
             starts.append(_one(shape, dtype))
         else:
             check_seed(g, number, shape, dtype, batched)
-            starts.append(g if dtype is None or g.dtype is dtype else fit(g, g.shape, dtype))
+            starts.append(g if dtype is None or g.dtype is dtype else sum_to_like(g, g.shape, dtype))
     return edges, starts
 
 
@@ -299,7 +299,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
             current.callbacks.pop(0)()
     finally:
         running.passes.pop()
-        modes.recording = recording
+        modes.recording = (modes.recording & ~GRAD) | (recording & GRAD)       # hooks may have installed interceptors
     return [place[0] if place else None for place in places]
 
 
@@ -327,11 +327,11 @@ def _deeper(run: Callable[[], Any]) -> Any:
     """Run a pass on a stack of its own, as the inner one of the passes that this thread is inside."""
     passes = list(running.passes)
 
-    def there() -> Any:
+    def run_inside() -> Any:
         running.passes = passes
         return run()
 
-    return on_fresh_stack(there)
+    return on_fresh_stack(run_inside)
 
 
 def _capture_ends(current: BackwardPass) -> None:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from ..base.devices import device
-from ..base.dtypes import bfloat16_or_name, category, float16, float32, known
+from ..base.dtypes import as_dtype, bfloat16_or_name, category, float16, float32
 from .modes import DUAL, GRAD, modes
 from .operation import Cast
 from .tensor import Parameter, Tensor
@@ -51,7 +51,7 @@ def set_device(device_type: str, enabled: bool, dtype: Any) -> None:
     name = device(device_type).type
     modes.autocast_settings = {**modes.autocast_settings, name: (enabled, dtype)}
     if name == "cpu":
-        modes.autocast = known(dtype) if enabled else None       # without ml_dtypes: the error that names it
+        modes.autocast = as_dtype(dtype) if enabled else None       # without ml_dtypes: the error that names it
         casting.used = casting.used or enabled
 
 

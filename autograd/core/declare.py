@@ -6,6 +6,9 @@ A rule is a function of the output's gradient and of what it reads, by name: `g`
 a rule reads is saved, and only if the input whose gradient it gives needs one. Rules are written in operators and
 operations that take arrays and Tensors alike: an ordinary backward pass hands them arrays, one that makes a graph hands
 them Tensors, so second derivatives need no further text. The forward gets arrays.
+
+A rule returns an array that it has made, one that it was handed, or a view of one. The first may become a leaf's .grad
+without a copy (BackwardPass.unshared): a rule that keeps an array for later calls returns a copy of it.
 """
 
 from __future__ import annotations
@@ -20,10 +23,10 @@ from ..base import arrays
 from ..base.dtypes import category, default, float32, for_number, result_type
 from ..base.errors import explain, unsupported
 from ..base.frames import framed
-from ..kernels.blocks import own
+from ..kernels.blocks import owns_memory
 from . import modes as thread_modes
 from .graph import FREED, MSG_FREED, join_views
-from .operation import Cast, Conj, Operation, OperationNode, fit, in_float32
+from .operation import Cast, Conj, Operation, OperationNode, in_float32, sum_to_like
 from .out import detached, into
 from .primitive import computed, watchers
 from .recording import Output, record, unpack_one
@@ -114,7 +117,7 @@ class ReusingNode(UnaryNode):
         """The rule, whose result may be g itself."""
         if self.saved is FREED:
             raise RuntimeError(MSG_FREED)
-        free = type(g) is ndarray and own(g) and g.flags.writeable
+        free = type(g) is ndarray and owns_memory(g) and g.flags.writeable
         return (self.rule(g, unpack_one(self, 0, False), g if free else None),)
 
 
@@ -195,9 +198,9 @@ class BinaryNode(OperationNode):
         if self.meta is not None:
             (shape_x, dtype_x), (shape_y, dtype_y) = self.meta
             if gx is not None:
-                gx = fit(gx, shape_x, dtype_x)
+                gx = sum_to_like(gx, shape_x, dtype_x)
             if gy is not None:
-                gy = fit(gy, shape_y, dtype_y)
+                gy = sum_to_like(gy, shape_y, dtype_y)
         return gx, gy
 
 
@@ -302,7 +305,7 @@ def narrowed(x: TensorBase, a: Any) -> Any:
 limits_of = functools.cache(np.iinfo)
 
 
-def within(number: Any, dtype: Any) -> Any:
+def wrap_integer(number: Any, dtype: Any) -> Any:
     """An integer as one of `dtype` that has the same lowest bits, as in C. RuntimeError if it has more than 64."""
     limits = limits_of(dtype)
     if limits.min <= number <= limits.max:
@@ -338,7 +341,7 @@ def operands(x: Any, y: Any, name: str, forward: Callable[..., Any],
         if dtype is not a.dtype:
             tensor, a = tensor.to(dtype), a.astype(dtype)
         if dtype.kind in "iu" and not floats and name != "pow":
-            number = within(number, dtype)
+            number = wrap_integer(number, dtype)
         other, b = Number(number), number
     else:
         return None, NotImplemented if name in ("eq", "ne") else unsupported(name, x, y), None, None, None
@@ -426,30 +429,30 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
 def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
     """An operation of one or two inputs without a derivative: its result is never tracked."""
 
-    def one(input: Any, *, out: Any = None) -> Any:
+    def unary_op(input: Any, *, out: Any = None) -> Any:
         if not isinstance(input, Tensor):
             return forward(input)
         if arrays.is_bfloat16(input.array):
-            made = in_float32(one, (input,), {})
+            made = in_float32(unary_op, (input,), {})
             return made if out is None else into(out, made, input)
         made = result(forward(input.array))
         made = made if not watchers else computed(forward, (input.array,), (input,), made)
         return made if out is None else into(out, made, input)
 
-    def two(input: Any, other: Any, *, out: Any = None) -> Any:
+    def binary_op(input: Any, other: Any, *, out: Any = None) -> Any:
         if out is not None:
-            return into(out, two(input, other), input, other)
+            return into(out, binary_op(input, other), input, other)
         x, y = input, other
         if isinstance(x, Tensor) and isinstance(y, Tensor):
             a, b, plain = x.array, y.array, True
             if a.dtype is not b.dtype:
                 a, b = matched(a, b)
         else:
-            x, y, a, b, plain = operands(x, y, two.__name__, forward)
+            x, y, a, b, plain = operands(x, y, binary_op.__name__, forward)
             if x is None:
                 return y
         if arrays.is_bfloat16(a) or (plain is None and arrays.is_bfloat16(b)):
-            return in_float32(two, (narrowed(x, a), narrowed(y, b)), {})
+            return in_float32(binary_op, (narrowed(x, a), narrowed(y, b)), {})
         try:
             made = result(forward(a, b))
         except (TypeError, ValueError, OverflowError) as error:
@@ -457,7 +460,7 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
             raise
         return made if not watchers else computed(forward, (a, b), (x, y), made)
 
-    return described(one if inputs == 1 else two, name, None)
+    return described(unary_op if inputs == 1 else binary_op, name, None)
 
 
 def described(op: Any, name: str, node_class: Any) -> Any:

@@ -14,7 +14,7 @@ cdef class BackwardPass:
     cpdef add(self, Node target, Py_ssize_t number, value)
     cpdef count_use(self, Node leaf)
     cpdef deliver(self, leaf)
-    cpdef give(self, leaf, g, bint owned)
+    cpdef add_to_grad(self, leaf, g, bint owned)
     cpdef unshared(self, Node node, g, grads, bint mine)
 
 cpdef bint is_held(value, Node node, g)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.blocks import own
+from ..kernels.blocks import owns_memory
 from .graph import FREED, Edge, Node, OutputNumber, Position
 from .hooks import before_node, deliver_observed, run_post_hooks
 from .tensor import AccumulateGrad
@@ -196,9 +196,9 @@ class BackwardPass:
         if leaf.variable.hooks is not None or leaf.hooks is not None or self.targets is not None:
             deliver_observed(self, leaf, owned)
         elif leaf in self.pending and self.accumulate:
-            self.give(leaf, self.pending.pop(leaf), owned)
+            self.add_to_grad(leaf, self.pending.pop(leaf), owned)
 
-    def give(self, leaf: Any, g: Any, owned: bool) -> None:
+    def add_to_grad(self, leaf: Any, g: Any, owned: bool) -> None:
         """Add g to the .grad of a leaf, which may keep the very array if it is `owned`."""
         with accumulating:
             leaf.variable.accumulate_grad(g, self.create, owned)
@@ -219,7 +219,7 @@ class BackwardPass:
             value = grads[place]
             if type(value) is not ndarray or not (type(target) is AccumulateGrad or target.reuses) or target in self.pending:
                 continue                             # a further gradient is added to the one that waits
-            if (mine if value is g else (value.base is None or own(value)) and not is_held(value, node, g)) and (
+            if (mine if value is g else (value.base is None or owns_memory(value)) and not is_held(value, node, g)) and (
                     len(grads) == 1 or is_alone(value, place, grads)) and node.hooks is None and node.makes_gradients:
                 found = (place,) if found is None else (*found, place)
         return found
@@ -254,15 +254,20 @@ class BackwardPass:
 
 
 def is_held(value: Any, node: Node, g: Any) -> bool:
-    """Whether an array that `node` has made of g is one of its saved values or attributes, or one of the gradients g."""
+    """Whether an array that `node` has made of g is one of its saved values, of its attributes or of what tuples and
+    lists there hold, or one of the gradients g. Elsewhere a built-in rule must not keep what it returns."""
     if type(node.saved) is tuple:
         for saved in node.saved:
             if saved is value or getattr(saved, "array", None) is value:
                 return True
     if node.keeps_attributes:
         for kept in vars(node).values():
-            if kept is value:
+            if kept is value or (type(kept) is ndarray and kept.base is value):
                 return True
+            if type(kept) is tuple or type(kept) is list:
+                for item in kept:
+                    if item is value or (type(item) is ndarray and item.base is value):
+                        return True
     if type(g) is list:
         for other in g:
             if other is value:

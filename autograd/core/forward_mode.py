@@ -38,13 +38,13 @@ class ForwardMode(Interceptor):
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """A call has become a node."""
         if modes.recording & DUAL:
-            carry(node, inputs, outputs)
+            propagate_tangents(node, inputs, outputs)
 
 
 forward_mode = ForwardMode()
 
 
-def carry(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
+def propagate_tangents(node: Node, inputs: tuple[Any, ...], outs: tuple[Any, ...]) -> None:
     """Give the outputs of a recorded call the tangents that follow from the inputs'.
 
     A call that was recorded for its tangents alone leaves no trace in the graph. In a collective all ranks do the same,

@@ -10,4 +10,4 @@ cdef class FunctionNode(Node):
     cdef public bint plain
 
 cpdef attach_one(FunctionNode node, tuple args, TensorBase out, dict state)
-cpdef keep(FunctionNode node, tuple values, TensorBase out)
+cpdef save_values(FunctionNode node, tuple values, TensorBase out)

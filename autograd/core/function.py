@@ -20,7 +20,7 @@ from .function_variants import GradientTypeError, NeedsInputGrad, bind, defaults
 from .graph import Node
 from .interceptors import notify_recorded
 from .modes import GRAD, modes
-from .operation import fit
+from .operation import sum_to_like
 from .primitive import this_thread, watchers
 from .recording import begin_node, pack, record, unpack
 from .tensor import Tensor, TensorBase, edge_of, result
@@ -122,7 +122,7 @@ class FunctionNode(Node):
             else:
                 tensor = grad
                 if like is None or not arrays.alike(tensor.array, like):
-                    tensor = self._fit(grad, number, like)
+                    tensor = self._sum_to_like(grad, number, like)
                 out.append(tensor if create else tensor.array)
         return out
 
@@ -201,7 +201,7 @@ class FunctionNode(Node):
                                f"(expected {count}, got {len(grads)})")
         return grads[:count]
 
-    def _fit(self, grad: Tensor, number: int, like: Any) -> Tensor:
+    def _sum_to_like(self, grad: Tensor, number: int, like: Any) -> Tensor:
         """A gradient of the input's shape and dtype: summed where broadcast, cast where the dtypes differ."""
         shape, dtype = (self.meta[number] if self.meta is not None else
                         self.output_meta[0] if like is None else (like.shape, like.dtype))
@@ -213,7 +213,7 @@ class FunctionNode(Node):
             if not fits:
                 raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {number} - got "
                                    f"{list(grad.shape)} but expected shape compatible with {list(shape)}")
-        return cast(Tensor, fit(grad, shape, dtype))
+        return cast(Tensor, sum_to_like(grad, shape, dtype))
 
     def apply(self, *grads: Tensor) -> Any:
         """Run the user's backward on these gradients, as the engine would; returns what it returns."""
@@ -390,13 +390,13 @@ def attach_one(node: FunctionNode, args: tuple[Any, ...], out: TensorBase, state
     if node.always_runs:
         node.output_meta = ((array.shape, array.dtype),)
     if node.to_save:
-        keep(node, node.to_save, out)
+        save_values(node, node.to_save, out)
         node.to_save = None
     record(node, state, node.edges, args, (out,))
     return out
 
 
-def keep(node: FunctionNode, values: tuple[Any, ...], out: TensorBase) -> None:
+def save_values(node: FunctionNode, values: tuple[Any, ...], out: TensorBase) -> None:
     """Save values for backward: as they are if they are inputs and intermediates that nobody wrote to."""
     tensor: TensorBase
     for value in values:

@@ -58,7 +58,7 @@ def observe(current: Any, node: Node, g: Any) -> Any:
 
 def deliver_observed(current: Any, leaf: Any, owned: bool) -> None:
     """Deliver the gradient of a leaf with hooks, a counter or a capture, or in a pass that asks for some leaves only: hooks,
-    .grad, then the post-accumulate hooks. owned: see BackwardPass.give."""
+    .grad, then the post-accumulate hooks. owned: see BackwardPass.add_to_grad."""
     hooks = leaf.variable.hooks
     g = current.pending.pop(leaf, None)
     if current.targets is not None and leaf not in current.targets:
@@ -74,7 +74,7 @@ def deliver_observed(current: Any, leaf: Any, owned: bool) -> None:
     if g is not None:
         if hooks is not None and hooks.counter is not None and hooks.counter.walk is not current:
             hooks.counter.before_uncounted()
-        current.give(leaf, g, owned)
+        current.add_to_grad(leaf, g, owned)
     if hooks is not None:
         if hooks.post:
             run_leaf_hooks(hooks.post, leaf.variable)

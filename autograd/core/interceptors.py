@@ -2,8 +2,8 @@
 
 Anomaly mode, hooks on saved tensors, forward mode and checkpoint's log are Interceptors, and so is what records a step for
 replay; a profiler would be one. There are two events of the graph: a call has become a node (`recorded`), and a backward
-pass runs a node (`running`). An Interceptor that `sees_calls` is told of all calls instead, also of those that make no node:
-see primitive.py.
+pass runs a node (`running`). An Interceptor that `sees_calls` is told of calls too, also of those that make no node: see
+primitive.py.
 
 While none is installed, a call pays two comparisons (`modes.recording > GRAD`: the bit WATCH is off; `watchers` is empty),
 and a backward pass two.
@@ -31,7 +31,7 @@ class Interceptor:
     """Base of interceptors: override the events that matter, then install() the object."""
 
     last = False                                     # whether recorded() is called after that of all others
-    sees_calls = False                               # whether it is told of calls, and of nothing else
+    sees_calls = False                               # whether it is told of calls too, by the events at the end
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """A call has become `node`, which is complete; inputs and outputs are Tensors or whatever else the call took."""
@@ -85,9 +85,10 @@ class Interceptor:
 
 
 class ThisThread(threading.local):
-    """Who is told of this thread's calls: an Interceptor that `sees_calls`, if any, and outside `without_watcher` blocks."""
+    """Who is told of this thread's calls: the last one installed that `sees_calls`, but in without_watcher blocks."""
 
     call_watcher: Interceptor | None = None
+    call_watchers: tuple[Interceptor, ...] = ()      # all of this thread, the last one installed at the end
 
 
 this_thread = ThisThread()
@@ -104,14 +105,20 @@ class without_watcher:
 
 
 def install(interceptor: Interceptor, all_threads: bool = False) -> None:
-    """Call the interceptor's events in this thread and in lanes that it starts, before those installed earlier.
+    """Call the interceptor's events in this thread and in lanes that it starts: `recorded` before those installed earlier,
+    `running` inside those, next to the node.
 
     all_threads: in every thread; one that lives already calls only `running`, until it installs an interceptor itself.
+    Of Interceptors that see calls, the last one installed in this thread alone is told of them; of nodes like any other, if
+    it overrides these events.
     """
     if interceptor.sees_calls:
         process.call_watchers.append(interceptor)
+        this_thread.call_watchers = (*this_thread.call_watchers, interceptor)
         this_thread.call_watcher = interceptor
-    elif all_threads:
+        if not _sees_nodes(interceptor):
+            return
+    if all_threads:
         process.interceptors.append(interceptor)
     elif interceptor.last:
         modes.interceptors = (*modes.interceptors, interceptor)
@@ -123,15 +130,28 @@ def install(interceptor: Interceptor, all_threads: bool = False) -> None:
 def remove(interceptor: Interceptor, all_threads: bool = False) -> None:
     """Undo one install()."""
     if interceptor.sees_calls:
-        this_thread.call_watcher = None
         process.call_watchers.remove(interceptor)
-    elif all_threads:
+        this_thread.call_watchers = _without(this_thread.call_watchers, interceptor)
+        this_thread.call_watcher = this_thread.call_watchers[-1] if this_thread.call_watchers else None
+        if not _sees_nodes(interceptor):
+            return
+    if all_threads:
         process.interceptors.remove(interceptor)
     else:
-        found = list(modes.interceptors)
-        found.remove(interceptor)
-        modes.interceptors = tuple(found)
+        modes.interceptors = _without(modes.interceptors, interceptor)
     _set_watch()
+
+
+def _without(interceptors: tuple[Interceptor, ...], one: Interceptor) -> tuple[Interceptor, ...]:
+    """The interceptors but the first that is this one. ValueError if it is not installed."""
+    position = interceptors.index(one)
+    return (*interceptors[:position], *interceptors[position + 1:])
+
+
+def _sees_nodes(interceptor: Interceptor) -> bool:
+    """Whether an interceptor of calls overrides an event of nodes."""
+    kind = type(interceptor)
+    return kind.recorded is not Interceptor.recorded or kind.running is not Interceptor.running
 
 
 def _set_watch() -> None:

@@ -105,7 +105,8 @@ class _Recording(Modal):
         modes.recording = keep | (self._recording and not modes.inference)
 
     def __exit__(self, *exception: object) -> None:
-        modes.recording = self._before.pop()
+        # this bit alone: an interceptor or a dual level may have begun in the block, and go on after it
+        modes.recording = (modes.recording & ~GRAD) | (self._before.pop() & GRAD)
 
 
 def _wrap_generator(function: Callable[..., Any], block: Callable[[], Any]) -> Any:
@@ -175,7 +176,7 @@ class set_grad_enabled(_Recording):
 
     def __call__(self, function: F) -> F:
         """As a decorator the switch counts inside the calls only."""
-        modes.recording = self._before.pop()
+        modes.recording = (modes.recording & ~GRAD) | (self._before.pop() & GRAD)
         return super().__call__(function)
 
 

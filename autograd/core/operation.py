@@ -62,7 +62,7 @@ class OperationNode(Node):
         if type(grads) is not tuple and type(grads) is not list:
             grads = (grads,)
         if self.meta is not None:
-            grads = [x if x is None or m is None or edge is None else fit(x, *m)
+            grads = [x if x is None or m is None or edge is None else sum_to_like(x, *m)
                      for x, m, edge in zip(grads, self.meta, self.edges, strict=True)]
         return grads
 
@@ -200,7 +200,7 @@ class Operation:
             node.meta = ([(x.shape, x.dtype) if isinstance(a, Tensor) else None for a, x in zip(args, arrays, strict=True)]
                          if cls.mixes else None)
             if node.saved is not None:
-                keep(node, args, arrays, outs)
+                pack_saved(node, args, arrays, outs)
             node.hooks = None
             edges = tuple([edge_of(a) if isinstance(a, Tensor) else None for a in args])
             record(node, thread_modes.state(), edges, args, outs)
@@ -215,7 +215,7 @@ def demand_real(node: OperationNode, arrays: list[Any]) -> None:
                                       "from the real and imaginary parts")
 
 
-def keep(node: OperationNode, args: tuple[Any, ...], arrays: list[Any], outs: tuple[Any, ...]) -> None:
+def pack_saved(node: OperationNode, args: tuple[Any, ...], arrays: list[Any], outs: tuple[Any, ...]) -> None:
     """Turn the arrays that forward saved into the tensors that they belong to."""
     values: list[Any] = []
     for saved in node.saved:
@@ -231,7 +231,7 @@ def keep(node: OperationNode, args: tuple[Any, ...], arrays: list[Any], outs: tu
 
 # --- bringing gradients to an input's shape and dtype ----------------------------------------------------------------
 
-def fit(g: Any, shape: Sequence[int], dtype: Any) -> Any:
+def sum_to_like(g: Any, shape: Sequence[int], dtype: Any) -> Any:
     """Sum g over the dimensions that broadcasting added to `shape`, and cast it to `dtype`; arrays and Tensors alike."""
     if g.shape != shape:
         g = SumTo.apply(g, shape=shape)

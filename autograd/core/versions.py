@@ -55,7 +55,7 @@ class PartCounter(Counter):
     version = saved
 
     @staticmethod
-    def tell(parts: Sequence[PartCounter]) -> None:
+    def count_in_whole(parts: Sequence[PartCounter]) -> None:
         """Count what was written to parts of one tensor as a write to that; for the parts that is nothing new."""
         if any(part.value for part in parts):
             parts[0]._whole.value += 1

@@ -62,7 +62,7 @@ class Layout(NamedTuple):
         dtype = np.result_type(buffer.dtype, np.complex64) if self.pairs else buffer.dtype
         return np.ndarray(self.shape, dtype, buffer, self.offset * size, tuple([s * size for s in self.strides]))
 
-    def laid(self, x: Any) -> Any:
+    def to_buffer(self, x: Any) -> Any:
         """A buffer of `span` units that holds x in this layout, and zeros elsewhere."""
         buffer = np.zeros(self.span, x.real.dtype if self.pairs else x.dtype)
         self.of(buffer)[...] = x
@@ -122,7 +122,7 @@ class AsStrided(Operation):
     def forward(ctx: Any, x: Any, *, base: Layout, view: Layout) -> Any:
         """Laid out in a buffer like the base, then looked at like the view."""
         ctx.base, ctx.view = base, view
-        return view.of(base.units(x) if base.is_all_of(x) else base.laid(x)).copy()
+        return view.of(base.units(x) if base.is_all_of(x) else base.to_buffer(x)).copy()
 
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
@@ -142,7 +142,7 @@ class IntoStrided(Operation, name="AsStridedAdd"):
             buffer = np.zeros(base.span, parts.dtype)
             np.add.at(buffer, places.of(np.arange(base.span)), parts)
         else:
-            buffer = view.laid(g)
+            buffer = view.to_buffer(g)
         return base.of(buffer).copy()
 
     @staticmethod
@@ -162,7 +162,7 @@ class Outside(Operation, name="CopySlicesMask"):
             out = x.copy()
             view.of(base.units(out))[...] = 0
             return out
-        buffer = base.laid(x)
+        buffer = base.to_buffer(x)
         view.of(buffer)[...] = 0
         return base.of(buffer).copy()
 

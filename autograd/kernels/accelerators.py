@@ -19,7 +19,7 @@ NAMES = ("numba", "onednn", "lapack")
 OFF = "switched off by AUTOGRAD_ACCELERATORS"
 
 
-def wanted(name: str) -> bool:
+def is_enabled(name: str) -> bool:
     """Whether the user lets this accelerator be used. ValueError if the variable names one that does not exist."""
     chosen = environment.accelerators
     if chosen in ("all", "on", "1"):
@@ -33,7 +33,7 @@ def wanted(name: str) -> bool:
     return name in names
 
 
-def say(text: str, *values: Any) -> None:
+def log_line(text: str, *values: Any) -> None:
     """One line to the log, on standard error unless the user has it elsewhere. `logging` takes 2 ms to import."""
     import_module("logging").getLogger("autograd").warning(f"autograd: {text}", *values)
 
@@ -78,18 +78,18 @@ class Accelerator:
         return self._library
 
     def _try(self) -> None:
-        if not wanted(self.name):
+        if not is_enabled(self.name):
             self.reason = OFF
             return
         try:
             self._library = self._load()
         except Exception as error:                   # whatever is wrong with it, NumPy works
-            self.reason = self._said(error)
+            self.reason = self._describe(error)
             if environment.first_rank:                # one line a job, not one a rank
-                say("%s is not used (%s); %s. AUTOGRAD_ACCELERATORS=off goes without, and silences this",
+                log_line("%s is not used (%s); %s. AUTOGRAD_ACCELERATORS=off goes without, and silences this",
                     self.name, self.reason, self._instead)
 
-    def _said(self, error: Exception) -> str:
+    def _describe(self, error: Exception) -> str:
         text = str(error) if isinstance(error, Missing) else f"{type(error).__name__}: {error}"
         return " ".join(f"{text}; {self.brought}".split() if isinstance(error, Missing) else text.split())
 
@@ -98,9 +98,9 @@ class Accelerator:
         if self._tried:
             return f"in use, {self._origin()}" if self._library is not None else f"not used ({self.reason})"
         try:
-            return f"not loaded yet, {self._find()}" if wanted(self.name) else f"not used ({OFF})"
+            return f"not loaded yet, {self._find()}" if is_enabled(self.name) else f"not used ({OFF})"
         except Exception as error:
-            return f"not used ({self._said(error)})"
+            return f"not used ({self._describe(error)})"
 
     def _origin(self) -> str:
         try:

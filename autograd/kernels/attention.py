@@ -28,7 +28,7 @@ def forward(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[A
         return None
     if not (q.dtype is FLOAT32 and k.dtype is FLOAT32 and v.dtype is FLOAT32) or numba.library() is None:
         return None
-    return _whole(q, k, v, causal, scale) if size <= WHOLE else _blocked(q, k, v, causal, scale)
+    return _all_rows(q, k, v, causal, scale) if size <= WHOLE else _blocked(q, k, v, causal, scale)
 
 
 def backward(g: Array, q: Array, k: Array, v: Array, kept: Any, causal: bool, scale: float) -> tuple[Array, Array, Array]:
@@ -52,7 +52,7 @@ def _heads_inside(shape: tuple[int, ...]) -> Array:
     return np.empty((shape[0], shape[2], shape[1], shape[3]), FLOAT32).transpose(0, 2, 1, 3)
 
 
-def _whole(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[Array, Any]:
+def _all_rows(q: Array, k: Array, v: Array, causal: bool, scale: float) -> tuple[Array, Any]:
     p = matmul(q, k.swapaxes(-1, -2))
     rows, columns = p.shape[-2:]
     sums = np.empty(p.size // columns, FLOAT32)

@@ -38,7 +38,7 @@ class Pool:
 pool = Pool()
 
 
-def own(array: Array) -> bool:
+def owns_memory(array: Array) -> bool:
     """Whether the array's memory is its own, or a whole block: whether it is no view of another array."""
     return array.base is None or type(array.base) is Block
 

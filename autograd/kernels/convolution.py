@@ -23,14 +23,14 @@ from .onednn.library import supported
 from .onednn.reorder import to_channels_last
 from .products import column_sums
 from .threads import matmul
-from .windows import Array, Sizes, Slide, add_windows, blocks, padded, wide, windows
+from .windows import Array, Sizes, WindowGeometry, add_windows, blocks, padded, wide, windows
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def pointwise(slide: Slide, plane: Sizes) -> bool:
+def pointwise(geometry: WindowGeometry, plane: Sizes) -> bool:
     """Whether each window is one element, and each element in one window: then an image is its own matrix of patches."""
-    return prod(slide.kernel) == prod(slide.stride) == 1 and not any(slide.before) and slide.out == tuple(plane)
+    return prod(geometry.kernel) == prod(geometry.stride) == 1 and not any(geometry.before) and geometry.out == tuple(plane)
 
 
 def to_fastest_format(g: Array) -> Array:
@@ -53,91 +53,91 @@ def halves_in_float32(kernel: F) -> F:
 
 
 @halves_in_float32
-def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int) -> Array:
+def conv(x: Array, weight: Array, bias: Array | None, geometry: WindowGeometry, groups: int) -> Array:
     """Cross-correlation: x (n, c, *plane), weight (m, c / groups, *kernel) -> (n, m, *out), plus bias (m,)."""
-    quick = onednn.conv(x, weight, bias, slide, groups)
-    return _conv(x, weight, bias, slide, groups) if quick is None else quick
+    quick = onednn.conv(x, weight, bias, geometry, groups)
+    return _conv(x, weight, bias, geometry, groups) if quick is None else quick
 
 
-def _conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int) -> Array:
+def _conv(x: Array, weight: Array, bias: Array | None, geometry: WindowGeometry, groups: int) -> Array:
     n, c = x.shape[:2]
     m = weight.shape[0]
     each, dtype = m // groups, x.dtype
-    deep, places = c // groups * prod(slide.kernel), prod(slide.out)
+    deep, places = c // groups * prod(geometry.kernel), prod(geometry.out)
     matrix = weight.reshape(groups, each, deep)
-    if pointwise(slide, x.shape[2:]):
+    if pointwise(geometry, x.shape[2:]):
         out = matmul(matrix, x.reshape(n, groups, deep, places))
     else:
         out = np.empty((n, groups, each, places), dtype)
-        x = padded(x, slide)
+        x = padded(x, geometry)
         for block in blocks(n, groups * deep * places):
             images = block.stop - block.start
-            patches = windows(x[block], slide).reshape(groups, deep, images * places)
+            patches = windows(x[block], geometry).reshape(groups, deep, images * places)
             out[block] = matmul(matrix, patches).reshape(groups, each, images, places).transpose(2, 0, 1, 3)
     if bias is not None:
         out += bias.reshape(groups, each, 1)
-    return out.reshape(n, m, *slide.out)
+    return out.reshape(n, m, *geometry.out)
 
 
 @halves_in_float32
-def conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int) -> Array:
+def conv_input(g: Array, weight: Array, plane: Sizes, geometry: WindowGeometry, groups: int) -> Array:
     """The adjoint of conv in x: g (n, m, *out), weight (m, c / groups, *kernel) -> (n, c, *plane)."""
-    quick = onednn.conv_input(g, weight, plane, slide, groups)
-    return _conv_input(g, weight, plane, slide, groups) if quick is None else quick
+    quick = onednn.conv_input(g, weight, plane, geometry, groups)
+    return _conv_input(g, weight, plane, geometry, groups) if quick is None else quick
 
 
-def _conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int) -> Array:
+def _conv_input(g: Array, weight: Array, plane: Sizes, geometry: WindowGeometry, groups: int) -> Array:
     n, m = g.shape[:2]
     c = weight.shape[1] * groups
     each, dtype = m // groups, g.dtype
-    deep, places = c // groups * prod(slide.kernel), prod(slide.out)
+    deep, places = c // groups * prod(geometry.kernel), prod(geometry.out)
     matrix = weight.reshape(groups, each, deep).transpose(0, 2, 1)
-    if pointwise(slide, plane):
+    if pointwise(geometry, plane):
         return matmul(matrix, g.reshape(n, groups, each, places)).reshape(n, c, *plane)
-    room = np.zeros((n, c, *slide.room(plane)), dtype)
+    room = np.zeros((n, c, *geometry.padded_sizes(plane)), dtype)
     if c == m == groups:
-        _depthwise_input(g, matrix, slide, room)
-        return room[slide.inside(plane)]
+        _depthwise_input(g, matrix, geometry, room)
+        return room[geometry.plane_index(plane)]
     rows = g.reshape(n, groups, each, places).transpose(1, 2, 0, 3)
     for block in blocks(n, groups * deep * places):
         images = block.stop - block.start
         grouped = rows[:, :, block].reshape(groups, each, images * places)
-        add_windows(matmul(matrix, grouped), slide, room[block])
-    return room[slide.inside(plane)]
+        add_windows(matmul(matrix, grouped), geometry, room[block])
+    return room[geometry.plane_index(plane)]
 
 
-def _depthwise_input(g: Array, matrix: Array, slide: Slide, room: Array) -> None:
+def _depthwise_input(g: Array, matrix: Array, geometry: WindowGeometry, room: Array) -> None:
     """Each channel's g times its weight at each place in the kernel, added to room there: the same numbers as a product of
     matrices of one row and one column, in half its time."""
     factors = matrix.reshape(g.shape[1], -1, *(1,) * (g.ndim - 2)).swapaxes(0, 1)
     for block in blocks(len(g), 4 * prod(g.shape[1:])):
         part = g[block]
         scratch = np.empty_like(part)
-        for factor, place in zip(factors, slide.places(), strict=True):
+        for factor, place in zip(factors, geometry.places(), strict=True):
             np.multiply(part, factor, out=scratch)
             room[block][place] += scratch
 
 
 @halves_in_float32
-def conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
+def conv_weight(g: Array, x: Array, geometry: WindowGeometry, groups: int) -> Array:
     """The adjoint of conv in weight: g (n, m, *out), x (n, c, *plane) -> (m, c / groups, *kernel)."""
-    quick = onednn.conv_weight(g, x, slide, groups, False)
-    return _product_weight(g, x, slide, groups) if quick is None else quick[0]
+    quick = onednn.conv_weight(g, x, geometry, groups, False)
+    return _product_weight(g, x, geometry, groups) if quick is None else quick[0]
 
 
 @halves_in_float32
-def conv_weight_bias(g: Array, x: Array, slide: Slide, groups: int) -> tuple[Array, Array]:
+def conv_weight_bias(g: Array, x: Array, geometry: WindowGeometry, groups: int) -> tuple[Array, Array]:
     """conv_weight, and the sum of g over all but its channels: the gradient of a bias, found on the same way."""
-    quick = onednn.conv_weight(g, x, slide, groups, True)
+    quick = onednn.conv_weight(g, x, geometry, groups, True)
     if quick is None or quick[1] is None:
-        return _product_weight(g, x, slide, groups), _channel_sums(g)
+        return _product_weight(g, x, geometry, groups), _channel_sums(g)
     return quick[0], quick[1]
 
 
-def _product_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
-    if choose.patches((g.shape[1], x.shape[1], *slide.kernel), groups) and supported(g, x):
-        return convolution_channels_last.conv_weight(g, x, slide)
-    return _conv_weight(g, x, slide, groups)
+def _product_weight(g: Array, x: Array, geometry: WindowGeometry, groups: int) -> Array:
+    if choose.patches((g.shape[1], x.shape[1], *geometry.kernel), groups) and supported(g, x):
+        return convolution_channels_last.conv_weight(g, x, geometry)
+    return _conv_weight(g, x, geometry, groups)
 
 
 def _channel_sums(g: Array) -> Array:
@@ -147,40 +147,40 @@ def _channel_sums(g: Array) -> Array:
     return np.add.reduce(planes, axis=0, dtype=g.dtype)
 
 
-def _conv_weight(g: Array, x: Array, slide: Slide, groups: int) -> Array:
+def _conv_weight(g: Array, x: Array, geometry: WindowGeometry, groups: int) -> Array:
     n, m = g.shape[:2]
     c = x.shape[1]
     each, dtype = m // groups, g.dtype
-    deep, places = c // groups * prod(slide.kernel), prod(slide.out)
+    deep, places = c // groups * prod(geometry.kernel), prod(geometry.out)
     out = np.zeros((groups, each, deep), dtype)
-    if pointwise(slide, x.shape[2:]):
+    if pointwise(geometry, x.shape[2:]):
         rows = g.reshape(n, groups, each, places)
         columns = x.reshape(n, groups, deep, places).swapaxes(-1, -2)
         for block in blocks(n, m * deep):            # each image has a product of its own, as large as the weight
             out += matmul(rows[block], columns[block]).sum(0, dtype)
-        return out.reshape(m, c // groups, *slide.kernel)
-    x = padded(x, slide)
+        return out.reshape(m, c // groups, *geometry.kernel)
+    x = padded(x, geometry)
     rows = g.reshape(n, groups, each, places).transpose(1, 2, 0, 3)
     for block in blocks(n, groups * deep * places):
         images = block.stop - block.start
         grouped = rows[:, :, block].reshape(groups, each, images * places)
-        out += matmul(grouped, windows(x[block], slide).reshape(groups, deep, images * places).transpose(0, 2, 1))
-    return out.reshape(m, c // groups, *slide.kernel)
+        out += matmul(grouped, windows(x[block], geometry).reshape(groups, deep, images * places).transpose(0, 2, 1))
+    return out.reshape(m, c // groups, *geometry.kernel)
 
 
-def unfold(x: Array, slide: Slide) -> Array:
+def unfold(x: Array, geometry: WindowGeometry) -> Array:
     """The patches of x (n, c, *plane) as columns: (n, c * prod(kernel), prod(out))."""
     n, c = x.shape[:2]
-    view = windows(padded(x, slide), slide)
-    moved = np.moveaxis(view, 1 + len(slide.kernel), 0)
-    return np.ascontiguousarray(moved).reshape(n, c * prod(slide.kernel), prod(slide.out))
+    view = windows(padded(x, geometry), geometry)
+    moved = np.moveaxis(view, 1 + len(geometry.kernel), 0)
+    return np.ascontiguousarray(moved).reshape(n, c * prod(geometry.kernel), prod(geometry.out))
 
 
-def fold(columns: Array, plane: Sizes, slide: Slide) -> Array:
+def fold(columns: Array, plane: Sizes, geometry: WindowGeometry) -> Array:
     """Columns (n, c * prod(kernel), prod(out)) added up where unfold takes them: (n, c, *plane)."""
     n = columns.shape[0]
-    c = columns.shape[1] // prod(slide.kernel)
-    room = np.zeros((n, c, *slide.room(plane)), wide(columns.dtype))
-    patches = columns.reshape(n, c, *slide.kernel, *slide.out)
-    add_windows(np.moveaxis(patches, 0, 1 + len(slide.kernel)), slide, room)
-    return room[slide.inside(plane)].astype(columns.dtype)
+    c = columns.shape[1] // prod(geometry.kernel)
+    room = np.zeros((n, c, *geometry.padded_sizes(plane)), wide(columns.dtype))
+    patches = columns.reshape(n, c, *geometry.kernel, *geometry.out)
+    add_windows(np.moveaxis(patches, 0, 1 + len(geometry.kernel)), geometry, room)
+    return room[geometry.plane_index(plane)].astype(columns.dtype)

@@ -34,7 +34,7 @@ def reflected(place: Array, size: int, corners: bool) -> Mapped:
     return np.where(even, extra + low, span - extra + low).astype(place.dtype), np.where(even, turned, -turned)
 
 
-def within(place: Array, size: int, padding: str, corners: bool) -> Mapped:
+def apply_padding_mode(place: Array, size: int, padding: str, corners: bool) -> Mapped:
     """Positions brought into the plane as `padding` says: "zeros" leaves them."""
     if padding == "zeros":
         return place, np.ones_like(place)

@@ -28,7 +28,7 @@ def _sizes(x: Array, groups: int) -> tuple[int, int, int, int, int]:
     return samples, total, channels * max(1, min(LOOP, total) // channels), channels, groups
 
 
-def _wanted(x: Array) -> bool:
+def _takes(x: Array) -> bool:
     """Whether x is for the kernels, once its channels lie last."""
     return (x.dtype is FLOAT32 and x.ndim > 1 and x.size >= WORTH and bool(x.flags.aligned)
             and numba.library() is not None)
@@ -37,7 +37,7 @@ def _wanted(x: Array) -> bool:
 def forward(x: Array, weight: Array | None, bias: Array | None, groups: int,
             eps: float) -> tuple[Array, Array, Array, Array] | None:
     """The output, and the means, variances and 1 / sqrt(variance + eps) of all groups, (n, groups)."""
-    if not _wanted(x):
+    if not _takes(x):
         return None
     x = to_channels_last(x)
     flat = _flat(x)
@@ -55,7 +55,7 @@ def forward(x: Array, weight: Array | None, bias: Array | None, groups: int,
 
 def backward(g: Array, x: Array, weight: Array | None, means: Array, scales: Array) -> tuple[Array, Array, Array] | None:
     """The gradients of x, weight and bias."""
-    if not (_wanted(x) and _wanted(g)):
+    if not (_takes(x) and _takes(g)):
         return None
     g, x = to_channels_last(g), to_channels_last(x)
     flat = _flat(x)

@@ -107,7 +107,7 @@ def solve_triangular(a: Array, b: Array, upper: bool, unit: bool) -> Array:
     out[...] = b
     if not x.size:
         return out
-    a, by_columns = _laid(a)
+    a, by_columns = _dense_matrices(a)
     step = a.strides[-1 if by_columns else -2] // a.itemsize
     # Memory by rows is the transpose by columns: X^T A^T = B^T. The triangle is that of A as it lies.
     triangle = "U" if upper == by_columns else "L"
@@ -119,7 +119,7 @@ def solve_triangular(a: Array, b: Array, upper: bool, unit: bool) -> Array:
     return out
 
 
-def _laid(a: Array) -> tuple[Any, bool]:
+def _dense_matrices(a: Array) -> tuple[Any, bool]:
     """a, copied if its matrices have gaps inside rows and columns, and whether they lie by columns."""
     n, size = a.shape[-1], a.itemsize
     rows, columns = a.strides[-2:]

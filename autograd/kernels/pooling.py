@@ -1,4 +1,4 @@
-"""The largest element under each window, and where it stands: windows that slide, and windows of any size and place.
+"""The largest element under each window, and where it stands: windows that geometry, and windows of any size and place.
 
 A maximum over a window is taken along one dimension after the other, the last first, so that of equal elements the first
 in memory wins. Which element won is a small integer, found by the same vector arithmetic as the maximum itself.
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .windows import ALL, Array, Sizes, Slide, padded, wide
+from .windows import ALL, Array, Sizes, WindowGeometry, padded, wide
 
 
 def pooled_size(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil: bool) -> int:
@@ -48,62 +48,62 @@ def winner(views: Iterable[tuple[Array, Any]], dtype: np.dtype[Any]) -> tuple[Ar
     return best, codes
 
 
-def winners(x: Array, slide: Slide) -> tuple[Array, Array]:
+def winners(x: Array, geometry: WindowGeometry) -> tuple[Array, Array]:
     """The maximum under each window of padded x, and the number of its place in the kernel."""
-    count = prod(slide.kernel)
+    count = prod(geometry.kernel)
     dtype = np.dtype(np.uint8 if count <= 255 else np.int64)
     if count <= 4:                                    # one pass over few views beats several over fewer
-        return winner(((x[place], dtype.type(i)) for i, place in enumerate(slide.places())), dtype)
+        return winner(((x[place], dtype.type(i)) for i, place in enumerate(geometry.places())), dtype)
     codes: Any = None
     step = 1
-    for d in reversed(range(len(slide.kernel))):
-        index = [(*(ALL,) * (d + 2), place) for place in slide.along(d)]
+    for d in reversed(range(len(geometry.kernel))):
+        index = [(*(ALL,) * (d + 2), place) for place in geometry.along(d)]
         numbers = [dtype.type(i * step) for i in range(len(index))]
         x, codes = winner(((x[i], n if codes is None else codes[i] + n) for i, n in zip(index, numbers, strict=True)), dtype)
-        step *= slide.kernel[d]
+        step *= geometry.kernel[d]
     return x, codes
 
 
-def max_windows(x: Array, slide: Slide) -> tuple[Array, Array]:
+def max_windows(x: Array, geometry: WindowGeometry) -> tuple[Array, Array]:
     """The largest element under each window of x (n, c, *plane), and its place in the flat plane.
 
     Of equal ones the first is taken, of several nan the last; padding never wins.
     """
     plane = x.shape[2:]
-    if not x.size or not prod(slide.out):
-        return np.empty((*x.shape[:2], *slide.out), x.dtype), np.empty((*x.shape[:2], *slide.out), np.int64)
+    if not x.size or not prod(geometry.out):
+        return np.empty((*x.shape[:2], *geometry.out), x.dtype), np.empty((*x.shape[:2], *geometry.out), np.int64)
     least = lowest(x.dtype)
-    room = padded(x.astype(wide(x.dtype), copy=False), slide, least)
-    best, codes = winners(room, slide)
+    room = padded(x.astype(wide(x.dtype), copy=False), geometry, least)
+    best, codes = winners(room, geometry)
     if (room is not x and (best == least).any()) or (best != best).any():
-        best, places = max_spans(x, tables(slide, plane))
-        return np.where(beyond(slide, plane), np.asarray(least, x.dtype), best), places
-    return best.astype(x.dtype, copy=False), decoded(codes, slide, plane)
+        best, places = max_spans(x, tables(geometry, plane))
+        return np.where(beyond(geometry, plane), np.asarray(least, x.dtype), best), places
+    return best.astype(x.dtype, copy=False), decoded(codes, geometry, plane)
 
 
-def decoded(codes: Array, slide: Slide, plane: Sizes) -> Array:
+def decoded(codes: Array, geometry: WindowGeometry, plane: Sizes) -> Array:
     """Places in the flat plane from those in the kernel, under each window."""
-    begin, offsets = numbering(slide, plane)
+    begin, offsets = numbering(geometry, plane)
     places = offsets.take(codes)
     places += begin
     return places
 
 
 @lru_cache(maxsize=256)
-def numbering(slide: Slide, plane: Sizes) -> tuple[Array, Array]:
+def numbering(geometry: WindowGeometry, plane: Sizes) -> tuple[Array, Array]:
     """Where each window begins in the flat plane, and how far from there each place of the kernel is."""
     begin, offsets = np.zeros((), np.int64), np.zeros((), np.int64)
-    for d, (kernel, stride, before, dilation, out) in enumerate(zip(*slide, strict=True)):
+    for d, (kernel, stride, before, dilation, out) in enumerate(zip(*geometry, strict=True)):
         step = prod(plane[d + 1:])
         begin = begin[..., None] + (np.arange(out) * stride - before) * step
         offsets = offsets[..., None] + np.arange(kernel) * (dilation * step)
     return begin, offsets.reshape(-1)
 
 
-def tables(slide: Slide, plane: Sizes) -> list[Array]:
+def tables(geometry: WindowGeometry, plane: Sizes) -> list[Array]:
     """For each dimension, (kernel, out): the elements under each window; what is padding is its nearest element again."""
     found = []
-    for kernel, stride, before, dilation, out, size in zip(*slide, plane, strict=True):
+    for kernel, stride, before, dilation, out, size in zip(*geometry, plane, strict=True):
         first = np.arange(out) * stride - before
         low = np.maximum(0, -(first // dilation))                # the first place of the kernel that is not padding
         high = np.minimum(kernel - 1, (size - 1 - first) // dilation)
@@ -112,10 +112,10 @@ def tables(slide: Slide, plane: Sizes) -> list[Array]:
     return found
 
 
-def beyond(slide: Slide, plane: Sizes) -> Array:
+def beyond(geometry: WindowGeometry, plane: Sizes) -> Array:
     """Which windows hold nothing but padding."""
-    empty = np.zeros(slide.out, bool)
-    for d, (kernel, stride, before, dilation, out, size) in enumerate(zip(*slide, plane, strict=True)):
+    empty = np.zeros(geometry.out, bool)
+    for d, (kernel, stride, before, dilation, out, size) in enumerate(zip(*geometry, plane, strict=True)):
         index = np.arange(out) * stride - before + np.arange(kernel)[:, None] * dilation
         none = ~((index >= 0) & (index < size)).any(0)
         empty |= none.reshape(-1, *(1,) * (len(plane) - 1 - d))

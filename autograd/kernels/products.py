@@ -71,12 +71,12 @@ def bound(x: Array, y: Array, out: Array | None = None, add: bool = False) -> Ca
         return call
     vars(call)["memory"] = x, y
 
-    def anew() -> Array:
+    def new_product() -> Array:
         made = np.empty((rows, columns), FLOAT32)
         call(address(made), columns)
         return made
 
-    return anew
+    return new_product
 
 
 def _using(library: Any, wide: bool, call: Callable[..., Any], *args: Any) -> None:

@@ -10,17 +10,17 @@ from .numba import kernels_for
 
 def remainder(x: Array, y: Array) -> Array:
     """np.remainder(x, y): its sign is y's."""
-    made = _made(x, y, True)
+    made = _compiled(x, y, True)
     return np.remainder(x, y) if made is None else made
 
 
 def fmod(x: Array, y: Array) -> Array:
     """np.fmod(x, y): its sign is x's."""
-    made = _made(x, y, False)
+    made = _compiled(x, y, False)
     return np.fmod(x, y) if made is None else made
 
 
-def _made(x: Array, y: Array, floored: bool) -> Array | None:
+def _compiled(x: Array, y: Array, floored: bool) -> Array | None:
     """Both, exactly; None for what is not float32, or of two shapes, or with quotients above 2^28, infinities or nan."""
     if type(x) is not np.ndarray or (y.size != 1 and y.shape != x.shape) or y.ndim > x.ndim:
         return None

@@ -15,7 +15,7 @@ import numpy as np
 
 from .halves import converted
 from .pooling import spans
-from .windows import ALL, Array, Sizes, Slide, wide
+from .windows import ALL, Array, Sizes, WindowGeometry, wide
 
 LONG = 8                                             # taps of a window above which summing it by NumPy is faster
 
@@ -160,10 +160,10 @@ def constant(array: Array) -> Array:
 
 
 @lru_cache(maxsize=256)
-def window_counts(plane: Sizes, slide: Slide, padding: Sizes, with_padding: bool) -> Array:
+def window_counts(plane: Sizes, geometry: WindowGeometry, padding: Sizes, with_padding: bool) -> Array:
     """How many elements each sliding window has, with padding or without; never what is beyond the padding."""
     counts = []
-    for size, pad, kernel, stride, before, _, out in zip(plane, padding, *slide, strict=True):
+    for size, pad, kernel, stride, before, _, out in zip(plane, padding, *geometry, strict=True):
         begin = np.arange(out) * stride - before
         end = np.minimum(begin + kernel, size + pad)
         if not with_padding:

@@ -46,7 +46,7 @@ def loops_for(out: Array, rows: Array, values: Array) -> Any:
     if values.dtype is not FLOAT32 or type(rows) is not np.ndarray:
         return None
     kernels = kernels_for(out, of=values.size)
-    return kernels if kernels is not None and inside(rows, len(out)) else None
+    return kernels if kernels is not None and in_range(rows, len(out)) else None
 
 
 def add_along(out: Array, dim: int, rows: Array, values: Array) -> None:
@@ -106,7 +106,7 @@ def limits(index: Array) -> tuple[Any, Any]:
     return index.item(index.argmin()), index.item(index.argmax())
 
 
-def inside(index: Array, size: int) -> bool:
+def in_range(index: Array, size: int) -> bool:
     """Whether the numbers of an index that is not empty are places of a dimension of this size."""
     if index.dtype is INT64 and index.flags.c_contiguous:
         numbers = index.view(UINT64)                 # of which negative ones are large
@@ -119,7 +119,7 @@ def check_places(index: Array, dim: int, size: int) -> None:
     """RuntimeError unless the numbers in an index are places of a dimension with this size."""
     if 0 in index.strides:                           # expanded
         index = index[tuple([slice(None) if step else slice(1) for step in index.strides])]
-    if index.size and not inside(index, size):
+    if index.size and not in_range(index, size):
         low, high = limits(index)
         raise RuntimeError(f"index {low if low < 0 else high} is out of bounds for dimension {dim} with size {size}")
 
@@ -172,7 +172,7 @@ def added(x: Any, index: Array, src: Any, dim: int, shape: Any = None) -> Array:
     return out
 
 
-def put(x: Any, index: Any, src: Any, dim: int) -> Array:
+def scatter_copy(x: Any, index: Any, src: Any, dim: int) -> Array:
     """A copy of x with src[i, j] put at [index[i, j], j] for dim 0, and so on; src may be a number."""
     check_places(index, dim, x.shape[dim])
     out = np.array(x, order="C")
@@ -180,14 +180,14 @@ def put(x: Any, index: Any, src: Any, dim: int) -> Array:
     return out
 
 
-def gathered(x: Array, index: Array, dim: int) -> Array:
+def gather_along(x: Array, index: Array, dim: int) -> Array:
     """x[index[i, j], j] for dim 0, and so on."""
     check_places(index, dim, x.shape[dim])
-    return taken(x, index, dim)
+    return take_unchecked(x, index, dim)
 
 
-def taken(x: Array, index: Array, dim: int) -> Array:
-    """gathered() for an index that was checked."""
+def take_unchecked(x: Array, index: Array, dim: int) -> Array:
+    """gather_along() for an index that was checked."""
     if x.ndim == 1 and type(x) is np.ndarray:
         return x.take(index)
     rows = repeated(index, dim, x.shape)

@@ -31,7 +31,7 @@ def order(a: Array, dim: int, descending: bool = False) -> Array:
     kernels = kernels_for(rows)
     if kernels is not None:
         return back(_places(_words(rows, descending, kernels)), a.ndim, dim)
-    keys = whole(rows)
+    keys = integer_keys(rows)
     found = by_value(rows, descending) if keys is None else by_words(keys, np.arange(rows.shape[-1]), descending)
     return back(found, a.ndim, dim)
 
@@ -64,7 +64,7 @@ def back(places: Array, ndim: int, dim: int) -> Array:
     return np.ascontiguousarray(places.transpose(*range(dim), ndim - 1, *range(dim, ndim - 1)))
 
 
-def whole(rows: Array) -> Array | None:
+def integer_keys(rows: Array) -> Array | None:
     """New whole numbers of 32 bits in the same order; None if there are more values than that."""
     kind, size = rows.dtype.kind, rows.dtype.itemsize
     if kind == "f" and size == 4:

@@ -27,7 +27,7 @@ def total(x: Array, dims: tuple[int, ...], keepdims: bool = False) -> Array:
         if steps:
             kernels = kernels_for(x)
             if kernels is not None:
-                return reduced(kernels.sums, x, steps).reshape(left(x.shape, dims, keepdims))
+                return reduced(kernels.sums, x, steps).reshape(remaining_shape(x.shape, dims, keepdims))
     return accumulate(x, axis=dims, dtype=x.dtype, keepdims=keepdims)
 
 
@@ -73,10 +73,10 @@ def extremes(x: Array, dims: tuple[int, ...], keepdims: bool, reduce: Any) -> Ar
     if kernels is None:
         return reduce.reduce(x, axis=dims, keepdims=keepdims)
     sign = 1.0 if reduce is np.maximum else -1.0
-    return reduced(kernels.extremes, x, steps, sign).reshape(left(x.shape, dims, keepdims))
+    return reduced(kernels.extremes, x, steps, sign).reshape(remaining_shape(x.shape, dims, keepdims))
 
 
-def left(shape: tuple[int, ...], dims: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
+def remaining_shape(shape: tuple[int, ...], dims: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
     """The shape of what is left after a reduction over dims."""
     return tuple([1 if d in dims else n for d, n in enumerate(shape) if keepdims or d not in dims])
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..base.types import Array
-from .scatter import added, flat_places, taken
+from .scatter import added, flat_places, take_unchecked
 
 
 @lru_cache(maxsize=64)
@@ -30,7 +30,7 @@ def subtract_per_row(x: Array, index: Array, share: Array) -> None:
 
 def take_along(x: Array, places: Array, dim: int) -> Array:
     """np.take_along_axis(x, places, dim), where places are in range; 15 us less, and a million in a third of its time."""
-    return taken(x, places, dim)  # type: ignore[no-any-return]
+    return take_unchecked(x, places, dim)  # type: ignore[no-any-return]
 
 
 def put_along(g: Array, places: Array, dim: int, n: int, distinct: bool) -> Array:

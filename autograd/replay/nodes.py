@@ -10,7 +10,7 @@ import numpy as np
 from ..core.function import Function
 from ..core.graph import Node
 from ..core.modes import GRAD, modes
-from ..core.operation import Operation, OperationNode, fit, twin
+from ..core.operation import Operation, OperationNode, sum_to_like, twin
 from ..core.recording import Output
 from ..core.tensor import Tensor, result
 from .inline import Watched, instrumented
@@ -51,7 +51,7 @@ class OperationReplay:
             if grads.__class__ is not tuple and grads.__class__ is not list:
                 grads = (grads,)
             if fits is not None:
-                grads = [g if g is None or m is None else fit(g, *m) for g, m in zip(grads, fits, strict=True)]
+                grads = [g if g is None or m is None else sum_to_like(g, *m) for g, m in zip(grads, fits, strict=True)]
             return grads
 
         return run

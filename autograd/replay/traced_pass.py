@@ -73,7 +73,7 @@ class TracedPass(BackwardPass):
     def tend(self) -> None:
         """Do nothing: in replays count() calls tend()."""
 
-    def give(self, leaf: Any, g: Any, owned: bool) -> None:
+    def add_to_grad(self, leaf: Any, g: Any, owned: bool) -> None:
         """Add a leaf's gradient to .grad, now and in replays."""
         counter = None if leaf.variable.hooks is None else leaf.variable.hooks.counter
         if counter is not None and counter not in self.started:

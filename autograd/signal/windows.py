@@ -21,7 +21,7 @@ def _window(name: str, M: int, sym: bool, values: Callable[..., Any], options: d
         raise ValueError(f"{name} requires non-negative window length, got M={M}")
     if layout is not None and layout is not strided:
         raise ValueError(f"{name} is implemented for strided tensors only, got: {layout}")
-    dtype = dtypes.default.dtype if dtype is None else dtypes.known(dtype)
+    dtype = dtypes.default.dtype if dtype is None else dtypes.as_dtype(dtype)
     if dtype not in (dtypes.float32, dtypes.float64):
         raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
     check(device)

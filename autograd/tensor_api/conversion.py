@@ -182,7 +182,7 @@ def to(self: Tensor, *args: Any, dtype: DTypeLike = None, device: DeviceLike = N
     copy = rest[1] if len(rest) > 1 else copy
     if device is not None:
         check(device)
-    return converted(self, self.dtype if dtype is None else dtypes.known(dtype), copy, memory_format)
+    return converted(self, self.dtype if dtype is None else dtypes.as_dtype(dtype), copy, memory_format)
 
 
 def _is_device(arg: Any) -> bool:
@@ -215,7 +215,7 @@ def type_(self: Tensor, dtype: DTypeLike = None, non_blocking: bool = False) -> 
         if name not in TYPES or dtype.startswith("torch.cuda"):
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = TYPES[name]
-    return converted(self, dtypes.known(dtype), False, preserve_format)
+    return converted(self, dtypes.as_dtype(dtype), False, preserve_format)
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:

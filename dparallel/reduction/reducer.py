@@ -319,9 +319,9 @@ class Reducer:
 
     def _report_unused(self) -> None:
         """Pass the summed flags to UnusedParameters."""
-        loss_weight = {name: int(n) for bucket in self.buckets
-                  for name, n in zip(bucket.names, bucket.used.tolist(), strict=True)}
-        self.unused.update(self.named, loss_weight, self.comm.size, counted_elsewhere=self.shared.counted_elsewhere,
+        used_on = {name: int(n) for bucket in self.buckets
+                   for name, n in zip(bucket.names, bucket.used.tolist(), strict=True)}
+        self.unused.update(self.named, used_on, self.comm.size, counted_elsewhere=self.shared.counted_elsewhere,
                          some_ended=self.joined is not None)
 
     def _finish_unsummed(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import autograd as ag
-from autograd.kernels.accelerators import Accelerator, wanted
+from autograd.kernels.accelerators import Accelerator, is_enabled
 from autograd.kernels.onednn import onednn
 from autograd.kernels.products import column_sums, product
 
@@ -74,13 +74,13 @@ def test_a_broken_accelerator_is_said_so_once(caplog, monkeypatch):
                                              ("numba, onednn", True), ("", False), ("0", False)])
 def test_the_switch(monkeypatch, value, expected):
     monkeypatch.setenv("AUTOGRAD_ACCELERATORS", value)
-    assert wanted("onednn") is expected
+    assert is_enabled("onednn") is expected
 
 
 def test_a_wrong_switch_is_an_error(monkeypatch):
     monkeypatch.setenv("AUTOGRAD_ACCELERATORS", "mkl")
     with pytest.raises(ValueError, match="'mkl' is not one of numba, onednn"):
-        wanted("numba")
+        is_enabled("numba")
 
 
 def test_switched_off_for_a_process():

@@ -11,13 +11,13 @@ from autograd.kernels import convolution, convolution_channels_last
 from autograd.kernels.memory_format import channels_last, empty_last
 from autograd.kernels.onednn import convolution as onednn_convolution
 from autograd.kernels.onednn import onednn
-from autograd.kernels.windows import Slide
+from autograd.kernels.windows import WindowGeometry
 from autograd.nn import functional as F
 
 needs_onednn = pytest.mark.skipif(onednn.library() is None, reason="oneDNN is not installed or switched off")
 
 
-def slide_of(rng, plane, kernel):
+def geometry_of(rng, plane, kernel):
     dims = len(plane)
     stride, dilation = tuple(rng.integers(1, 4, dims)), tuple(rng.integers(1, 3, dims))
     before, after = tuple(rng.integers(0, 3, dims)), rng.integers(0, 3, dims)
@@ -25,7 +25,7 @@ def slide_of(rng, plane, kernel):
     out = [(n + b + a - s) // t + 1 for n, b, a, s, t in zip(plane, before, after, spans, stride)]
     if min(out) < 1:
         return None
-    return Slide(*[tuple(int(v) for v in part) for part in (kernel, stride, before, dilation, out)])
+    return WindowGeometry(*[tuple(int(v) for v in part) for part in (kernel, stride, before, dilation, out)])
 
 
 def in_order(x, order):
@@ -51,8 +51,8 @@ def test_three_passes_agree_with_numpy(seed):
     dims = int(rng.integers(1, 4))
     kernel = [(1,), (3,), (5,), (2,)][seed % 4] * dims
     plane = tuple(int(n) for n in rng.integers(3, 12 if dims < 3 else 7, dims))
-    slide = slide_of(rng, plane, kernel)
-    if slide is None:
+    geometry = geometry_of(rng, plane, kernel)
+    if geometry is None:
         return
     groups = int(rng.choice([1, 1, 2, 3, 8]))
     c, m = (groups * int(rng.integers(1, 6)) for _ in range(2))
@@ -61,14 +61,14 @@ def test_three_passes_agree_with_numpy(seed):
     orders = rng.choice(["rows", "last", "part", "columns"], 3)
     x = in_order(rng.standard_normal((n, c, *plane)).astype(np.float32), orders[0])
     w = in_order(rng.standard_normal((m, c // groups, *kernel)).astype(np.float32), orders[1])
-    g = in_order(rng.standard_normal((n, m, *slide.out)).astype(np.float32), orders[2])
+    g = in_order(rng.standard_normal((n, m, *geometry.out)).astype(np.float32), orders[2])
     b = rng.standard_normal(m).astype(np.float32)
     for bias in (None, b):
-        close(convolution.conv(x, w, bias, slide, groups), convolution._conv(x, w, bias, slide, groups))
-    close(convolution.conv_input(g, w, plane, slide, groups), convolution._conv_input(g, w, plane, slide, groups))
-    close(convolution.conv_weight(g, x, slide, groups), convolution._conv_weight(g, x, slide, groups))
-    found, total = convolution.conv_weight_bias(g, x, slide, groups)
-    close(found, convolution._conv_weight(g, x, slide, groups))
+        close(convolution.conv(x, w, bias, geometry, groups), convolution._conv(x, w, bias, geometry, groups))
+    close(convolution.conv_input(g, w, plane, geometry, groups), convolution._conv_input(g, w, plane, geometry, groups))
+    close(convolution.conv_weight(g, x, geometry, groups), convolution._conv_weight(g, x, geometry, groups))
+    found, total = convolution.conv_weight_bias(g, x, geometry, groups)
+    close(found, convolution._conv_weight(g, x, geometry, groups))
     close(total, g.sum(tuple(i for i in range(g.ndim) if i != 1)))
     assert found.flags.c_contiguous
 
@@ -79,19 +79,19 @@ def test_a_weights_gradient_as_a_product_agrees_with_numpy(seed, monkeypatch):
     dims = 1 + seed % 3
     kernel = tuple(int(k) for k in rng.integers(2, 4, dims))
     plane = tuple(int(n) for n in rng.integers(4, 40 if dims < 3 else 9, dims))
-    slide = slide_of(rng, plane, kernel) or Slide(kernel, (1,) * dims, (1,) * dims, (1,) * dims, tuple(
+    geometry = geometry_of(rng, plane, kernel) or WindowGeometry(kernel, (1,) * dims, (1,) * dims, (1,) * dims, tuple(
         n - k + 2 for n, k in zip(plane, kernel)))
     n, c, m = int(rng.integers(1, 7)), int(rng.integers(24, 40)), int(rng.integers(64, 80))
-    x, g = rng.standard_normal((n, c, *plane)), rng.standard_normal((n, m, *slide.out))
-    expected = convolution._conv_weight(g, x, slide, 1)
+    x, g = rng.standard_normal((n, c, *plane)), rng.standard_normal((n, m, *geometry.out))
+    expected = convolution._conv_weight(g, x, geometry, 1)
     x, g = (in_order(a.astype(np.float32), order) for a, order in zip((x, g), rng.choice(["rows", "last", "part"], 2)))
-    for found in (convolution_channels_last.conv_weight(g, x, slide), convolution.conv_weight(g, x, slide, 1)):
+    for found in (convolution_channels_last.conv_weight(g, x, geometry), convolution.conv_weight(g, x, geometry, 1)):
         close(found, expected)
         assert found.dtype == np.float32 and found.flags.c_contiguous
     monkeypatch.setattr(convolution.onednn, "conv_weight", lambda *_: None)          # as where oneDNN's own pass is slow
     monkeypatch.setattr(convolution, "_conv_weight", None)
     if onednn.library() is not None:
-        found, total = convolution.conv_weight_bias(g, x, slide, 1)
+        found, total = convolution.conv_weight_bias(g, x, geometry, 1)
         close(found, expected)
         close(total, g.sum((0, *range(2, g.ndim))))
 
@@ -100,9 +100,9 @@ def test_a_weights_gradient_as_a_product_agrees_with_numpy(seed, monkeypatch):
 def test_who_makes_a_weights_gradient_depends_on_the_processor():
     """With AVX2 alone oneDNN's pass is the slower one, unless channels are few or in groups."""
     def made(m, c, kernel, groups=1):
-        slide = Slide((kernel,) * 2, (1, 1), (0, 0), (1, 1), (9, 9))
+        geometry = WindowGeometry((kernel,) * 2, (1, 1), (0, 0), (1, 1), (9, 9))
         plan = onednn_convolution.planned("weight", (2, c, 8 + kernel, 8 + kernel), (m, c // groups, kernel, kernel), False,
-                                          slide, groups)
+                                          geometry, groups)
         return plan is not None
 
     wide = onednn.library().avx512
@@ -115,16 +115,16 @@ def test_who_makes_a_weights_gradient_depends_on_the_processor():
 def test_windows_of_one_element_agree_with_the_general_way(groups, plane, monkeypatch):
     rng = np.random.default_rng(0)
     one = (1,) * len(plane)
-    slide = Slide(one, one, (0,) * len(plane), one, plane)
+    geometry = WindowGeometry(one, one, (0,) * len(plane), one, plane)
     x, w, g = (rng.standard_normal(s) for s in ((3, 4, *plane), (6, 4 // groups, *one), (3, 6, *plane)))
     b = rng.standard_normal(6)
 
     def passes():
-        return (convolution._conv(x, w, b, slide, groups), convolution._conv_input(g, w, plane, slide, groups),
-                convolution._conv_weight(g, x, slide, groups))
+        return (convolution._conv(x, w, b, geometry, groups), convolution._conv_input(g, w, plane, geometry, groups),
+                convolution._conv_weight(g, x, geometry, groups))
 
-    assert convolution.pointwise(slide, plane)
-    assert not any(convolution.pointwise(s, plane) for s in (slide._replace(stride=(2,) * len(plane)), slide._replace(before=one)))
+    assert convolution.pointwise(geometry, plane)
+    assert not any(convolution.pointwise(s, plane) for s in (geometry._replace(stride=(2,) * len(plane)), geometry._replace(before=one)))
     quick = passes()
     monkeypatch.setattr(convolution, "pointwise", lambda *_: False)
     for a, b_ in zip(quick, passes()):

@@ -7,7 +7,7 @@ import pytest
 import autograd as ag
 from autograd.core import interceptors
 from autograd.core.interceptors import Interceptor, install, remove
-from autograd.core.modes import GRAD, modes
+from autograd.core.modes import GRAD, WATCH, modes
 from autograd.core.parallel import run_lanes
 
 
@@ -138,3 +138,47 @@ def test_an_interceptor_of_calls():
         ("operated", "Bernoulli")]
     assert [event[0] for event in seen].count("primitive") == 1
     assert not interceptors.process.call_watchers
+
+
+def test_interceptors_of_calls_nest_and_may_see_nodes():
+    class Calls(Watching):
+        sees_calls = True
+
+        def computed(self, forward, arrays, inputs, out):
+            self.log.append(f"{self.name}:computed")
+
+    outer, inner = Calls("outer"), Calls("inner")
+    x = ag.tensor([1.0], requires_grad=True)
+    install(outer)
+    try:
+        install(inner)
+        try:
+            x * 2
+        finally:
+            remove(inner)
+        x * 2
+    finally:
+        remove(outer)
+    x * 2
+    assert inner.log == ["inner+MulBackward0", "inner:computed"]
+    assert outer.log == ["outer+MulBackward0", "outer+MulBackward0", "outer:computed"]
+
+
+def test_what_begins_inside_a_block_goes_on_after_it(x):
+    """no_grad's end, and a backward pass's, restore recording, and nothing else."""
+    watching = Watching()
+    hooks = ag.graph.saved_tensors_hooks(lambda t: t, lambda t: t)
+    with ag.no_grad():
+        install(watching)
+    try:
+        y = x * 2
+        assert watching.log == ["+MulBackward0"]
+    finally:
+        remove(watching)
+    y.register_hook(lambda g: hooks.__enter__())
+    y.sum().backward()
+    try:
+        assert modes.interceptors == (hooks,) and modes.recording & WATCH
+    finally:
+        hooks.__exit__(None, None, None)
+    assert not modes.recording & ~GRAD

@@ -338,7 +338,7 @@ def test_numbers_of_rows_are_looked_at():
         with pytest.raises(IndexError):
             scatter.add_rows(x, wrong, x + 1)
         with pytest.raises(RuntimeError, match="out of bounds"):
-            scatter.gathered(x, np.broadcast_to(wrong[:, None], (40, 65)).copy(), 0)
+            scatter.gather_along(x, np.broadcast_to(wrong[:, None], (40, 65)).copy(), 0)
     assert not x.any()
 
 
@@ -392,7 +392,7 @@ def test_many_processes_at_once_compile_once_without_a_home_to_write_to(tmp_path
         assert out.split() == ["in", "use", "False", "0.841345"], error
     assert sorted(path.name.partition("-")[0] for path in made.iterdir()) == ["kernels", "lock"]
     assert stat.S_IMODE(made.stat().st_mode) == 0o700
-    assert cut.stat().st_size == right.stat().st_size and loading.whole(cut)
+    assert cut.stat().st_size == right.stat().st_size and loading.is_complete(cut)
 
 
 def right_file():
@@ -411,10 +411,10 @@ def test_a_file_that_others_can_write_is_refused(tmp_path):
 
 def test_a_file_that_is_cut_off_is_not_whole(tmp_path):
     right, cut = right_file(), tmp_path / "kernels"
-    assert loading.whole(right)
+    assert loading.is_complete(right)
     for left in (0, 31, 100, right.stat().st_size - 1, 30_000):
         cut.write_bytes(right.read_bytes()[:left])
-        assert not loading.whole(cut)
+        assert not loading.is_complete(cut)
 
 
 def test_a_broken_compiler_is_no_error(tmp_path):

@@ -16,7 +16,7 @@ from autograd.kernels.onednn import pooling as onednn_pooling
 from autograd.kernels.onednn import primitives as onednn_primitives
 from autograd.kernels.onednn import resampling as onednn_resampling
 from autograd.kernels.pooling import decoded, max_windows, pooled_size
-from autograd.kernels.windows import Slide
+from autograd.kernels.windows import WindowGeometry
 from autograd.nn import functional as F
 
 needs_onednn = pytest.mark.skipif(onednn.library() is None, reason="oneDNN is not installed or switched off")
@@ -91,13 +91,13 @@ def test_max_pooling_agrees_with_numpy(seed):
     out = tuple(pooled_size(*sizes, bool(seed % 2)) for sizes in zip(plane, kernel, stride, padding, dilation))
     if min(out) < 1:
         return
-    slide = Slide(kernel, stride, padding, dilation, out)
+    geometry = WindowGeometry(kernel, stride, padding, dilation, out)
     values = rng.integers(-3, 4, (2, 5, *plane)).astype(np.float32)                      # many equal ones
     x = in_order(values, ORDERS[seed % 4])
-    expected, places = max_windows(values, slide)
-    made = onednn_pooling.max_windows(x, slide)
+    expected, places = max_windows(values, geometry)
+    made = onednn_pooling.max_windows(x, geometry)
     if made is not None and np.isfinite(expected).all():
-        assert (made[0] == expected).all() and (decoded(made[1], slide, tuple(plane)) == places).all()
+        assert (made[0] == expected).all() and (decoded(made[1], geometry, tuple(plane)) == places).all()
     pool = (F.max_pool1d, F.max_pool2d, F.max_pool3d)[dims - 1]
     g = rng.standard_normal((2, 5, *out)).astype(np.float32)
     grads = []
@@ -178,9 +178,9 @@ def agree(call, x, monkeypatch):
 @needs_onednn
 def test_average_pooling_is_oneDNNs_and_keeps_the_order_of_memory():
     x = np.random.default_rng(0).standard_normal((2, 16, 6, 6)).astype(np.float32)
-    slide = Slide((2, 2), (2, 2), (0, 0), (1, 1), (3, 3))
+    geometry = WindowGeometry((2, 2), (2, 2), (0, 0), (1, 1), (3, 3))
     for order in ("rows", "last"):
-        out, lies = onednn_pooling.mean_windows(in_order(x, order), slide, onednn_pooling.OF_KERNEL)
+        out, lies = onednn_pooling.mean_windows(in_order(x, order), geometry, onednn_pooling.OF_KERNEL)
         close(out, x.reshape(2, 16, 3, 2, 3, 2).mean((3, 5)))
         assert lies == order and out.strides == in_order(out, order).strides
 

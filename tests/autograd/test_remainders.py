@@ -39,7 +39,7 @@ def test_like_numpy(name, scale):
 def test_where_it_is_used():
     x = np.linspace(-5, 5, 2000, dtype=np.float32)
     for y, used in ((np.float32(0.7), True), (x[::-1].copy() + 9, True), (np.zeros(1, np.float32), False), (x[:1000], False)):
-        assert (remainders._made(x, np.asarray(y), True) is not None) is used
+        assert (remainders._compiled(x, np.asarray(y), True) is not None) is used
     t = ag.tensor(x, requires_grad=True)
     ((t % 0.7) * 3 + t.fmod(2)).sum().backward()
     assert np.array_equal(t.grad.numpy(), np.full(2000, 4, np.float32))

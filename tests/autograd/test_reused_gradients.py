@@ -175,3 +175,31 @@ def test_gradients_of_every_operation_can_be_overwritten(case):
             np.testing.assert_array_equal(one, two)
     for one, two in zip(before, (u, y.detach(), *[x.detach() for x in xs]), strict=True):
         np.testing.assert_array_equal(one, two.numpy())
+
+
+@pytest.mark.parametrize("kept", ["attribute", "list", "tuple", "view"])
+def test_what_an_operation_keeps_stays(kept):
+    """An Operation's ctx may hold the very gradient that it returns: zeroing .grad must not reach it."""
+    from autograd.core.operation import Operation
+
+    class Constant(Operation):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.gradient = np.full(3, 3.0, np.float32)
+            ctx.parts = {"attribute": ctx.gradient, "list": [ctx.gradient], "tuple": (None, ctx.gradient),
+                         "view": ctx.gradient[1:]}[kept]
+            if kept != "attribute":
+                ctx.gradient = None
+            return x * 3
+
+        @staticmethod
+        def backward(ctx, g):
+            return ctx.parts if kept == "attribute" else ctx.parts.base if kept == "view" else ctx.parts[-1]
+
+    x = ag.zeros(3, requires_grad=True)
+    y = Constant.apply(x)
+    for _ in range(2):
+        y.backward(ag.ones(3), retain_graph=True)
+        np.testing.assert_array_equal(x.grad.numpy(), [3, 3, 3])
+        x.grad.zero_()
+        x.grad = None

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from ...base.environment import environment
-from ..accelerators import Missing, say, versions
+from ..accelerators import Missing, log_line, versions
 from ..addresses import in_third_word
 from .signatures import SIGNATURES
 
@@ -51,7 +51,7 @@ def load() -> SimpleNamespace:
     for folder in folders():
         file = folder / name
         try:
-            if not file.exists() or not whole(file):
+            if not file.exists() or not is_complete(file):
                 file.unlink(missing_ok=True)
                 compile_into(folder, file)
             return mapped(file)
@@ -111,7 +111,7 @@ def compile_into(folder: Path, file: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if file.exists():                            # another rank was quicker
             return
-        say("compiling kernels, once on this machine: some 10 seconds")
+        log_line("compiling kernels, once on this machine: some 10 seconds")
         package = __name__.rpartition(".")[0]
         root = str(HERE.parents[package.count(".")])
         roots = os.pathsep.join([root, *filter(None, sys.path)])     # numba may be where only this process looks
@@ -122,7 +122,7 @@ def compile_into(folder: Path, file: Path) -> None:
             raise RuntimeError(f"compiling failed: {(done.stderr.strip() or 'no reason given').splitlines()[-1]}")
 
 
-def whole(file: Path) -> bool:
+def is_complete(file: Path) -> bool:
     """Whether a file is as build.py wrote it: code that a full disk has cut off would end the process. 0.1 ms."""
     content = file.read_bytes()
     return hashlib.sha256(content[:-32]).digest() == content[-32:]

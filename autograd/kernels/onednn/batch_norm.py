@@ -26,12 +26,12 @@ def planned(shape: Sizes, eps: float, scaled: bool, shifted: bool) -> tuple[dnn.
     name, memory = "dnnl_batch_normalization_{}_primitive_desc_create", dnn.described(shape, "last")
     try:
         with dnn.width(prod(shape), dnn.threads.WIDE_PASS):
-            there = dnn.made(name.format("forward"), dnn.engine(), dnn.TRAINING, memory, memory, eps, flags,
-                             dnn.attributes())
+            there = dnn.create(name.format("forward"), dnn.engine(), dnn.TRAINING, memory, memory, eps, flags,
+                               dnn.attributes())
             given, found = [dnn.SCALE] * scaled, [dnn.DIFF_SCALE] * scaled + [dnn.DIFF_SHIFT] * shifted
             forward = dnn.Primitive(there, dnn.SRC, dnn.DST, dnn.MEAN, dnn.VARIANCE, *given, *[dnn.SHIFT] * shifted)
-            back = dnn.made(name.format("backward"), dnn.engine(), dnn.BACKWARD, memory, memory, memory, eps, flags, there,
-                            dnn.attributes())
+            back = dnn.create(name.format("backward"), dnn.engine(), dnn.BACKWARD, memory, memory, memory, eps, flags, there,
+                              dnn.attributes())
             return forward, dnn.Primitive(back, dnn.SRC, dnn.DIFF_DST, dnn.DIFF_SRC, dnn.MEAN, dnn.VARIANCE, *given, *found)
     except dnn.Refused:
         return None

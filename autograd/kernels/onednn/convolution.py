@@ -13,7 +13,7 @@ import numpy as np
 from .. import choose
 from ..addresses import address
 from ..memory_format import empty_last
-from ..windows import Array, Sizes, Slide
+from ..windows import Array, Sizes, WindowGeometry
 from . import primitives as dnn
 from .library import FLOAT32, onednn, supported
 from .reorder import to_channels_last
@@ -46,42 +46,42 @@ class Pass:
 
 
 @dnn.cached
-def planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, groups: int) -> Pass | None:
+def planned(kind: str, x: Sizes, weight: Sizes, bias: bool, geometry: WindowGeometry, groups: int) -> Pass | None:
     """The pass "forward", "input" or "weight" for these shapes; None if oneDNN refuses, or another way is quicker."""
     try:
-        with dnn.width(x[0] * prod(slide.out) * prod(weight)):
-            return _planned(kind, x, weight, bias, slide, groups)
+        with dnn.width(x[0] * prod(geometry.out) * prod(weight)):
+            return _planned(kind, x, weight, bias, geometry, groups)
     except dnn.Refused:
         return None
 
 
-def _planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, groups: int) -> Pass | None:
+def _planned(kind: str, x: Sizes, weight: Sizes, bias: bool, geometry: WindowGeometry, groups: int) -> Pass | None:
     plane, m = x[2:], weight[0]
-    spans = [d * (k - 1) + 1 for k, d in zip(slide.kernel, slide.dilation, strict=True)]
+    spans = [d * (k - 1) + 1 for k, d in zip(geometry.kernel, geometry.dilation, strict=True)]
     after = tuple([max(0, (o - 1) * t + s - b - n)
-                   for o, t, s, b, n in zip(slide.out, slide.stride, spans, slide.before, plane, strict=True)])
+                   for o, t, s, b, n in zip(geometry.out, geometry.stride, spans, geometry.before, plane, strict=True)])
     if any((n + b + a - s) // t + 1 != o for n, b, a, s, t, o in
-           zip(plane, slide.before, after, spans, slide.stride, slide.out, strict=True)):
+           zip(plane, geometry.before, after, spans, geometry.stride, geometry.out, strict=True)):
         raise dnn.Refused("an output that a convolution of this plane does not have")
     grouped = weight if groups == 1 else (groups, m // groups, *weight[1:])
-    source, target = dnn.described(x, "last"), dnn.described((x[0], m, *slide.out), "last")
+    source, target = dnn.described(x, "last"), dnn.described((x[0], m, *geometry.out), "last")
     free = dnn.described(grouped, "any")
     constant = dnn.described((m,), "rows") if bias else None
-    how = [dnn.dims(sizes) for sizes in (slide.stride, tuple([d - 1 for d in slide.dilation]), slide.before, after)]
-    create = "dnnl_convolution_{}_primitive_desc_create"
-    forward = dnn.made(create.format("forward"), dnn.engine(), dnn.TRAINING, DIRECT, source, free, constant, target, *how,
-                       dnn.attributes())
+    how = [dnn.dims(sizes) for sizes in (geometry.stride, tuple([d - 1 for d in geometry.dilation]), geometry.before, after)]
+    name = "dnnl_convolution_{}_primitive_desc_create"
+    forward = dnn.create(name.format("forward"), dnn.engine(), dnn.TRAINING, DIRECT, source, free, constant, target, *how,
+                         dnn.attributes())
     rows = dnn.described(grouped, "rows")
     if kind == "forward":
         arguments = (dnn.SRC, dnn.WEIGHTS, dnn.DST, dnn.BIAS)
         return Pass(dnn.Primitive(forward, *arguments[:3 + bias]), dnn.WEIGHTS, rows)
     try:
         if kind == "input":
-            descriptor = dnn.made(create.format("backward_data"), dnn.engine(), DIRECT, source, free, target, *how, forward,
-                                  dnn.attributes())
+            descriptor = dnn.create(name.format("backward_data"), dnn.engine(), DIRECT, source, free, target, *how, forward,
+                                    dnn.attributes())
             return Pass(dnn.Primitive(descriptor, dnn.DIFF_DST, dnn.WEIGHTS, dnn.DIFF_SRC), dnn.WEIGHTS, rows)
-        descriptor = dnn.made(create.format("backward_weights"), dnn.engine(), DIRECT, source, free, constant, target, *how,
-                              forward, dnn.attributes())
+        descriptor = dnn.create(name.format("backward_weights"), dnn.engine(), DIRECT, source, free, constant, target, *how,
+                                forward, dnn.attributes())
         arguments = (dnn.SRC, dnn.DIFF_WEIGHTS, dnn.DIFF_DST, dnn.DIFF_BIAS)
         primitive = dnn.Primitive(descriptor, *arguments[:3 + bias])
         return None if choose.patches_instead(primitive.name, weight, groups) else Pass(primitive, dnn.DIFF_WEIGHTS, rows)
@@ -89,14 +89,14 @@ def _planned(kind: str, x: Sizes, weight: Sizes, bias: bool, slide: Slide, group
         onednn.library().dnnl_primitive_desc_destroy(forward)
 
 
-def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int) -> Array | None:
+def conv(x: Array, weight: Array, bias: Array | None, geometry: WindowGeometry, groups: int) -> Array | None:
     """The same as convolution.conv; None where oneDNN does not take these operands."""
     if not supported(x, weight, bias):
         return None
-    plan = planned("forward", x.shape, weight.shape, bias is not None, slide, groups)
+    plan = planned("forward", x.shape, weight.shape, bias is not None, geometry, groups)
     if plan is None:
         return None
-    out = empty_last((x.shape[0], weight.shape[0], *slide.out), FLOAT32)
+    out = empty_last((x.shape[0], weight.shape[0], *geometry.out), FLOAT32)
     x, weight = to_channels_last(x), np.ascontiguousarray(weight)
     if bias is None:
         plan.run(weight, address(x), address(out))
@@ -106,12 +106,12 @@ def conv(x: Array, weight: Array, bias: Array | None, slide: Slide, groups: int)
     return out
 
 
-def conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int) -> Array | None:
+def conv_input(g: Array, weight: Array, plane: Sizes, geometry: WindowGeometry, groups: int) -> Array | None:
     """The same as convolution.conv_input; None where oneDNN does not take these operands."""
     if not supported(g, weight):
         return None
     shape = (g.shape[0], weight.shape[1] * groups, *plane)
-    plan = planned("input", shape, weight.shape, False, slide, groups)
+    plan = planned("input", shape, weight.shape, False, geometry, groups)
     if plan is None:
         return None
     out = empty_last(shape, FLOAT32)
@@ -120,13 +120,13 @@ def conv_input(g: Array, weight: Array, plane: Sizes, slide: Slide, groups: int)
     return out
 
 
-def conv_weight(g: Array, x: Array, slide: Slide, groups: int, bias: bool) -> tuple[Array, Array | None] | None:
+def conv_weight(g: Array, x: Array, geometry: WindowGeometry, groups: int, bias: bool) -> tuple[Array, Array | None] | None:
     """See convolution.conv_weight; with bias also the gradient of a bias."""
     if not supported(g, x):
         return None
     m, c = g.shape[1], x.shape[1]
-    shape = (m, c // groups, *slide.kernel)
-    plan = planned("weight", x.shape, shape, bias, slide, groups)
+    shape = (m, c // groups, *geometry.kernel)
+    plan = planned("weight", x.shape, shape, bias, geometry, groups)
     if plan is None:
         return None
     out = np.empty(shape, FLOAT32)

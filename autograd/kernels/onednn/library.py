@@ -66,7 +66,7 @@ def missing() -> Missing:
     return Missing(f"{' '.join(found[0])} is installed, but not its {FILE}, which `pip install --target` leaves out")
 
 
-def opened() -> Any:
+def open_library() -> Any:
     """The first library that can be loaded. Missing if there is none, OSError if the loader refuses it."""
     refused: OSError | None = None
     for path in files():
@@ -83,7 +83,7 @@ def opened() -> Any:
 def load() -> Any:
     """The library with the prototypes of what is used. An OSError says why there is none."""
     with sleeping_workers():
-        library: Any = opened()
+        library: Any = open_library()
     prepare(library)
     size, pointer = ctypes.c_int64, ctypes.c_void_p
     library.dnnl_sgemm.argtypes = [ctypes.c_char, ctypes.c_char, size, size, size, ctypes.c_float, pointer, size, pointer,

@@ -13,7 +13,7 @@ import numpy as np
 from ...base.types import DTypeLike
 from ..addresses import address
 from ..memory_format import channels_last, empty_last, last_axes
-from ..windows import Array, Sizes, Slide
+from ..windows import Array, Sizes, WindowGeometry
 from . import primitives as dnn
 from .library import FLOAT32, supported
 from .reorder import to_channels_last
@@ -23,26 +23,26 @@ OF_KERNEL, OF_PLANE = 767, 1023                      # dnnl_pooling_avg_include_
 
 
 @dnn.cached
-def planned(what: int, shape: Sizes, slide: Slide, order: str) -> tuple[dnn.Primitive, dnn.Primitive] | None:
+def planned(what: int, shape: Sizes, geometry: WindowGeometry, order: str) -> tuple[dnn.Primitive, dnn.Primitive] | None:
     """Forward and backward for this shape; None if oneDNN refuses."""
     plane = shape[2:]
-    after = [(o - 1) * s + d * (k - 1) + 1 - b - n for k, s, b, d, o, n in zip(*slide, plane, strict=True)]
-    if any(a >= d * (k - 1) + 1 for a, k, d in zip(after, slide.kernel, slide.dilation, strict=True)):
+    after = [(o - 1) * s + d * (k - 1) + 1 - b - n for k, s, b, d, o, n in zip(*geometry, plane, strict=True)]
+    if any(a >= d * (k - 1) + 1 for a, k, d in zip(after, geometry.kernel, geometry.dilation, strict=True)):
         return None
     name, kept = "dnnl_pooling_{}_primitive_desc_create", [dnn.WORKSPACE] * (what == MAXIMUM)
-    source, target = (dnn.described(s, order) for s in (shape, (*shape[:2], *slide.out)))
-    how = [dnn.dims(tuple(sizes)) for sizes in (slide.stride, slide.kernel, [d - 1 for d in slide.dilation], slide.before,
-                                                [max(0, a) for a in after])]
+    source, target = (dnn.described(s, order) for s in (shape, (*shape[:2], *geometry.out)))
+    gaps, beyond = [d - 1 for d in geometry.dilation], [max(0, a) for a in after]
+    how = [dnn.dims(tuple(sizes)) for sizes in (geometry.stride, geometry.kernel, gaps, geometry.before, beyond)]
     try:
         with dnn.width(prod(shape), dnn.threads.WIDE_PASS):
-            there = dnn.made(name.format("forward"), dnn.engine(), dnn.TRAINING, what, source, target, *how,
-                             dnn.attributes())
+            there = dnn.create(name.format("forward"), dnn.engine(), dnn.TRAINING, what, source, target, *how,
+                               dnn.attributes())
             forward = dnn.Primitive(there, dnn.SRC, dnn.DST, *kept)
-            back = dnn.made(name.format("backward"), dnn.engine(), what, source, target, *how, there, dnn.attributes())
+            back = dnn.create(name.format("backward"), dnn.engine(), what, source, target, *how, there, dnn.attributes())
             backward = dnn.Primitive(back, dnn.DIFF_DST, dnn.DIFF_SRC, *kept)
     except dnn.Refused:
         return None
-    count = int(np.prod((*shape[:2], *slide.out)))
+    count = int(np.prod((*shape[:2], *geometry.out)))
     return (forward, backward) if not kept or forward.bytes(dnn.WORKSPACE) == count else None     # one byte for each window
 
 
@@ -51,28 +51,28 @@ def ordered(x: Array) -> tuple[Array, str]:
     return (x, "rows") if x.flags.c_contiguous else (to_channels_last(x), "last")
 
 
-def mean_windows(x: Array, slide: Slide, what: int) -> tuple[Array, str] | None:
+def mean_windows(x: Array, geometry: WindowGeometry, what: int) -> tuple[Array, str] | None:
     """The mean under each window of x (n, c, *plane), of the whole kernel or of what lies in the plane; how it lies."""
     if x.ndim < 3 or not supported(x):
         return None
     x, order = ordered(x)
-    plan = planned(what, x.shape, slide, order)
+    plan = planned(what, x.shape, geometry, order)
     if plan is None:
         return None
-    out = empty((*x.shape[:2], *slide.out), FLOAT32, order)
+    out = empty((*x.shape[:2], *geometry.out), FLOAT32, order)
     with dnn.scratch(plan[0].room) as (room,):
         plan[0].run(room, address(x), address(out))
     return out, order
 
 
-def mean_windows_back(g: Array, plane: Sizes, slide: Slide, what: int, order: str) -> Array | None:
+def mean_windows_back(g: Array, plane: Sizes, geometry: WindowGeometry, what: int, order: str) -> Array | None:
     """The adjoint of mean_windows, for a result that lies in this order."""
-    return _back(what, g, plane, slide, order)
+    return _back(what, g, plane, geometry, order)
 
 
-def _back(what: int, g: Array, plane: Sizes, slide: Slide, order: str, *kept: Array) -> Array | None:
+def _back(what: int, g: Array, plane: Sizes, geometry: WindowGeometry, order: str, *kept: Array) -> Array | None:
     shape = (*g.shape[:2], *plane)
-    plan = planned(what, shape, slide, order) if supported(g) else None
+    plan = planned(what, shape, geometry, order) if supported(g) else None
     if plan is None:
         return None
     g, out = to_channels_last(g) if order == "last" else np.ascontiguousarray(g), empty(shape, FLOAT32, order)
@@ -81,7 +81,7 @@ def _back(what: int, g: Array, plane: Sizes, slide: Slide, order: str, *kept: Ar
     return out
 
 
-def max_windows(x: Array, slide: Slide) -> tuple[Array, Array] | None:
+def max_windows(x: Array, geometry: WindowGeometry) -> tuple[Array, Array] | None:
     """The largest element under each window of x (n, c, *plane), and the number of its place in the kernel.
 
     Only for finite x: oneDNN takes the largest of the numbers, where a nan should win.
@@ -90,10 +90,10 @@ def max_windows(x: Array, slide: Slide) -> tuple[Array, Array] | None:
         return None
     x, order = ordered(x)
     flat = (x if order == "rows" else x.transpose(last_axes(x.ndim))).reshape(-1)
-    plan = planned(MAXIMUM, x.shape, slide, order) if finite(flat) else None
+    plan = planned(MAXIMUM, x.shape, geometry, order) if finite(flat) else None
     if plan is None:
         return None
-    shape = (*x.shape[:2], *slide.out)
+    shape = (*x.shape[:2], *geometry.out)
     out, codes = empty(shape, FLOAT32, order), empty(shape, np.uint8, order)
     with dnn.scratch(plan[0].room) as (room,):
         plan[0].run(room, address(flat), address(out), address(codes))
@@ -106,9 +106,9 @@ def finite(x: Array) -> bool:
         return bool(np.isfinite(np.dot(x, x)))
 
 
-def max_windows_back(g: Array, codes: Array, plane: Sizes, slide: Slide) -> Array | None:
+def max_windows_back(g: Array, codes: Array, plane: Sizes, geometry: WindowGeometry) -> Array | None:
     """Zeros (n, c, *plane) with g (n, c, *out) added where max_windows found its elements."""
-    return _back(MAXIMUM, g, plane, slide, "last" if channels_last(codes) else "rows", codes)
+    return _back(MAXIMUM, g, plane, geometry, "last" if channels_last(codes) else "rows", codes)
 
 
 def empty(shape: Sizes, dtype: DTypeLike, order: str) -> Array:

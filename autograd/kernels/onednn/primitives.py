@@ -74,7 +74,7 @@ class Argument(ctypes.Structure):
     _fields_ = (("arg", ctypes.c_int), ("memory", Pointer))
 
 
-def made(name: str, *rest: Any) -> Any:
+def create(name: str, *rest: Any) -> Any:
     """The handle of what the library's function `name` makes. Refused if it does not."""
     handle = Pointer()
     status = getattr(onednn.library(), name)(ctypes.byref(handle), *rest)
@@ -85,7 +85,7 @@ def made(name: str, *rest: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _engine() -> Any:
-    return made("dnnl_engine_create", 1, ctypes.c_size_t(0))
+    return create("dnnl_engine_create", 1, ctypes.c_size_t(0))
 
 
 def engine() -> Any:
@@ -98,7 +98,7 @@ def engine() -> Any:
 @lru_cache(maxsize=1)
 def attributes() -> Any:
     """Scratch memory is given by the caller: the library's own would belong to a primitive, which threads share."""
-    attr = made("dnnl_primitive_attr_create")
+    attr = create("dnnl_primitive_attr_create")
     onednn.library().dnnl_primitive_attr_set_scratchpad_mode(attr, 1)
     return attr
 
@@ -118,8 +118,8 @@ class Description:
     def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None) -> None:
         self.destroy = onednn.library().dnnl_memory_desc_destroy     # within reach also when the interpreter ends
         count, sizes = len(shape), dims(shape)
-        self.handle = (made("dnnl_memory_desc_create_with_tag", count, sizes, FLOAT, ANY) if strides is None else
-                       made("dnnl_memory_desc_create_with_strides", count, sizes, FLOAT, dims(strides)))
+        self.handle = (create("dnnl_memory_desc_create_with_tag", count, sizes, FLOAT, ANY) if strides is None else
+                              create("dnnl_memory_desc_create_with_strides", count, sizes, FLOAT, dims(strides)))
 
     def __del__(self) -> None:
         if hasattr(self, "handle"):
@@ -159,7 +159,7 @@ class Primitive:
         self.name = (name.value or b"").decode()
         if choose.reference(self.name):
             raise Refused("only the reference implementation")
-        self.handle = made("dnnl_primitive_create", descriptor)
+        self.handle = create("dnnl_primitive_create", descriptor)
         self.room = self.bytes(SCRATCH)
         if self.room:
             self.arguments = (*arguments, SCRATCH)
@@ -198,9 +198,9 @@ class Call:
     def __init__(self, primitive: Primitive) -> None:
         self.library, self.handle, self.threads = primitive.library, primitive.handle, primitive.threads
         self.memories: list[Any] = []
-        self.stream = made("dnnl_stream_create", engine(), 1)
+        self.stream = create("dnnl_stream_create", engine(), 1)
         for what in primitive.arguments:
-            self.memories.append(made("dnnl_memory_create", primitive.wants(what), engine(), None))
+            self.memories.append(create("dnnl_memory_create", primitive.wants(what), engine(), None))
         self.place, self.execute = self.library.dnnl_memory_set_data_handle, self.library.dnnl_primitive_execute
         self.placed: tuple[int, ...] = (0,) * len(self.memories)
         pairs = zip(primitive.arguments, self.memories, strict=True)
@@ -236,7 +236,8 @@ def reorder(shape: tuple[int, ...], source: str, target: str) -> Primitive:
 
 def reordering(source: Any, target: Any) -> Primitive:
     """What copies memory from one descriptor to another (SRC and DST)."""
-    return Primitive(made("dnnl_reorder_primitive_desc_create", source, engine(), target, engine(), attributes()), SRC, DST)
+    descriptor = create("dnnl_reorder_primitive_desc_create", source, engine(), target, engine(), attributes())
+    return Primitive(descriptor, SRC, DST)
 
 
 # --- scratch memory ------------------------------------------------------------------------------------------------------

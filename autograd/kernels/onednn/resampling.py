@@ -24,10 +24,10 @@ def planned(shape: Sizes, outs: Sizes) -> tuple[dnn.Primitive, dnn.Primitive] | 
     source, target = dnn.described(shape, "last"), dnn.described((*shape[:2], *outs), "last")
     try:
         with dnn.width(prod(shape[:2]) * max(prod(shape[2:]), prod(outs)), dnn.threads.WIDE_PASS):
-            there = dnn.made(name.format("forward"), dnn.engine(), dnn.TRAINING, LINEAR, None, source, target,
-                             dnn.attributes())
+            there = dnn.create(name.format("forward"), dnn.engine(), dnn.TRAINING, LINEAR, None, source, target,
+                               dnn.attributes())
             forward = dnn.Primitive(there, dnn.SRC, dnn.DST)
-            back = dnn.made(name.format("backward"), dnn.engine(), LINEAR, None, source, target, there, dnn.attributes())
+            back = dnn.create(name.format("backward"), dnn.engine(), LINEAR, None, source, target, there, dnn.attributes())
             return forward, dnn.Primitive(back, dnn.DIFF_DST, dnn.DIFF_SRC)
     except dnn.Refused:
         return None

@@ -23,7 +23,7 @@ def kind(dtype: DTypeLike, layout: Layout | None = None, device: DeviceLike = No
     if layout is not None or device is not None or pin_memory:
         check(device, layout, pin_memory)
     if dtype is not None:
-        dtype = dtypes.known(dtype)
+        dtype = dtypes.as_dtype(dtype)
         if out is not None and out.dtype != dtype:
             raise RuntimeError(f"dtype {dtype} does not match dtype of out parameter ({out.dtype})")
         return dtype

@@ -24,7 +24,7 @@ MSG_READ_ONLY = ("The given {what} is not writable: writing to this tensor would
 def tensor(data: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, requires_grad: bool = False,
            pin_memory: bool = False) -> Tensor:
     """A new leaf with a copy of `data` (numbers, nested lists, arrays). Python floats get the default dtype."""
-    dtype = None if dtype is None else dtypes.known(dtype)
+    dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if device is not None or pin_memory:
         check(device, None, pin_memory)
     if isinstance(data, Tensor):
@@ -127,7 +127,7 @@ def _inferred(data: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def as_tensor(data: Any, dtype: DTypeLike = None, device: DeviceLike = None) -> Tensor:
     """`data` as a Tensor: itself, or on the same memory, where it is one, or an array, of the right dtype already."""
-    dtype = None if dtype is None else dtypes.known(dtype)
+    dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if device is not None:
         check(device)
     if isinstance(data, Tensor):
@@ -144,7 +144,7 @@ def asarray(obj: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, cop
             requires_grad: bool = False) -> Tensor:
     """obj (a Tensor, array, buffer, DLPack object, number or nested list) as a Tensor. copy: always (True), never (False:
     ValueError where needed), or where needed."""
-    wanted = None if dtype is None else dtypes.known(dtype)
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if device is not None:
         check(device)
     aliases = isinstance(obj, (Tensor, np.ndarray, bytes, bytearray, memoryview)) or hasattr(obj, "__dlpack__")
@@ -187,7 +187,7 @@ def _not_shareable(array: Array) -> None:
 
 def frombuffer(buffer: Any, *, dtype: DTypeLike, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A vector on the memory of a bytes-like object: `count` elements (-1: all) from byte `offset` on."""
-    dtype = dtypes.known(dtype)
+    dtype = dtypes.as_dtype(dtype)
     view = memoryview(buffer)
     length, size = view.nbytes, dtype.itemsize
     if length == 0 or count == 0:
@@ -226,8 +226,8 @@ def new_tensor(self: Tensor, data: Any, *, dtype: DTypeLike = None, device: Devi
     check(device, layout, pin_memory)
     if isinstance(data, Tensor):
         warnings.warn(MSG_COPY, UserWarning, stacklevel=2)
-        return new_leaf(np.array(data.array, dtypes.known(data.dtype if dtype is None else dtype)), requires_grad)
-    return new_leaf(copied(data, dtypes.known(self.dtype if dtype is None else dtype)), requires_grad)
+        return new_leaf(np.array(data.array, dtypes.as_dtype(data.dtype if dtype is None else dtype)), requires_grad)
+    return new_leaf(copied(data, dtypes.as_dtype(self.dtype if dtype is None else dtype)), requires_grad)
 
 
 __all__ = ["as_tensor", "asarray", "from_dlpack", "from_numpy", "frombuffer", "scalar_tensor", "tensor"]

@@ -100,7 +100,7 @@ def like(input: Tensor, dtype: DTypeLike, layout: Layout | None, device: DeviceL
     """An empty array of input's shape, and of its dtype and strides unless others are asked for."""
     if not isinstance(input, Tensor):
         raise TypeError(f"argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    dtype = input.array.dtype if dtype is None else dtypes.known(dtype)
+    dtype = input.array.dtype if dtype is None else dtypes.as_dtype(dtype)
     if layout is not None or device is not None or pin_memory:
         check(device, layout, pin_memory)
     if memory_format is None or memory_format is preserve_format:

@@ -15,7 +15,7 @@ from ...core.operation import Operation
 from ...core.out import check_apart, into, takes_out
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
-from ...kernels.scatter import added, flat_places, gathered, put, reduce_at
+from ...kernels.scatter import added, flat_places, gather_along, reduce_at, scatter_copy
 from .._kinds import demand_real
 from ..pointwise.cast import cast
 from ..pointwise.where import where
@@ -31,7 +31,7 @@ class Gather(Operation):
         """kernels.scatter.gathered() takes the elements."""
         ctx.save(index)
         ctx.dim, ctx.shape = dim, x.shape
-        return gathered(x, index, dim)
+        return gather_along(x, index, dim)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
@@ -66,7 +66,7 @@ class Scatter(Operation):
         """kernels.scatter.put() writes src into a copy of x."""
         ctx.save(index)
         ctx.dim = dim
-        return put(x, index, src, dim)
+        return scatter_copy(x, index, src, dim)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:

@@ -13,7 +13,7 @@ from ...core.out import takes_out, takes_out_apart
 from ...core.primitive import value_read
 from ...core.tensor import Tensor, result
 from ...core.types import Context, Gradients, TensorOrArray, TensorOrNumber
-from ...kernels.scatter import add_along, inside, limits
+from ...kernels.scatter import add_along, in_range, limits
 from .._kinds import demand_real
 from ..creation.arguments import storable
 from ..shape import broadcast_to, expand, flatten, reshape, unsqueeze, wrap_dim
@@ -60,7 +60,7 @@ def vector(name: str, index: TensorOrArray, error: type[Exception] = IndexError)
 def check_range(index: Tensor, size: int, error: type[Exception], negative: bool = False) -> None:
     """Raise `error` for an index that is out of bounds."""
     array = index.array if isinstance(index, Tensor) else index
-    if not array.size or inside(array, size):
+    if not array.size or in_range(array, size):
         return
     low, high = limits(array)
     if low < (-size if negative else 0) or high >= size:

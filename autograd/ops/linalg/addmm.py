@@ -11,7 +11,7 @@ import numpy as np
 from ...base.dtypes import promote
 from ...base.types import Array, Number
 from ...core.casting import casts_lower
-from ...core.operation import Operation, fit
+from ...core.operation import Operation, sum_to_like
 from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
@@ -65,7 +65,7 @@ class Addmm(Operation):
         """AddmmOfProduct's, and MatMul's."""
         beta, alpha = ctx.factors
         x, y = ctx.values
-        return (fit(scaled(g, beta), ctx.shape, g.dtype) if ctx.needs(0) else None,
+        return (sum_to_like(scaled(g, beta), ctx.shape, g.dtype) if ctx.needs(0) else None,
                 *product_gradients(scaled(g, alpha), x, y, ctx.needs(1), ctx.needs(2)))
 
 

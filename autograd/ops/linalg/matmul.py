@@ -12,7 +12,7 @@ from ...base.errors import check_broadcast, unsupported
 from ...base.types import Array
 from ...core.casting import casting, lower
 from ...core.grad_buffers import buffer_for
-from ...core.operation import Operation, fit
+from ...core.operation import Operation, sum_to_like
 from ...core.out import detached, into, takes_out
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
@@ -58,12 +58,12 @@ def product_gradients(g: TensorOrArray, x: TensorOrArray, y: TensorOrArray, firs
     if (type(g) is np.ndarray and len(was_x) == len(was_y) and was_x[:-2] == was_y[:-2]
             and x.dtype is y.dtype is g.dtype and g.dtype.kind == "f"):
         return product(g, y.swapaxes(-1, -2)) if first else None, product(x.swapaxes(-1, -2), g) if second else None
-    gx = fit(matrices(g, mH(y)), was_x, x.dtype) if first else None
+    gx = sum_to_like(matrices(g, mH(y)), was_x, x.dtype) if first else None
     if not second:
         return gx, None
     if len(was_y) == 2 and len(was_x) > 2:
         x, g = reshape(x, _rows(x), was_x[-1]), reshape(g, _rows(g), was_y[1])
-    return gx, fit(matrices(mH(x), g), was_y, y.dtype)
+    return gx, sum_to_like(matrices(mH(x), g), was_y, y.dtype)
 
 
 def _rows(x: TensorOrArray) -> int:

@@ -12,7 +12,7 @@ from ...core.operation import Conj, Operation, SumTo
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, Operand, TensorOrArray
 from ...kernels import convolution as kernels
-from ...kernels.windows import Slide
+from ...kernels.windows import WindowGeometry
 from ..shape import permute, reshape, unsqueeze
 from .geometry import Sizes, by, ints
 
@@ -29,17 +29,18 @@ class Conv(Operation, name="Convolution"):
     joins_zeros = False
 
     @staticmethod
-    def forward(ctx: Context, x: Array, weight: Array, bias: Array | None, *, slide: Slide, groups: int) -> Array:
+    def forward(ctx: Context, x: Array, weight: Array, bias: Array | None, *, geometry: WindowGeometry,
+                groups: int) -> Array:
         """The kernel conv."""
         ctx.save(x, weight)
-        ctx.slide, ctx.groups = slide, groups
-        return kernels.conv(x, weight, bias, slide, groups)
+        ctx.geometry, ctx.groups = geometry, groups
+        return kernels.conv(x, weight, bias, geometry, groups)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Its two adjoints, and a sum for the bias."""
         x, weight = ctx.values
-        how = {"slide": ctx.slide, "groups": ctx.groups}
+        how = {"geometry": ctx.geometry, "groups": ctx.groups}
         if not isinstance(g, Tensor):
             g = kernels.to_fastest_format(g)                   # once for both
             if ctx.needs(1) and ctx.needs(2):
@@ -54,19 +55,19 @@ class ConvInput(Operation, name="ConvolutionBackwardInput"):
     """g (n, m, *out), weight -> (n, c, *plane): the adjoint of Conv in x, a transposed convolution."""
 
     @staticmethod
-    def forward(ctx: Context, g: Array, weight: Array, bias: Array | None, *, plane: Sizes, slide: Slide,
+    def forward(ctx: Context, g: Array, weight: Array, bias: Array | None, *, plane: Sizes, geometry: WindowGeometry,
                 groups: int) -> Array:
         """The kernel conv_input; plus bias (c,) where there is one."""
         ctx.save(g, weight)
-        ctx.slide, ctx.groups = slide, groups
-        out = kernels.conv_input(g, weight, plane, slide, groups)
+        ctx.geometry, ctx.groups = geometry, groups
+        out = kernels.conv_input(g, weight, plane, geometry, groups)
         return out if bias is None else out + bias.reshape(-1, *(1,) * len(plane))
 
     @staticmethod
     def backward(ctx: Context, u: TensorOrArray) -> Gradients:
         """Linear in g with adjoint Conv, linear in weight."""
         g, weight = ctx.values
-        how = {"slide": ctx.slide, "groups": ctx.groups}
+        how = {"geometry": ctx.geometry, "groups": ctx.groups}
         return (Conv.apply(u, bar(weight), None, **how) if ctx.needs(0) else None,
                 ConvWeight.apply(bar(g), u, **how) if ctx.needs(1) else None,
                 per_channel(u) if ctx.needs(2) else None)
@@ -83,17 +84,17 @@ class ConvWeight(Operation, name="ConvolutionBackwardWeight"):
     """g (n, m, *out), x (n, c, *plane) -> (m, c / groups, *kernel): the adjoint of Conv in weight."""
 
     @staticmethod
-    def forward(ctx: Context, g: Array, x: Array, *, slide: Slide, groups: int) -> Array:
+    def forward(ctx: Context, g: Array, x: Array, *, geometry: WindowGeometry, groups: int) -> Array:
         """The kernel conv_weight."""
         ctx.save(g, x)
-        ctx.slide, ctx.groups = slide, groups
-        return kernels.conv_weight(g, x, slide, groups)
+        ctx.geometry, ctx.groups = geometry, groups
+        return kernels.conv_weight(g, x, geometry, groups)
 
     @staticmethod
     def backward(ctx: Context, u: TensorOrArray) -> Gradients:
         """Linear in g with adjoint Conv, linear in x."""
         g, x = ctx.values
-        how = {"slide": ctx.slide, "groups": ctx.groups}
+        how = {"geometry": ctx.geometry, "groups": ctx.groups}
         return (Conv.apply(bar(x), u, None, **how) if ctx.needs(0) else None,
                 ConvInput.apply(bar(g), u, None, plane=x.shape[2:], **how) if ctx.needs(1) else None)
 
@@ -178,15 +179,15 @@ def convolve(name: str, dims: int, input: Tensor, weight: Tensor, bias: Tensor |
     check_operands(name, dims, input, weight, bias)
     if input.ndim == dims + 1:
         return batched(lambda x: convolve(name, dims, x, weight, bias, stride, padding, dilation, groups), input)
-    slide = sliding(input.shape, weight.shape, None if bias is None else bias.shape, ints(stride, dims, "stride"),
+    geometry = sliding(input.shape, weight.shape, None if bias is None else bias.shape, ints(stride, dims, "stride"),
                     padding if isinstance(padding, str) else ints(padding, dims, "padding"),
                     ints(dilation, dims, "dilation"), groups)
-    return Conv.apply(input, weight, bias, slide=slide, groups=groups)
+    return Conv.apply(input, weight, bias, geometry=geometry, groups=groups)
 
 
 @lru_cache(maxsize=512)
 def sliding(shape: Sizes, weight: Sizes, bias: Sizes | None, stride: Sizes, padding: Sizes | str, dilation: Sizes,
-            groups: int) -> Slide:
+            groups: int) -> WindowGeometry:
     """The windows of a convolution of these sizes, which are checked: 10 us, once."""
     check_numbers(weight, stride, dilation, groups)
     kernel, plane = weight[2:], shape[2:]
@@ -206,7 +207,7 @@ def sliding(shape: Sizes, weight: Sizes, bias: Sizes | None, stride: Sizes, padd
     if 0 in kernel:
         raise RuntimeError(f"kernel size should be greater than zero, but got kernel: {by(kernel)}")
     out = tuple([(n - s) // t + 1 for n, s, t in zip(sizes, spans, stride, strict=True)])
-    return Slide(tuple(kernel), stride, before, dilation, out)
+    return WindowGeometry(tuple(kernel), stride, before, dilation, out)
 
 
 @casts_lower
@@ -249,14 +250,14 @@ def transposed(name: str, dims: int, input: Tensor, weight: Tensor, bias: Tensor
         return batched(lambda x: transposed(name, dims, x, weight, bias, stride, padding, output_padding, groups,
                                             dilation), input)
     numbers = ((stride, "stride"), (padding, "padding"), (output_padding, "output_padding"), (dilation, "dilation"))
-    sizes, slide = spreading(input.shape, weight.shape, None if bias is None else bias.shape, groups,
+    sizes, geometry = spreading(input.shape, weight.shape, None if bias is None else bias.shape, groups,
                              *[ints(value, dims, what) for value, what in numbers])
-    return ConvTranspose.apply(input, weight, bias, plane=sizes, slide=slide, groups=groups)
+    return ConvTranspose.apply(input, weight, bias, plane=sizes, geometry=geometry, groups=groups)
 
 
 @lru_cache(maxsize=512)
 def spreading(shape: Sizes, weight: Sizes, bias: Sizes | None, groups: int, stride: Sizes, padding: Sizes, extra: Sizes,
-              dilation: Sizes) -> tuple[Sizes, Slide]:
+              dilation: Sizes) -> tuple[Sizes, WindowGeometry]:
     """The plane that a transposed convolution of these sizes gives, and the windows of its adjoint; all is checked."""
     check_numbers(weight, stride, dilation, groups)
     if min(padding) < 0 or min(extra) < 0:
@@ -275,7 +276,7 @@ def spreading(shape: Sizes, weight: Sizes, bias: Sizes | None, groups: int, stri
     if min(sizes) < 1 or 0 in plane:
         raise RuntimeError(f"Given input size per channel: ({' x '.join(map(str, plane))}). Calculated output size per "
                            f"channel: ({' x '.join(map(str, sizes))}). Output size is too small")
-    return sizes, Slide(tuple(kernel), stride, padding, dilation, tuple(plane))
+    return sizes, WindowGeometry(tuple(kernel), stride, padding, dilation, tuple(plane))
 
 
 @casts_lower

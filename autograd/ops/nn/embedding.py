@@ -13,7 +13,7 @@ from ...core.operation import Operation
 from ...core.primitive import primitive, value_read
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
-from ...kernels.scatter import inside
+from ...kernels.scatter import in_range
 from ...kernels.segments import add_rows, first_largest
 from ..index.indexing import getitem
 from ..pointwise.where import passing
@@ -89,7 +89,7 @@ def _checked(index: Tensor, weight: Tensor, name: str) -> Array:
 @primitive
 def _in_range(a: Array, rows: int, name: str) -> None:
     """An error unless all indices name rows: IndexError from embedding, RuntimeError from embedding_bag."""
-    if a.size and not inside(a, rows):
+    if a.size and not in_range(a, rows):
         if name == "embedding":
             raise IndexError(f"index out of range in self: indices from {a.min()} to {a.max()}, {rows} rows")
         outside = a.reshape(-1)[((a < 0) | (a >= rows)).reshape(-1)][0]

@@ -9,7 +9,7 @@ from ...core.operation import Operation
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import convolution as kernels
-from ...kernels.windows import Slide
+from ...kernels.windows import WindowGeometry
 from ..shape import reshape, unsqueeze
 from .geometry import Sizes, ints
 
@@ -18,34 +18,34 @@ class Im2Col(Operation):
     """The patches of x (n, c, h, w) as columns (n, c * kh * kw, windows)."""
 
     @staticmethod
-    def forward(ctx: Context, x: Array, *, slide: Slide) -> Array:
+    def forward(ctx: Context, x: Array, *, geometry: WindowGeometry) -> Array:
         """The kernel unfold."""
-        ctx.slide, ctx.plane = slide, x.shape[2:]
-        return kernels.unfold(x, slide)
+        ctx.geometry, ctx.plane = geometry, x.shape[2:]
+        return kernels.unfold(x, geometry)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Added up again."""
-        return Col2Im.apply(g, plane=ctx.plane, slide=ctx.slide)
+        return Col2Im.apply(g, plane=ctx.plane, geometry=ctx.geometry)
 
 
 class Col2Im(Operation):
     """Columns added up where Im2Col takes them, its adjoint."""
 
     @staticmethod
-    def forward(ctx: Context, x: Array, *, plane: Sizes, slide: Slide) -> Array:
+    def forward(ctx: Context, x: Array, *, plane: Sizes, geometry: WindowGeometry) -> Array:
         """The kernel fold."""
-        ctx.slide = slide
-        return kernels.fold(x, plane, slide)
+        ctx.geometry = geometry
+        return kernels.fold(x, plane, geometry)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
         """Taken apart again."""
-        return Im2Col.apply(g, slide=ctx.slide)
+        return Im2Col.apply(g, geometry=ctx.geometry)
 
 
 def sliding(name: str, plane: Sizes, kernel_size: SizeLike, dilation: SizeLike, padding: SizeLike,
-            stride: SizeLike) -> Slide:
+            stride: SizeLike) -> WindowGeometry:
     """How the kernel slides over a plane (h, w)."""
     kernel, dilation = ints(kernel_size, 2, "kernel_size"), ints(dilation, 2, "dilation")
     padding, stride = ints(padding, 2, "padding"), ints(stride, 2, "stride")
@@ -59,7 +59,7 @@ def sliding(name: str, plane: Sizes, kernel_size: SizeLike, dilation: SizeLike, 
         raise RuntimeError(f"{name}: Given plane with spatial size {list(plane)}, kernel_size={list(kernel)}, dilation="
                            f"{list(dilation)}, padding={list(padding)}, stride={list(stride)}, calculated shape of the "
                            f"array of sliding blocks as {list(outs)}, but its components must be at least one.")
-    return Slide(kernel, stride, padding, dilation, outs)
+    return WindowGeometry(kernel, stride, padding, dilation, outs)
 
 
 def unfold(input: Tensor, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0,
@@ -68,11 +68,11 @@ def unfold(input: Tensor, kernel_size: SizeLike, dilation: SizeLike = 1, padding
     if input.ndim not in (3, 4) or 0 in input.shape[input.ndim - 3:]:
         raise RuntimeError(f"unfold: Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
                            f"dimensions for input, but got: {list(input.shape)}")
-    slide = sliding("unfold", tuple(input.shape[-2:]), kernel_size, dilation, padding, stride)
+    geometry = sliding("unfold", tuple(input.shape[-2:]), kernel_size, dilation, padding, stride)
     if input.ndim == 3:
-        out = Im2Col.apply(unsqueeze(input, 0), slide=slide)
+        out = Im2Col.apply(unsqueeze(input, 0), geometry=geometry)
         return reshape(out, out.shape[1:])
-    return Im2Col.apply(input, slide=slide)
+    return Im2Col.apply(input, geometry=geometry)
 
 
 def fold(input: Tensor, output_size: SizeLike, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0,
@@ -84,17 +84,18 @@ def fold(input: Tensor, output_size: SizeLike, kernel_size: SizeLike, dilation: 
     if input.ndim not in (2, 3) or 0 in input.shape[input.ndim - 2:]:
         raise RuntimeError(f"fold: Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
                            f"dimensions for input, but got: {list(input.shape)}")
-    slide = sliding("fold", plane, kernel_size, dilation, padding, stride)
-    size, blocks = prod(slide.kernel), prod(slide.out)
+    geometry = sliding("fold", plane, kernel_size, dilation, padding, stride)
+    size, blocks = prod(geometry.kernel), prod(geometry.out)
     if input.shape[-2] % size:
         raise RuntimeError(f"fold: Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
-                           f"got input.size(1)={input.shape[-2]} and kernel_size={list(slide.kernel)}.")
+                           f"got input.size(1)={input.shape[-2]} and kernel_size={list(geometry.kernel)}.")
     if input.shape[-1] != blocks:
-        raise RuntimeError(f"fold: Given output_size={list(plane)}, kernel_size={list(slide.kernel)}, dilation="
-                           f"{list(slide.dilation)}, padding={list(slide.before)}, stride={list(slide.stride)}, expected "
+        raise RuntimeError(f"fold: Given output_size={list(plane)}, kernel_size={list(geometry.kernel)}, dilation="
+                           f"{list(geometry.dilation)}, padding={list(geometry.before)}, "
+                           f"stride={list(geometry.stride)}, expected "
                            f"size of input's dimension 2 to match the calculated number of sliding blocks {blocks}, but got "
                            f"input.size(2)={input.shape[-1]}.")
     if input.ndim == 2:
-        out = Col2Im.apply(unsqueeze(input, 0), plane=plane, slide=slide)
+        out = Col2Im.apply(unsqueeze(input, 0), plane=plane, geometry=geometry)
         return reshape(out, out.shape[1:])
-    return Col2Im.apply(input, plane=plane, slide=slide)
+    return Col2Im.apply(input, plane=plane, geometry=geometry)

@@ -71,7 +71,7 @@ def corners_of(coordinate: Tensor, size: int, mode: str, padding: str, align: bo
     data = coordinate.array if isinstance(coordinate, Tensor) else coordinate
     place, slope = kernels.pixels(data, size, align)
     if mode != "bicubic":
-        place, inner = kernels.within(place, size, padding, align)
+        place, inner = kernels.apply_padding_mode(place, size, padding, align)
         slope = slope * inner
     if mode == "nearest":
         return [(np.rint(place), GridSampler.apply(coordinate, value=np.ones_like(place), slope=np.zeros_like(place)))]
@@ -79,7 +79,7 @@ def corners_of(coordinate: Tensor, size: int, mode: str, padding: str, align: bo
     t = GridSampler.apply(coordinate, value=place - low, slope=slope)
     if mode == "bilinear":
         return [(low, 1 - t), (low + 1, t)]
-    return [(kernels.within(low + k - 1, size, padding, align)[0], w) for k, w in enumerate(cubic_weights(t))]
+    return [(kernels.apply_padding_mode(low + k - 1, size, padding, align)[0], w) for k, w in enumerate(cubic_weights(t))]
 
 
 def sampled(input: Tensor, grid: Tensor, mode: str, padding: str, align: bool) -> Tensor:

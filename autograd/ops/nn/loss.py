@@ -19,7 +19,7 @@ from ...core.types import Context, Gradients, TensorOrArray
 from ...kernels import softmax as kernel
 from ...kernels.activations import logit_loss
 from ...kernels.halves import converted
-from ...kernels.scatter import inside
+from ...kernels.scatter import in_range
 from ...kernels.take_along import row_numbers, subtract_per_row, take_per_row
 from ...kernels.threads import alone
 from ...kernels.where import masked
@@ -298,7 +298,7 @@ def _all_count(t: Array, classes: int, ignore_index: int) -> bool:
     """Whether all targets are classes, and none may be one that is ignored."""
     if 0 <= ignore_index < classes:
         return not t.size
-    return not t.size or inside(t, classes)
+    return not t.size or in_range(t, classes)
 
 
 @casts_float32

@@ -14,7 +14,7 @@ import numpy as np
 from ...base.dtypes import finfo, float32
 from ...base.types import Array
 from ...core.graph import shared_counter
-from ...core.operation import Operation, fit
+from ...core.operation import Operation, sum_to_like
 from ...core.out import takes_out
 from ...core.tensor import Tensor
 from ...core.types import Context, Gradients, TensorOrArray
@@ -70,9 +70,9 @@ class Standardize(Operation):
             inner = h - z * mean(h * z, dims, keepdim=True)
             gx = scale * (inner - mean(h, dims, keepdim=True) if centre else inner)
         if ctx.needs(1):
-            gw = reshape(fit(g * z, form, weight.dtype), weight.shape)
+            gw = reshape(sum_to_like(g * z, form, weight.dtype), weight.shape)
         if ctx.needs(2):
-            gb = reshape(fit(g, form, bias.dtype), bias.shape)
+            gb = reshape(sum_to_like(g, form, bias.dtype), bias.shape)
         return gx, gw, gb
 
 

@@ -28,7 +28,7 @@ from ...kernels import resampling as resampling
 from ...kernels.onednn import pooling as onednn_pooling
 from ...kernels.onednn.reorder import to_suggested_format
 from ...kernels.pooling import pooled_size
-from ...kernels.windows import Slide, wide
+from ...kernels.windows import WindowGeometry, wide
 from ..pointwise.arithmetic import div
 from ..pointwise.powers import pow
 from ..pointwise.sign import abs, sign
@@ -44,7 +44,7 @@ class AvgPool(Operation):
     joins: Any = ((0,),)
 
     @staticmethod
-    def forward(ctx: Context, x: Array, *, maps: Any, divisor: Array, windows: tuple[Slide, int] | None) -> Array:
+    def forward(ctx: Context, x: Array, *, maps: Any, divisor: Array, windows: tuple[WindowGeometry, int] | None) -> Array:
         """Integers are divided as PyTorch does, towards zero."""
         ctx.maps, ctx.divisor, ctx.windows, ctx.plane = maps, divisor, None, x.shape[2:]
         if windows is not None:
@@ -74,7 +74,7 @@ class MeanOfPlane(AvgPool, name="Mean"):
     joins = None
 
 
-def averaged(x: Tensor, dims: int, maps: Any, divisor: Array, windows: tuple[Slide, int] | None = None,
+def averaged(x: Tensor, dims: int, maps: Any, divisor: Array, windows: tuple[WindowGeometry, int] | None = None,
            operation: type[Operation] = AvgPool) -> Tensor:
     """AvgPool of x (n, c, *plane), or of one sample (c, *plane)."""
     if x.ndim == dims + 1:
@@ -107,14 +107,14 @@ def avg_pool(name: str, dims: int, input: Tensor, kernel_size: SizeLike, stride:
         channels = input.shape[-dims - 1]
         raise RuntimeError(f"{name}: Given input size: ({by((channels, *plane))}). Calculated output size: "
                            f"({by((channels, *outs))}). Output size is too small")
-    slide = Slide(kernel, stride, padding, (1,) * dims, outs)
+    geometry = WindowGeometry(kernel, stride, padding, (1,) * dims, outs)
     maps = tuple([resampling.window_sums(*sizes) for sizes in zip(plane, kernel, stride, padding, outs, strict=True)])
-    divisor = resampling.window_counts(plane, slide, padding, count_include_pad)
+    divisor = resampling.window_counts(plane, geometry, padding, count_include_pad)
     if divisor_override is not None:
         return averaged(input, dims, maps, np.full_like(divisor, divisor_override))
     counted = onednn_pooling.OF_KERNEL if count_include_pad else onednn_pooling.OF_PLANE
     whole = not count_include_pad or int(divisor.min()) == prod(kernel)          # oneDNN's windows never hang over
-    return averaged(input, dims, maps, divisor, (slide, counted) if whole else None)
+    return averaged(input, dims, maps, divisor, (geometry, counted) if whole else None)
 
 
 def avg_pool1d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0,
@@ -161,8 +161,8 @@ def adaptive_avg_pool(name: str, dims: int, input: Tensor, output_size: Any) -> 
     if 0 in outs or any(n % o for n, o in zip(plane, outs, strict=True)):
         return averaged(input, dims, maps, divisor)
     kernel = tuple([n // o for n, o in zip(plane, outs, strict=True)])
-    slide = Slide(kernel, kernel, (0,) * dims, (1,) * dims, outs)
-    return averaged(input, dims, maps, divisor, (slide, onednn_pooling.OF_KERNEL),
+    geometry = WindowGeometry(kernel, kernel, (0,) * dims, (1,) * dims, outs)
+    return averaged(input, dims, maps, divisor, (geometry, onednn_pooling.OF_KERNEL),
                     MeanOfPlane if set(outs) == {1} else AvgPool)
 
 
@@ -232,8 +232,8 @@ class MaxPool(Operation, name="MaxPoolWithIndices"):
             values, ctx.flat_indices = find(x, *how)
             values = to_suggested_format(values, x)
             return (values, ctx.flat_indices) if indices else values
-        (values, ctx.codes), (ctx.slide,) = quick, how
-        return (values, kernels.decoded(ctx.codes, ctx.slide, ctx.plane)) if indices else values
+        (values, ctx.codes), (ctx.geometry,) = quick, how
+        return (values, kernels.decoded(ctx.codes, ctx.geometry, ctx.plane)) if indices else values
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray, _: Any = None) -> Gradients:
@@ -243,10 +243,10 @@ class MaxPool(Operation, name="MaxPoolWithIndices"):
             return MaxPoolWithIndicesBackward.apply(g, flat_indices=getattr(saved, "array", saved), plane=ctx.plane), None
         if ctx.codes is None:
             return MaxPoolWithIndicesBackward.apply(g, flat_indices=ctx.flat_indices, plane=ctx.plane)
-        made = None if isinstance(g, Tensor) else onednn_pooling.max_windows_back(g, ctx.codes, ctx.plane, ctx.slide)
+        made = None if isinstance(g, Tensor) else onednn_pooling.max_windows_back(g, ctx.codes, ctx.plane, ctx.geometry)
         if made is not None:
             return made
-        flat_indices = kernels.decoded(ctx.codes, ctx.slide, ctx.plane)
+        flat_indices = kernels.decoded(ctx.codes, ctx.geometry, ctx.plane)
         return MaxPoolWithIndicesBackward.apply(g, flat_indices=flat_indices, plane=ctx.plane)
 
 
@@ -351,7 +351,7 @@ def max_pool(name: str, dims: int, input: Tensor, kernel_size: SizeLike, stride:
         channels = input.shape[-dims - 1]
         raise RuntimeError(f"{name}: Given input size: ({by((channels, *plane))}). Calculated output size: "
                            f"({by((channels, *outs))}). Output size is too small")
-    return found(input, dims, kernels.max_windows, (Slide(kernel, stride, padding, dilation, outs),), indices)
+    return found(input, dims, kernels.max_windows, (WindowGeometry(kernel, stride, padding, dilation, outs),), indices)
 
 
 def max_pool1d(input: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0,

@@ -12,7 +12,7 @@ from ...base.types import Array, DTypeLike
 from ...core.declare import linear
 from ...core.graph import shared_counter
 from ...core.tensor import Tensor, result
-from ...kernels.blocks import own
+from ...kernels.blocks import owns_memory
 from ...kernels.memory_format import channels_last
 from ...kernels.onednn.reorder import to_rows
 from .dims import either, sizes, wrap_dim, wrap_dims
@@ -104,7 +104,7 @@ def view(input: Tensor, *args: Any, size: Any = None, dtype: DTypeLike = None) -
 
 def loose(x: Tensor) -> bool:
     """Whether x lies channels last, but not because it is a view of something."""
-    return x.base is None and own(x.array) and x.array.ndim > 2 and channels_last(x.array)
+    return x.base is None and owns_memory(x.array) and x.array.ndim > 2 and channels_last(x.array)
 
 
 def _by_rows(x: Tensor) -> Tensor:
