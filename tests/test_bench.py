@@ -15,6 +15,7 @@ BENCH = Path(__file__).parent / "bench"
 sys.path.insert(0, str(BENCH))
 
 import caught  # noqa: E402
+import checkpoint  # noqa: E402
 import compare  # noqa: E402
 import rows  # noqa: E402
 import run  # noqa: E402
@@ -176,3 +177,9 @@ def test_a_page_has_one_roof():
              {"case": "b", "step": [1e-3] * 3, "alone": [5e-4] * 3, "calls": 2, "torch": 3e-3, "flops": 10**8, "hottest": [], "peak": 2e11}]
     lines = roofline.page(cases, "here").splitlines()
     assert sum("| 0.500 |" in line for line in lines) == 2 and "at 200 GFLOP/s" in "".join(lines)
+
+
+def test_a_block_with_a_save_is_compared_with_the_blocks_beside_it():
+    found = {"plain": [1.0, 1.0, 3.0], "saving": [1.1, 2.0], "processor_plain": [1.0] * 3, "processor_saving": [1.2] * 2, "calls": [0.01] * 2}
+    assert checkpoint.ratios(found) == pytest.approx([1.1, 1.0]) and checkpoint.ratios(found, "processor_") == pytest.approx([1.2, 1.2])
+    assert checkpoint.row("disk", found, 50) == "| Checkpointer | 5.00 (1.0 to 9.0) | 20.00 | 10.0 | 20.0 |"

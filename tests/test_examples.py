@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,23 @@ def test_messages_give_the_same_curve_alone_and_on_ranks(name, brief, said, tmp_
     assert len(curves[0]) == 12 and np.ptp(curves[0]) > 0
     for curve in curves[1:]:
         np.testing.assert_allclose(curve, curves[0], rtol=1e-9)
+
+
+def test_a_killed_run_goes_on(tmp_path):
+    """Bitwise on as many ranks, to rounding on one process."""
+    def curve(name, *how):
+        path = tmp_path / f"{name}.json"
+        text = run(*how, "examples/resume.py", *brief, "--folder", tmp_path / name, "--curve", path)
+        return np.array(json.loads(path.read_text())), text
+
+    brief = ("--steps", 40, "--every", 10, "--noise", 0)
+    whole, _ = curve("whole", *DPRUN, 2)
+    run(*DPRUN, 2, "examples/resume.py", *brief, "--kill-at", 27, "--folder", tmp_path / "killed", expect=137)
+    shutil.copytree(tmp_path / "killed", tmp_path / "alone")
+    for name, how in (("killed", (*DPRUN, 2)), ("alone", ())):
+        again, text = curve(name, *how)
+        assert re.search("goes on after step (20|10)", text) and len(again) == 40, text
+        np.testing.assert_allclose(again, whole, rtol=0 if how else 1e-9)
 
 
 BRIEF = {"mnist_cnn": ("--epochs", 1, "--rows", 640), "char_gpt": ("--steps", 10, "--rows", 8), "char_lstm": ("--steps", 10, "--rows", 8),

@@ -117,17 +117,19 @@ class Checkpointer:
         trees: dict[str, Any] = {}
         own_trees: dict[str, Any] = {}
         checksums: dict[str, int] = {}
+        flat: dict[str, Any] = {}
         with self.ranks.together("taking the state"):
             for name, part in self.parts.items():
                 before = set(taken.held)
                 (own_trees if part.own else trees)[name] = taken.part(name, part.take())
                 own_names |= taken.held.keys() - before if part.own else set()
-            checksums = {name: checksum(stored(held.array)) for name, held in taken.held.items()}
+            flat = {name: stored(held.array) for name, held in taken.held.items()}
+            checksums = {name: checksum(array) for name, array in flat.items()}
         plan = share_out(self.ranks, taken.held, checksums, trees, own_trees, own_names)
         name = ""
         arrays: dict[str, Any] = {}
         with self.ranks.together(f"preparing {self.folder}"):
-            arrays = self._staging.copies({name: stored(taken.held[name].array) for name in plan.mine})
+            arrays = self._staging.copies({name: flat[name] for name in plan.mine})
             if self.ranks.rank == 0:
                 self._number += 1
                 name = self._new_folder(step, disk)

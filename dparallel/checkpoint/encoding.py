@@ -85,10 +85,11 @@ class Taken(Encoder):
 
 def stored(array: Array) -> Array:
     """The array as it lies in a file: row by row, little-endian, complex128 as pairs of float64. A view where possible."""
-    array = np.asarray(array, order="C")
+    if not array.flags.c_contiguous:
+        array = np.asarray(array, order="C")
     if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and sys.byteorder == "big"):
         array = array.astype(array.dtype.newbyteorder("<"))
-    return array.reshape(*array.shape, 1).view(np.float64) if array.dtype.name == "complex128" else array
+    return array.reshape(*array.shape, 1).view(np.float64) if array.dtype.char == "D" else array
 
 
 def checksum(array: Array) -> int:
