@@ -55,7 +55,8 @@ def commands(recipe):
 
 
 def run(command, folder):
-    environment = {**os.environ, "PYTHONPATH": str(folder), "DPARALLEL_PURE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(folder), "DPARALLEL_PURE": "1",
+                   "PYTEST_ADDOPTS": "-p no:hypothesispytest"}       # 1 s to import
     return subprocess.run([sys.executable, *shlex.split(command)[1:]], cwd=folder, env=environment, capture_output=True, text=True,
                           timeout=280)
 

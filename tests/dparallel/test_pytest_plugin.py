@@ -25,6 +25,8 @@ def user(pytester, monkeypatch):
     pytester.makeini("[pytest]\n")
 
     def run(text, *args, name="test_user.py"):
+        if "hypothesis" not in text:                     # its plugin takes 1 s to import, in the session and in each rank
+            args = ("-p", "no:hypothesispytest", *args)
         (pytester.path / name).write_text(HEAD + text)
         return pytester.runpytest_subprocess("-v", *args, timeout=240)
 
