@@ -13,12 +13,12 @@ from .tensor import AccumulateGrad, TensorBase, ensure_hooks
 
 
 class LeafCounter:
-    """Counts leaves that get their gradients in one backward pass, `walk`: calls complete() when the last of `left` has its
-    own. A gradient that comes in another pass, or does not lie in the leaf's buffer, goes to uncounted() instead; before one
+    """Counts the leaves that get their gradients in one pass, `backward_pass`: calls complete() when the last of `left` has
+    its own. A gradient that comes in another pass, or does not lie in the leaf's buffer, goes to uncounted() instead; before one
     of another pass changes .grad, before_uncounted() is called."""
 
     def __init__(self) -> None:
-        self.walk: Any = None
+        self.backward_pass: Any = None
         self.left = 0
         self.counted: list[Any] = []
 
@@ -26,15 +26,15 @@ class LeafCounter:
         """All leaves have got their gradients."""
 
     def before_uncounted(self) -> None:
-        """A leaf is about to get a gradient in a pass that is not `walk`."""
+        """A leaf is about to get a gradient in a pass that is not `backward_pass`."""
 
     def uncounted(self, leaf: Any) -> None:
         """A leaf has got a gradient that was not counted."""
 
-    def count(self, walk: Any, leaf: Any) -> None:
+    def count(self, backward_pass: Any, leaf: Any) -> None:
         """A leaf has got its gradient."""
         grad = leaf._grad
-        if self.walk is not walk or grad is None or grad.array is not leaf.hooks.grad_buffer:
+        if self.backward_pass is not backward_pass or grad is None or grad.array is not leaf.hooks.grad_buffer:
             self.uncounted(leaf)
             return
         self.counted.append(leaf)

@@ -62,11 +62,11 @@ class _First:
         self._met: weakref.WeakSet[Any] = weakref.WeakSet()
 
     def __call__(self, grad: Tensor) -> None:
-        walk = current_pass()
+        backward_pass = current_pass()
         with self._lock:
-            if walk in self._met:
+            if backward_pass in self._met:
                 return
-            self._met.add(walk)
+            self._met.add(backward_pass)
         self._fn(grad)
 
 
@@ -83,16 +83,16 @@ class _Gather:
     def hook(self, number: int) -> Callable[[Tensor], None]:
         """The hook of tensor `number`."""
         def arrived(grad: Tensor) -> None:
-            walk: Any = current_pass()
+            backward_pass: Any = current_pass()
             with self._lock:
-                if walk not in self._passes:
-                    self._passes[walk] = [sum(map(walk.reaches, self._nodes)), [None] * self._count]
-                state = self._passes[walk]
+                if backward_pass not in self._passes:
+                    self._passes[backward_pass] = [sum(map(backward_pass.reaches, self._nodes)), [None] * self._count]
+                state = self._passes[backward_pass]
                 state[0] -= 1
                 state[1][number] = grad
                 complete = state[0] == 0
             if complete:
-                self._fn(self._passes.pop(walk)[1])
+                self._fn(self._passes.pop(backward_pass)[1])
         return arrived
 
 

@@ -72,7 +72,7 @@ def deliver_observed(current: Any, leaf: Any, owned: bool) -> None:
     if leaf.hooks is not None and leaf.hooks.pre:
         (g,), owned = run_pre_hooks(leaf, [g], current.create), False
     if g is not None:
-        if hooks is not None and hooks.counter is not None and hooks.counter.walk is not current:
+        if hooks is not None and hooks.counter is not None and hooks.counter.backward_pass is not current:
             hooks.counter.before_uncounted()
         current.add_to_grad(leaf, g, owned)
     if hooks is not None:

@@ -35,8 +35,8 @@ NARROW = 1 << 13                     # elements of a matrix below which OpenBLAS
 WHOLE, PART = 1 << 26, 1 << 24       # multiplications of a product in OpenBLAS that is cut, and of its pieces
 
 
-class Process:
-    """What this process knows of its threads."""
+class ThreadSettings:
+    """How many threads this process uses, and what runs on them."""
 
     def __init__(self) -> None:
         # of the affinity mask, as autograd is imported: later a lane may have bound the thread that asks to a part of them
@@ -54,21 +54,21 @@ class Process:
 
 def number() -> int:
     """At most so many threads work at a time for one thread of the user's."""
-    return process.number or _first()
+    return thread_settings.number or _first()
 
 
 def _first() -> int:
-    process.number = environment.threads or max(1, available() // environment.ranks_here)
-    return process.number
+    thread_settings.number = environment.threads or max(1, available() // environment.ranks_here)
+    return thread_settings.number
 
 
 def set_number(count: int) -> None:
     """From now on, in the whole process: oneDNN's products and convolutions, and NumPy's products."""
     number()
-    process.given = True
-    if count != process.number:
-        process.number = count
-        for call in process.changed:
+    thread_settings.given = True
+    if count != thread_settings.number:
+        thread_settings.number = count
+        for call in thread_settings.changed:
             call()
     blas = openblas()
     if blas is not None:
@@ -77,7 +77,7 @@ def set_number(count: int) -> None:
 
 def available() -> int:
     """The cores that this process may use at a time."""
-    return max(1, math.ceil(min(process.cores, quota())))
+    return max(1, math.ceil(min(thread_settings.cores, quota())))
 
 
 def quota(root: str = "/sys/fs/cgroup", membership: str = "/proc/self/cgroup") -> float:
@@ -189,12 +189,12 @@ NAMES = (("scipy_openblas_{}_num_threads", "64_"), ("scipy_openblas_{}_num_threa
 
 def openblas() -> OpenBlas | None:
     """The OpenBLAS that this process has loaded; None if there is none, or its functions are not known."""
-    if not process.blas_sought:
-        with process.finding:
-            if not process.blas_sought:
-                process.blas = _find()
-                process.blas_sought = True
-    return process.blas
+    if not thread_settings.blas_sought:
+        with thread_settings.finding:
+            if not thread_settings.blas_sought:
+                thread_settings.blas = _find()
+                thread_settings.blas_sought = True
+    return thread_settings.blas
 
 
 def _find() -> OpenBlas | None:
@@ -210,7 +210,7 @@ def _find() -> OpenBlas | None:
                 found = OpenBlas(ctypes.CDLL(path), name)
             except (OSError, AttributeError):
                 continue
-            if not process.given and found.get() > number() and not environment.sets_openblas_threads:
+            if not thread_settings.given and found.get() > number() and not environment.sets_openblas_threads:
                 found.set(number())                  # it asks for cores, not for quotas and other ranks
             return found
     return None
@@ -229,7 +229,7 @@ _nothing = _Nothing()
 
 def alone() -> Any:
     """A context in which OpenBLAS works with one thread."""
-    return (openblas() or _nothing) if (process.number or _first()) > 1 else _nothing
+    return (openblas() or _nothing) if (thread_settings.number or _first()) > 1 else _nothing
 
 
 def few(work: int) -> Any:
@@ -239,7 +239,7 @@ def few(work: int) -> Any:
 
 def matmul(x: Array, y: Array, out: Array | None = None) -> Array:
     """np.matmul(x, y, out), the result in C order: with one thread of OpenBLAS, large ones in pieces on several threads."""
-    if (process.number or _first()) == 1 or x.size + y.size < NARROW:
+    if (thread_settings.number or _first()) == 1 or x.size + y.size < NARROW:
         return np.matmul(x, y, order="C") if out is None else np.matmul(x, y, out=out)
     with openblas() or _nothing:
         parts = _parts(x, y)
@@ -332,15 +332,15 @@ class _Workers:
             del job
 
 
-process = Process()
+thread_settings = ThreadSettings()
 
 
 def shared(pieces: list[Callable[[], Any]]) -> None:
     """Run all pieces, on this thread and on up to number() - 1 others. An error of one of them is raised."""
-    workers = process.workers
+    workers = thread_settings.workers
     if workers is None:
-        with process.finding:
-            workers = process.workers = process.workers or _Workers()
+        with thread_settings.finding:
+            workers = thread_settings.workers = thread_settings.workers or _Workers()
     job = _Job(pieces)
     workers.call(job, min(number(), len(pieces)) - 1)
     job.help()
@@ -351,9 +351,9 @@ def shared(pieces: list[Callable[[], Any]]) -> None:
 
 def _after_fork() -> None:
     """Neither our threads nor libgomp's survive a fork: the child works with one."""
-    process.workers, process.finding = None, threading.Lock()
-    process.number = 1
-    for call in process.changed:
+    thread_settings.workers, thread_settings.finding = None, threading.Lock()
+    thread_settings.number = 1
+    for call in thread_settings.changed:
         call()
 
 

@@ -107,7 +107,7 @@ class GradientBucket(LeafCounter):
 
     def start_pass(self, backward_pass: BackwardPass | None) -> None:
         """Count from 0 the gradients of this pass; None: the reducer gets each gradient by gradient_arrived()."""
-        self.walk, self.left = backward_pass, len(self.params)
+        self.backward_pass, self.left = backward_pass, len(self.params)
         self.counted.clear()
         self.used[...] = 0
         self.forget()
@@ -120,7 +120,7 @@ class GradientBucket(LeafCounter):
             for p in self.counted:
                 self.used[self.number_of[p]] = 1
         self.counted.clear()
-        self.walk = None
+        self.backward_pass = None
 
     def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:
         """Complete the gradients of a bucket that leaves before it is full. adding_up: after passes inside no_sync()."""

@@ -1,7 +1,11 @@
-"""Departure: the order in which buckets leave (their sums over ranks start), and when. This file alone decides both.
+"""Departure: the order in which buckets leave (their sums over ranks start), and when.
 
 A bucket leaves when it is full and every bucket before it in the list has left. So all ranks start their sums in one order,
 whatever the order in which their gradients arrive. At the end of the pass the remaining buckets leave.
+
+The list's order is that of the buckets that the reducer makes, oldest parameters last. It changes here only: replace(), once
+after the first pass, by buckets in the order in which rank 0's gradients arrived; order_by(), for sharded models after each
+pass, in the reverse of the order in which the forward used the units. Both happen between passes, on all ranks alike.
 """
 
 from __future__ import annotations
@@ -20,8 +24,9 @@ from .transport import Transport
 class Departure:
     """The buckets of one reducer in the order in which they leave, and which of them have left in this pass."""
 
-    def __init__(self, buckets: list[Any], transport: Transport, stats: Stats) -> None:
-        self.buckets, self.transport, self.stats = buckets, transport, stats
+    def __init__(self, buckets: Sequence[GradientBucket], transport: Transport, stats: Stats) -> None:
+        self.buckets: list[Any] = list(buckets)      # GradientBuckets: Buckets, or the Units of a sharded model
+        self.transport, self.stats = transport, stats
         self._next = 0                               # the first bucket that has not left
         self._agreed = False                         # whether Transport.agree() has been called in this pass
         self._meanwhile: list[Callable[[], object]] = []     # the pass's list of functions called between nodes
@@ -29,6 +34,14 @@ class Departure:
     def start_pass(self) -> None:
         """Start a pass, in which no bucket has left."""
         self._next, self._agreed = 0, False
+
+    def replace(self, buckets: Sequence[GradientBucket]) -> None:
+        """Let these buckets leave from the next pass on, in this order, which must be the same on all ranks."""
+        self.buckets = list(buckets)
+
+    def order_by(self, key: Callable[[Any], int]) -> None:
+        """Let the buckets leave from the next pass on by increasing key(bucket), which must be the same on all ranks."""
+        self.buckets.sort(key=key)
 
     def has_left(self, bucket: GradientBucket) -> bool:
         """Whether a bucket's sum over ranks has started."""

@@ -356,7 +356,7 @@ class Reducer:
         if [b.names for b in buckets] == [b.names for b in self.buckets]:
             return
         old_buckets: list[Bucket] = self.buckets
-        self.departure.buckets = buckets
+        self.departure.replace(buckets)
         in_old_buckets = [p for bucket in old_buckets for p in bucket.params if bucket.holds(p)]
         self._take_parameters()
         for p in in_old_buckets:

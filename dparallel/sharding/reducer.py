@@ -179,7 +179,7 @@ class ShardedReducer(Reducer):
         all_used = super()._deliver()
         if self.gathering is not None:               # the order in which the next backward will probably make gradients
             order = {number: position for position, number in enumerate(self.gathering.order)}
-            self.buckets.sort(key=lambda unit: -order.get(unit.number, -1))
+            self.departure.order_by(lambda unit: -order.get(unit.number, -1))
         return all_used
 
     def clear(self) -> None:

@@ -64,9 +64,9 @@ def test_the_number_that_nobody_has_set(monkeypatch, cores, quota, environment, 
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(threads.process, "cores", cores)
+    monkeypatch.setattr(threads.thread_settings, "cores", cores)
     monkeypatch.setattr(threads, "quota", lambda: quota)
-    monkeypatch.setattr(threads.process, "number", 0)
+    monkeypatch.setattr(threads.thread_settings, "number", 0)
     assert ag.get_num_threads() == expected
     assert ag.show_config()["threads"].startswith(f"{expected}, ")
 

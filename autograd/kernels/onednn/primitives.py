@@ -34,7 +34,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def cached(function: Function) -> Function:
     """A cache of what a function makes for so many threads, emptied when another number is set."""
     found: Any = lru_cache(maxsize=KEPT)(function)
-    threads.process.changed.append(found.cache_clear)
+    threads.thread_settings.changed.append(found.cache_clear)
     return found  # type: ignore[no-any-return]
 
 
