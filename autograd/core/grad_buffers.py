@@ -43,6 +43,12 @@ class LeafCounter:
             self.complete()
 
 
+def set_grad(leaf: TensorBase, grad: Any) -> None:
+    """Let leaf.grad be this Tensor (None: none), as a backward pass does: unlike an assignment by a user it is not checked,
+    and no watcher of calls is told."""
+    leaf._grad = grad
+
+
 def set_grad_buffer(leaf: TensorBase, buffer: Any) -> None:
     """Let the gradient of a leaf live in this array, of its shape; None: in memory of its own."""
     ensure_hooks(leaf).grad_buffer = buffer

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograd import Tensor, as_tensor
+from autograd.core.grad_buffers import set_grad
 from autograd.kernels.halves import scale
 
 from .unused import UnusedParameters
@@ -38,7 +39,7 @@ class Accumulation:
 
     def _gradients(self) -> list[tuple[Tensor, Array]]:
         """The parameters that have a gradient and that this reducer counts, with the gradient's array."""
-        return [(p, p._grad.array) for _, p in self.named if p._grad is not None and p not in self.counted_elsewhere]
+        return [(p, p.grad.array) for _, p in self.named if p.grad is not None and p not in self.counted_elsewhere]
 
     def begin_pass(self, arrived: Tensor | None, prepared: Collection[Tensor], calls: Callable[[], set[ForwardCall]],
                 summed: bool) -> bool:
@@ -54,7 +55,7 @@ class Accumulation:
             if self.stashes_gradients and (not summed or weights.average == "sum"):
                 self.stashed += [(p, g.copy()) for p, g in gradients]
                 for p, _ in gradients:
-                    p._grad = None
+                    set_grad(p, None)
             return False
         weight, given_by_user = weights.weight_of(calls())
         if weight == 0.0 and (given_by_user or weights.average != "sum"):
@@ -72,18 +73,18 @@ class Accumulation:
     def add_stashed(self) -> None:
         """Add the stashed gradients to the new sums."""
         for p, before in self.stashed:
-            if p._grad is None:
-                p._grad = as_tensor(before)
+            if p.grad is None:
+                set_grad(p, as_tensor(before))
             else:
-                p._grad.array[...] += before
+                p.grad.array[...] += before
         self.stashed = []
 
     def restore(self, params: Iterable[Tensor]) -> None:
         """Restore the gradients of these parameters after a pass of weight 0."""
         before = {id(p): array for p, array in self.before_pass}
         for p in params:
-            if p._grad is not None:
-                p._grad.array[...] = before.get(id(p), 0)
+            if p.grad is not None:
+                p.grad.array[...] = before.get(id(p), 0)
 
     def take_over(self, other: Accumulation, p: Tensor) -> None:
         """Take over what another reducer has stashed of p."""
@@ -97,12 +98,12 @@ class Accumulation:
         """A pass inside no_sync() has ended, and its gradients wait for their sum. Record their versions if all are 0."""
         self.weights.end_of_pass()
         self.unused.watch_steps(self.named)
-        waiting = [p._grad for _, p in self.named if p._grad is not None]
+        waiting = [p.grad for _, p in self.named if p.grad is not None]
         self._zero_versions = {} if any(g.array.any() for g in waiting) else {id(g): g._version for g in waiting}
 
     def user_cleared(self) -> bool:
         """Whether the user has cleared the waiting gradients: all are None, or have been set to 0 since end_of_pass()."""
-        waiting: list[Any] = [p._grad for p, _ in self._gradients()]
+        waiting: list[Any] = [p.grad for p, _ in self._gradients()]
         return not any(g.array.any() for g in waiting) and (
             not waiting or any(self._zero_versions.get(id(g)) != g._version for g in waiting))
 

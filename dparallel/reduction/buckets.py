@@ -13,7 +13,7 @@ import numpy as np
 
 from autograd import Tensor, as_tensor
 from autograd.core.engine import BackwardPass
-from autograd.core.grad_buffers import LeafCounter, set_counter, set_grad_buffer
+from autograd.core.grad_buffers import LeafCounter, set_counter, set_grad, set_grad_buffer
 from autograd.core.graph import shared_counter
 
 from ..comm import Communicator
@@ -76,14 +76,14 @@ class GradientBucket(LeafCounter):
 
     def copy_in(self, p: Tensor) -> None:
         """Copy a .grad in other memory (one that was assigned) into the bucket, and make it a view of the bucket."""
-        grad = p._grad
+        grad = p.grad
         assert grad is not None
         number = self.number_of[p]
         if grad.edge is not None:
             raise RuntimeError(MSG_GRAPH.format(name=self.names[number]))
         memory = self.gradient(number)
         np.copyto(memory, grad.array, casting="same_kind")
-        p._grad = as_tensor(memory)
+        set_grad(p, as_tensor(memory))
 
     # --- counting, called by the engine --------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ class Bucket(GradientBucket):
 
     def holds(self, p: Tensor) -> bool:
         """Whether p.grad is the view of this bucket."""
-        return p._grad is not None and p._grad.array is self.views[self.number_of[p]]
+        return p.grad is not None and p.grad.array is self.views[self.number_of[p]]
 
     def count_for(self, p: Tensor) -> LeafCounter | None:
         """Count p's gradients, and let the engine write them into the bucket."""
@@ -189,7 +189,7 @@ class Bucket(GradientBucket):
         for number, (p, view) in enumerate(zip(self.params, self.views, strict=True)):
             if self.used[number]:
                 continue
-            grad = p._grad
+            grad = p.grad
             if grad is None or p in counted_elsewhere:
                 view[...] = 0
             elif adding_up:                          # used in an earlier pass
@@ -215,8 +215,8 @@ class Bucket(GradientBucket):
                 all_used = False
             if used and not in_bucket:
                 copy_to_grad(p, view)
-            elif used and (p._grad is None or p._grad.array is not view):
-                p._grad = as_tensor(view)            # used on another rank only
+            elif used and (p.grad is None or p.grad.array is not view):
+                set_grad(p, as_tensor(view))         # used on another rank only
         for number, before in self.unused_before:
             if not self.used[number]:
                 self.views[number][...] = before
@@ -230,11 +230,11 @@ class Bucket(GradientBucket):
 
 def copy_to_grad(p: Tensor, view: Array) -> None:
     """Copy a result out of the bucket into p.grad, whose memory is reused if it is not the bucket's."""
-    if p._grad is None or p._grad.array is view:
-        p._grad = as_tensor(view.copy())
-    elif p._grad.array is not view:
-        np.copyto(p._grad.array, view)
-        shared_counter(p._grad).value += 1
+    if p.grad is None or p.grad.array is view:
+        set_grad(p, as_tensor(view.copy()))
+    elif p.grad.array is not view:
+        np.copyto(p.grad.array, view)
+        shared_counter(p.grad).value += 1
 
 
 def default_capacity(nbytes: float) -> float:

@@ -24,6 +24,7 @@ import numpy as np
 
 from autograd import Tensor
 from autograd.core.engine import BackwardPass, running
+from autograd.core.grad_buffers import set_grad
 
 from ..comm import Communicator
 from ..comm.persistent import divide
@@ -235,7 +236,7 @@ class Reducer:
         if kind is PassKind.RECORDED:
             bucket.used[number] = 1
             return
-        if p._grad is not None and not bucket.holds(p):
+        if p.grad is not None and not bucket.holds(p):
             bucket.copy_in(p)
         if self._arrival_order is not None and not bucket.used[number]:
             self._arrival_order.append(p)
@@ -398,8 +399,8 @@ class Reducer:
         self.state.backward_pass = None
         self._average(self.second_order.finish_recorded)
         if self.skipping is not None:
-            self.skipping.check([p._grad.array for _, p in self.named
-                                 if p._grad is not None and p not in self.shared.counted_elsewhere], True)
+            self.skipping.check([p.grad.array for _, p in self.named
+                                 if p.grad is not None and p not in self.shared.counted_elsewhere], True)
         self.weights.calls.clear()
         self.stats.summed([])
 
@@ -428,7 +429,7 @@ class Reducer:
         self.weights.calls.clear()
         self.weights.problem = ""
         for _, p in self.named:
-            p._grad = None
+            set_grad(p, None)
 
     def drop(self) -> None:
         """Wait for the pending sums, and drop them and all gradients."""

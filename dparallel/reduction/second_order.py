@@ -20,6 +20,7 @@ import numpy as np
 
 from autograd import Function, Tensor, as_tensor
 from autograd.core.engine import BackwardPass, running
+from autograd.core.grad_buffers import set_grad
 from autograd.core.modes import GRAD
 
 from ..comm import Communicator
@@ -98,19 +99,19 @@ class SecondOrder:
     def start_recorded(self, arrived: Collection[Tensor]) -> None:
         """Begin a recorded pass: stash the earlier .grad, so that only the pass's gradients are averaged. arrived:
         parameters whose gradient of this pass has been added already."""
-        self._stashed = [(p, p._grad) for _, p in self.named if p._grad is not None and p not in arrived]
+        self._stashed = [(p, p.grad) for _, p in self.named if p.grad is not None and p not in arrived]
         for p, _ in self._stashed:
-            p._grad = None
+            set_grad(p, None)
 
     def finish_recorded(self) -> None:
         """End a recorded pass: add the averages, with their graph, to the earlier .grad."""
         params = [p for _, p in self.named]
-        averages = self._averaged([p._grad for p in params], params, set(self.weights.calls))
+        averages = self._averaged([p.grad for p in params], params, set(self.weights.calls))
         stashed = dict(self._stashed)
         self._stashed = []
         for p, g in zip(params, averages, strict=True):
             earlier = stashed.get(p)
-            p._grad = earlier if g is None else g if earlier is None else earlier + g
+            set_grad(p, earlier if g is None else g if earlier is None else earlier + g)
 
 
 class Averaged(Function):

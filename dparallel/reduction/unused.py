@@ -100,7 +100,7 @@ def warn_of_step(optimizer: Optimizer, unused: UnusedParameters | None) -> None:
     """Warn if the optimiser steps on gradients of this rank alone, naming the parameters."""
     names = {} if unused is None else unused._waiting_names
     found = [names[id(p)] for group in optimizer.param_groups for p in group["params"]
-             if id(p) in names and p._grad is not None and np.any(p._grad.array)]
+             if id(p) in names and p.grad is not None and np.any(p.grad.array)]
     if found:
         warnings.warn(f"{type(optimizer).__name__}.step() on gradients that were not summed over ranks, as backward() ran "
                       f"inside no_sync(): {abbreviated(found)}. Ranks now drift apart; run the last backward() before a "

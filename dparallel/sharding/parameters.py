@@ -15,6 +15,7 @@ import numpy as np
 
 from autograd import Tensor
 from autograd.base.absent import AbsentArray
+from autograd.core.grad_buffers import set_grad
 from autograd.core.graph import shared_counter
 from autograd.core.modes import GRAD
 from autograd.core.tensor import result
@@ -81,7 +82,7 @@ class ParameterSlice(Parameter):
     def _grad(self, value: Any) -> None:
         self.gradient = value
         if value is None:
-            self.whole._grad = None
+            set_grad(self.whole, None)
 
     @property
     def data(self) -> Tensor:

@@ -162,7 +162,7 @@ class ShardedReducer(Reducer):
         """Also inside no_sync() gradients lie in the unit's memory."""
         super().gradient_arrived(p)
         unit = self.shared.bucket_of[p]
-        if p._grad is not None and p._grad.edge is None and not unit.holds(p):
+        if p.grad is not None and p.grad.edge is None and not unit.holds(p):
             unit.copy_in(p)
 
     def _look_for_slices(self, targets: Any) -> None:
@@ -216,7 +216,7 @@ class ShardedReducer(Reducer):
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         for unit in self.buckets:
             for name, p in zip(unit.names, unit.params, strict=True):
-                if p._grad is not None:
+                if p.grad is not None:
                     raise RuntimeError(f"optimizer step while the gradient of {name!r} is not summed over ranks: the last "
                                        "backward pass was inside no_sync(), or ended in an exception (then call "
                                        "zero_grad())")

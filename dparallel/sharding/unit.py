@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from autograd import Tensor
+from autograd.core.grad_buffers import set_grad
 from autograd.core.graph import shared_counter
 from autograd.core.tensor import result
 
@@ -181,19 +182,19 @@ class Unit(GradientBucket):
             self.grads = np.empty(self.total, self.dtype)
         elif not self.collecting:
             for s in self.slices:
-                if s._grad is not None and s._grad.array.base is self.grads:
-                    s._grad = result(s._grad.array.copy())
+                if s.grad is not None and s.grad.array.base is self.grads:
+                    set_grad(s, result(s.grad.array.copy()))
         self.collecting = True
         return self.grads[self.parts[number]].reshape(self.shapes[number])
 
     def holds(self, p: Tensor) -> bool:
         """Whether p.grad is a view of the unit's memory."""
-        return p._grad is not None and self.grads is not None and p._grad.array.base is self.grads
+        return p.grad is not None and self.grads is not None and p.grad.array.base is self.grads
 
     def fill(self, adding_up: bool, counted_elsewhere: Collection[Tensor]) -> None:
         """Zeros for what was not used on this rank."""
         for number, p in enumerate(self.params):
-            if p._grad is None:
+            if p.grad is None:
                 self.gradient(number)[...] = 0
             else:
                 self.used[number] = 1
@@ -212,7 +213,7 @@ class Unit(GradientBucket):
         weight; forget them unless `keep`."""
         self.gradient(0)
         for p in self.params:
-            p._grad = None
+            set_grad(p, None)
         self.weight, self.collecting = weight, False
         self.handle = start(self.gradients, self.sizes)
         if not keep:
@@ -233,9 +234,9 @@ class Unit(GradientBucket):
         for i, s in enumerate(self.slices):
             if self.used[i]:
                 view = piece[self.local_part(i)].reshape(s.array.shape)
-                if s._grad is not None:
-                    view += s._grad.array
-                s._grad = result(view)
+                if s.grad is not None:
+                    view += s.grad.array
+                set_grad(s, result(view))
         return bool((self.used == ranks).all())
 
     def drop(self) -> None:
@@ -243,7 +244,7 @@ class Unit(GradientBucket):
         self.arrive()
         self.local_sum, self.collecting = None, False
         for s in self.slices:
-            s._grad = None                           # and that of the whole
+            set_grad(s, None)                        # and that of the whole
 
 
 def grouped(named: Sequence[tuple[str, Any]], cap_bytes: float) -> list[list[tuple[str, Any]]]:
