@@ -19,7 +19,7 @@ from . import slurm
 from .environment import environment
 from .hosts import answering, hosts_of, ranks_on
 from .job import Job, run
-from .mpirun import LaunchError, Mpi, changes_for, command, find, remote, session
+from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, remote, session
 from .rank import DIRECTORY, INSTALL
 from .report import progress
 from .restarts import Restarts
@@ -101,7 +101,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--requeue", action="store_true",
                    help="in a Slurm job whose ranks ended as they were asked to (exit code 75): scontrol requeue")
     p.add_argument("--check", action="store_true",
-                   help="check every collective, and end the job in a deadlock (DPARALLEL_CHECK=1)")
+                   help="check every collective, and end the job in a deadlock (DPARALLEL_CHECK=1); at the start, say where "
+                        "each rank is, which cores it has, and what does not hold on this MPI")
     p.add_argument("--stall", type=limit, metavar="SECONDS",
                    help="say where every rank is when one has waited this long; 0: never (default: 60)")
     p.add_argument("--stall-abort", action=argparse.BooleanOptionalAction,
@@ -209,6 +210,8 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts) -> Ended
         own = {} if remote(options) else session(folder, changes)
         if not options.quiet:
             print(f"dprun: {opening(options, mpi)}", file=sys.stderr, flush=True)
+            if options.check:
+                print(*(f"dprun: with {mpi.name} {line}" for line in limits(mpi)), sep="\n", file=sys.stderr, flush=True)
         job = Job(line, {**changes, **own, DIRECTORY: folder}, folder, options.timeout, mpi=mpi, grace=grace(changes),
                   spread=remote(options))
         code = run(job, mpi, options.np, options.tag)

@@ -240,7 +240,7 @@ def shell(code: int, mpi: Mpi) -> int:
 def unreported(code: int, mpi: Mpi, job: Job) -> int:
     """Say what is known of a failure that no rank reported; the exit code."""
     remedy = mismatch(mpi)
-    how = f"signal {code - 128}" if code > 128 else f"exit code {code}"
+    how = f"signal {code - 128}" if code - 128 in set(signal.Signals) else f"exit code {code}"       # Intel's has 255
     which = f"rank {job.gone[0]}" if len(job.gone) == 1 else "a rank"
     seen = places(job.folder)
     blind = "\n  ".join([f"{which} was ended without a traceback ({how}); mpirun's message above says which"

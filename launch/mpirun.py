@@ -19,6 +19,7 @@ from .slurm import allocation
 
 FAMILIES = {"openmpi": ("Open MPI", "OpenRTE", "PRRTE"), "mpich": ("HYDRA", "MPICH", "Intel", "MVAPICH")}
 
+NAMED = ("mpirun", "mpiexec", "mpiexec.hydra")
 NAMES = {"Intel": "Intel MPI", "MVAPICH": "MVAPICH"}       # of Hydra's others than MPICH
 
 
@@ -43,12 +44,16 @@ def find(given: str | None = None) -> Mpi:
             raise LaunchError(f"no mpirun at {given!r}; give the path of one, or leave --mpirun out")
         return identify(path)
     beside = os.path.dirname(os.path.abspath(sys.executable))
+    failure = None
     for folder in (beside, environment.path):
-        for name in ("mpirun", "mpiexec"):
+        for name in NAMED:
             path = shutil.which(name, path=folder)
             if path is not None:
-                return identify(path)
-    raise LaunchError(f"no mpirun found beside Python or on the PATH; {rank.INSTALL}")
+                try:
+                    return identify(path)
+                except LaunchError as error:         # the mpirun of Intel's wheel works only with its folder on the PATH
+                    failure = failure or error
+    raise failure or LaunchError(f"no mpirun found beside Python or on the PATH; {rank.INSTALL}")
 
 
 def identify(path: str) -> Mpi:
@@ -69,6 +74,16 @@ def identify(path: str) -> Mpi:
 def named(text: str) -> str:
     """The family of MPI that a version text names; "" if none."""
     return next((name for name, words in FAMILIES.items() if any(word in text for word in words)), "")
+
+
+def limits(mpi: Mpi) -> list[str]:
+    """What does not hold on this MPI, a line each; `dprun --check` says so."""
+    if mpi.family == "openmpi":
+        return ["over several hosts, SIGTERM to dprun reaches ranks as SIGUSR1",
+                "srun joins ranks by PMIx (--mpi=pmix) only; --mpi=pmi2 is an error on each rank"]
+    unclear = ["the exit code does not tell which signal ended a rank (255)"] if "Intel" in mpi.name else []
+    return [*unclear, "srun joins ranks by PMI (--mpi=pmi2) only",
+            "a rank that C's exit(n) ends with n below 32 looks as if signal n had ended it"]
 
 
 def mismatch(mpi: Mpi) -> str:
@@ -100,6 +115,10 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
         changes["MASTER_ADDR"] = hosts_of(options)[0].name       # for scripts that open sockets of their own
     if remote(options):
         changes[rank.HOSTS] = ",".join(dict.fromkeys(host.name for host in hosts_of(options)))
+    if options.check:
+        changes[rank.SHOW] = "1"
+    if options.ssh and len(shlex.split(options.ssh)) > 1:    # Hydra takes the command and its arguments apart
+        changes["HYDRA_LAUNCHER_EXTRA_ARGS"] = shlex.join(shlex.split(options.ssh)[1:])
     changes.update({"TORCHELASTIC_RUN_ID": f"dprun-{os.getpid()}", "TORCHELASTIC_RESTART_COUNT": "0",
                     "TORCHELASTIC_MAX_RESTARTS": "0"})
     if options.threads is not None or environment.lacks("OMP_NUM_THREADS", changes):
@@ -182,5 +201,5 @@ def mpich(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: list[
     if options.bind not in (None, "none"):
         flags += ["-bind-to", f"core:{options.threads or 1}" if options.bind == "core" else "socket"]
     if options.ssh:
-        flags += ["-launcher", "ssh", "-launcher-exec", options.ssh]
+        flags += ["-launcher", "ssh", "-launcher-exec", shlex.split(options.ssh)[0]]
     return flags + (["-prepend-rank"] if options.tag and remote(options) else [])

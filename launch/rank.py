@@ -27,6 +27,7 @@ DIRECTORY = "DPRUN_REPORT_DIR"
 NUMBER = "DPRUN_RANK"                                # by which files in that folder are named
 TEMPORARY = "DPRUN_TMPDIR"                           # the TMPDIR of ranks, where mpirun has another; "": none
 HOSTS = "DPRUN_HOSTS"                                # the hosts of a job, by commas; not set on a job of one
+SHOW = "DPRUN_SHOW"                                  # set: say where this rank is, and what it got
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
@@ -56,6 +57,9 @@ def main() -> None:
         os.environ.pop("TMPDIR", None)
     to_dprun()
     set_torchrun_variables()
+    if os.environ.pop(SHOW, ""):
+        sys.stderr.write(f"dprun: {placement()}\n")
+        sys.stderr.flush()
     os._exit = left_at(os.getpid())                  # type: ignore[assignment]
     for stream in (sys.stdout, sys.stderr):          # lines at once, and whole, with python -u too: mpirun mixes the
         if isinstance(stream, io.TextIOWrapper):     # ranks' pieces; a progress bar flushes its own
@@ -103,6 +107,20 @@ def set_torchrun_variables() -> None:
         "ROLE_NAME": "default", "ROLE_RANK": str(rank), "ROLE_WORLD_SIZE": str(size)})
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")        # over hosts dprun has set it
     os.environ.setdefault("MASTER_PORT", "29500")
+
+
+def placement() -> str:
+    """This rank's host, its cores among the host's, and its threads."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    runs: list[list[int]] = []
+    for core in cores:
+        if runs and core == runs[-1][1] + 1:
+            runs[-1][1] = core
+        else:
+            runs.append([core, core])
+    names = ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs) or "not known"
+    return (f"rank {announced(RANKS)} of {announced(SIZES)} on {socket.gethostname()}: cores {names} of {os.cpu_count()}, "
+            f"threads {os.environ.get('OMP_NUM_THREADS', 'not set')}")
 
 
 def host_number(hosts: list[str], otherwise: int) -> int:

@@ -20,7 +20,7 @@ from typing import Any
 
 from autograd.nn import Module
 
-from ..comm import Communicator, communicator
+from ..comm import Communicator, communicator, report_progress
 from . import files
 from .encoding import Taken, checksum, stored
 from .errors import CheckpointError, Ranks, joined, told
@@ -209,6 +209,7 @@ class Checkpointer:
             problem = self.ranks.from_first(writer.completed())
         if problem:
             raise CheckpointError(f"the checkpoint of step {writer.job.head['step']} was not saved: {problem}")
+        report_progress(writer.job.head["step"])
 
     def _failed(self, error: CheckpointError) -> None:
         if self.on_error == "raise":

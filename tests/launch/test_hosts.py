@@ -1,0 +1,108 @@
+"""dprun over two hosts by ssh: network namespaces of this machine, made by two_hosts.sh."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from launch import mpirun
+from launch.hosts import Host, hosts_of
+
+ROOT = Path(__file__).parent.parent.parent
+HOSTS = Path(__file__).with_name("two_hosts.sh")
+LACKING = [name for name in ("ip", "unshare", "ssh", "sshd") if shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None]
+
+
+class Options:
+    hosts, hostfile = None, None
+
+
+def test_hosts_and_their_slots(tmp_path):
+    given = Options()
+    given.hosts = "a:4,b"
+    assert hosts_of(given) == [Host("a", 4), Host("b", 0)]
+    given.hosts, given.hostfile = None, str(tmp_path / "hosts")
+    Path(given.hostfile).write_text("# all\na slots=4 max-slots=8\n\nb:2 # the second\nc\n")
+    assert hosts_of(given) == [Host("a", 4), Host("b", 2), Host("c", 0)]
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory):
+    """start(script's text, options) runs dprun on the first of two hosts: its process."""
+    if LACKING:
+        pytest.skip(f"no {', '.join(LACKING)}: Debian's iproute2, openssh-server, openssh-client")
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces are made as root")
+    folder = tmp_path_factory.mktemp("hosts")
+    env = {**mpirun.outer(), "PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
+    done = subprocess.run([HOSTS, "start", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          timeout=60, env=env)
+    if done.returncode:
+        pytest.skip(f"no two hosts can be made here: {done.stderr}")
+    def start(text, *options):
+        (folder / "script.py").write_text(text)
+        return subprocess.Popen([HOSTS, "run", folder, sys.executable, "-m", "launch", "-H", "10.77.0.1:2,10.77.0.2:2", "--ssh", folder / "ssh",
+                                 "-x", "PYTHONPATH", *options, folder / "script.py"], env=env, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, preexec_fn=os.setsid)
+    yield start
+    subprocess.run([HOSTS, "stop", folder], timeout=30, env=env)
+
+
+def until(process, words):
+    """The output until a line with these words."""
+    said = ""
+    for line in process.stdout:
+        said += line
+        if words in line:
+            break
+    return said
+
+
+def test_ranks_of_two_hosts_with_cores_of_their_own(start):
+    process = start("import os\nfrom dparallel import world\ncomm = world()\n"
+                    "print('sum', comm.rank, comm.size, comm.total(comm.rank), os.environ['GROUP_RANK'], os.environ['LOCAL_RANK'], flush=True)\n",
+                    "-n", "4", "--check", "--threads", "1")
+    said, _ = process.communicate(timeout=100)
+    for rank in range(4):
+        assert f"sum {rank} 4 6.0 {rank // 2} {rank % 2}\n" in said and f"dprun: rank {rank} of 4 on dp{rank // 2 + 1}: cores " in said, said
+
+
+PREEMPTED = """
+import time
+from dparallel import graceful_exit, world
+comm = world()
+with graceful_exit(save=lambda: print("saved", comm.rank, flush=True)) as stop:
+    for step in range(1000):
+        time.sleep(0.1)
+        print("step", step, flush=True) if comm.rank == 1 else None
+        if stop.requested():
+            break
+"""
+
+
+def test_ranks_of_two_hosts_save_when_dprun_is_asked_to_end(start):
+    process = start(PREEMPTED, "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1")
+    assert "step 2" in until(process, "step 2")
+    os.kill(process.pid, signal.SIGTERM)             # exec: dprun itself
+    said, _ = process.communicate(timeout=100)
+    assert process.returncode == 75 and "saved 0" in said and "saved 1" in said, said
+
+
+def test_a_host_that_is_lost_takes_its_ranks_with_it(start):
+    process = start("""
+import os, socket, time
+from dparallel import world
+comm = world()
+print("ranks", comm.size, socket.gethostname(), flush=True)
+if socket.gethostname() == "dp2":
+    os.kill(os.getpid(), 9)
+comm.barrier()
+""", "-n", "2", "-H", "10.77.0.1:1,10.77.0.2:1", "--restarts", "1", "--min-n", "1")
+    assert "started again" in until(process, "started again")
+    subprocess.run(["ip", "-n", "dp2", "link", "set", "dpv2", "down"], check=True)
+    said, _ = process.communicate(timeout=100)
+    assert process.returncode == 0 and "1 of 2 hosts answer: 1 of 2 ranks" in said and "ranks 1 dp1" in said, said
