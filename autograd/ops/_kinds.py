@@ -1,4 +1,4 @@
-"""Which element types an operation takes: checks put round a forward, and rules for what has no derivative."""
+"""Which dtypes an operation takes: checks that wrap a forward, and rules for operations without a derivative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Other names of arguments: NumPy's, which PyTorch takes too, and those that PyTorch's forms of a function differ in."""
+"""Aliases of arguments: NumPy's names, which PyTorch takes too, and names that PyTorch's variants of a function differ
+in."""
 
 from __future__ import annotations
 

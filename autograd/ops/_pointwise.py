@@ -1,4 +1,4 @@
-"""pointwise(): operations that treat each element alike and have settings (a slope, a threshold, ...)."""
+"""pointwise(): elementwise operations with settings (a slope, a threshold, ...)."""
 
 from __future__ import annotations
 
@@ -76,5 +76,5 @@ def _missing(a: Any, least: float) -> Any:
 
 
 def overwrite(input: Tensor, value: Tensor) -> Tensor:
-    """inplace=True: `value`, computed from a copy of input, goes into input's memory. Returns input."""
+    """Write `value`, computed from a copy of input, to input's memory, as inplace=True asks for. Returns input."""
     return input.copy_(value)

@@ -1,4 +1,4 @@
-"""Results that require grad although nobody has written their derivative: the error comes in backward, as in PyTorch."""
+"""Results that require grad although their derivative is not implemented: the error comes in backward, as in PyTorch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class NoDerivative(Operation, name="NotImplemented"):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, value: Array | Sequence[Array], error: Exception) -> Any:
-        """What was computed."""
+        """The computed values, unchanged."""
         ctx.error = error
         return value
 

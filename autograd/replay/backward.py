@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..core.engine import running
+from ..core.engine import BackwardPass, running
 from ..core.function import FunctionNode
 from ..core.graph import Node
 from ..core.interceptors import without_watcher
@@ -67,7 +68,7 @@ class Backward(Forward):
             call.outs.append(self.value(grad, call) if isinstance(grad, np.ndarray) and not known else None)
         return grads
 
-    def _inline_backward(self, runner: OperationReplay, node: Node, g: Any) -> Any:
+    def _inline_backward(self, runner: OperationReplay, node: Node, g: Array) -> Any:
         """Record an inlined Operation's backward as NumPy calls: its gradients, or None where it must stay one call."""
         backward = runner.backward(node, instrumented)
         watched = watched_values(runner.ctx.saved)
@@ -83,7 +84,7 @@ class Backward(Forward):
             return None
         return attempt.commit_gradients(grads)
 
-    def _matches_node(self, attempt: Attempt, grads: Any, node: Node, g: Any) -> bool:
+    def _matches_node(self, attempt: Attempt, grads: Sequence[Array | None] | None, node: Node, g: Array) -> bool:
         """Whether an attempt's gradients are bitwise those of the node itself, and come from recorded calls."""
         if grads is None or not all(x is None or attempt.is_known(x) for x in grads):
             return False
@@ -114,7 +115,7 @@ class Backward(Forward):
             count(leaf)
         self.calls.append(Call(count, (Constant(leaf),), label="count"))
 
-    def end_pass(self, backward_pass: Any) -> None:
+    def end_pass(self, backward_pass: BackwardPass) -> None:
         """Call the callbacks of a pass whose nodes have run, now and in replays."""
         with without_watcher():
             while backward_pass.callbacks:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..core.tensor import result
 from .compare import bitwise_equal, equal_settings
 from .errors import TraceError
@@ -19,7 +17,7 @@ MSG_RETURNED = ("trace: the step returns a {kind} of Python that changes ({one!r
                 "return the same for ever. Return tensors, and read it outside")
 
 
-def copied(returned: Any) -> Nest:
+def copied(returned: object) -> Nest:
     """The result of a step with its tensors copied, since later steps may write to them."""
     nest = Nest(returned)
     nest.tensors = [result(t.array.copy()) for t in nest.tensors]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor
-from .calls import Call, Constant, Value, location
+from .calls import Array, Call, Constant, Value, location
 from .errors import TraceError
 from .tracer import Tracer
 
@@ -47,7 +47,7 @@ def compare(one: Tracer, two: Tracer) -> set[int]:
     return fresh
 
 
-def difference(x: Any, y: Any, outside: dict[int, Any], fresh: set[int]) -> str:
+def difference(x: object, y: object, outside: dict[int, Any], fresh: set[int]) -> str:
     """How an argument differs between the two recordings, in words; "" if it does not."""
     if isinstance(x, Value) and isinstance(y, Value):
         if x.number != y.number or x.array.shape != y.array.shape or x.array.dtype != y.array.dtype:
@@ -63,12 +63,12 @@ def difference(x: Any, y: Any, outside: dict[int, Any], fresh: set[int]) -> str:
     return "" if equal_settings(x, y) else f"{x!r:.60}, then {y!r:.60}"
 
 
-def bitwise_equal(x: Any, y: Any) -> bool:
+def bitwise_equal(x: Array, y: Array) -> bool:
     """Whether two arrays have the same shape, dtype and bits."""
     return bool(x.shape == y.shape and x.dtype == y.dtype and x.tobytes() == y.tobytes())
 
 
-def equal_settings(x: Any, y: Any) -> bool:
+def equal_settings(x: object, y: object) -> bool:
     """Whether two settings are equal. Objects that cannot be compared are equal if their types are."""
     if isinstance(x, (tuple, list)):
         return type(x) is type(y) and len(x) == len(y) and all(map(equal_settings, x, y))

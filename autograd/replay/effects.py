@@ -33,7 +33,7 @@ class Effects(Values):
         """Refuse: a replay would not do it."""
         self.refuse(f"{what} can't be recorded: put it around calls of recorded steps, or call the step itself")
 
-    def grad_assigned(self, leaf: Any, value: Any) -> None:
+    def grad_assigned(self, leaf: Tensor, value: Tensor | None) -> None:
         """Record an assignment to .grad."""
         self.gradients.assigned(leaf, value)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.graph import Node
 from ..core.interceptors import without_watcher
+from ..core.operation import Operation, OperationNode
 from ..core.tensor import Tensor
 from .attempt import Attempt
 from .calls import PACKAGES, Array, Call, location
@@ -29,7 +30,7 @@ class Forward(Values):
         self._nodes: dict[Node, Any] = {}            # nodes of Operations and Functions: what replays them
         self._entering = False
 
-    def computed(self, forward: Callable[..., Any], arrays: tuple[Any, ...], inputs: tuple[Any, ...], out: Any) -> None:
+    def computed(self, forward: Callable[..., Any], arrays: tuple[Any, ...], inputs: tuple[Any, ...], out: Tensor) -> None:
         """Record a declared operation: out.array = forward(*arrays), the arrays of `inputs`, maybe cast."""
         self._check_modes()
         for x in inputs:
@@ -61,8 +62,8 @@ class Forward(Values):
         attempt.commit({location(out): made})
         return True
 
-    def operated(self, operation: Any, node: Any, args: tuple[Any, ...], arrays: list[Any], settings: dict[str, Any],
-                 out: Any) -> None:
+    def operated(self, operation: type[Operation], node: OperationNode, args: tuple[Any, ...], arrays: list[Any],
+                 settings: dict[str, Any], out: Tensor | tuple[Tensor, ...]) -> None:
         """Record an Operation, whose forward has run on `arrays`."""
         self._check_modes()
         for x in args:
@@ -85,8 +86,8 @@ class Forward(Values):
             self._nodes[node] = runner
         self._note_tensors(outs)
 
-    def _inline_operation(self, operation: Any, runner: OperationReplay, arrays: list[Any], settings: dict[str, Any],
-                           out: Any) -> bool:
+    def _inline_operation(self, operation: type[Operation], runner: OperationReplay, arrays: list[Any],
+                          settings: dict[str, Any], out: Tensor) -> bool:
         """Try to record a small Operation as the NumPy calls that its forward makes. Its ctx keeps what this run saved."""
         made = out.array
         if any(holds_array(value) or callable(value) for value in settings.values()) or any(
@@ -165,7 +166,7 @@ class Forward(Values):
         return out
 
 
-def holds_array(value: Any) -> bool:
+def holds_array(value: object) -> bool:
     """Whether an attribute of a ctx is an array or Tensor, or a tuple or list with one."""
     return isinstance(value, (np.ndarray, Tensor)) or (
         isinstance(value, (tuple, list)) and any(map(holds_array, value)))

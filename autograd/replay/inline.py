@@ -12,12 +12,13 @@ import functools
 import sys
 import threading
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..base.types import DTypeLike
 from ..core.operation import Operation
 from ..kernels.halves import converted
 from ..kernels.products import affine, product
@@ -47,7 +48,7 @@ class _Recording(threading.local):
 recording = _Recording()
 
 
-def cast(x: Array, dtype: Any) -> Array:
+def cast(x: Array, dtype: DTypeLike) -> Array:
     """x converted to dtype, as a call of its own in the program."""
     return converted(x, dtype)
 
@@ -65,7 +66,7 @@ class Flags:
 class Watched(np.ndarray):
     """An array whose ufuncs are recorded. All that could read its values unobserved raises NotInlinable."""
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **settings: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **settings: Any) -> Any:
         if recording.attempt is None:
             raise NotInlinable
         if method not in ("__call__", "reduce") or ufunc.nout != 1 or in_kernel(sys._getframe(1)):
@@ -161,12 +162,12 @@ def in_kernel(frame: Any) -> bool:
     return frame.f_globals["__name__"].startswith(KERNELS) and INSTRUMENTED not in frame.f_globals
 
 
-def is_internal(function: Any) -> bool:
+def is_internal(function: object) -> bool:
     """Whether this is a Python function of this package, and not a compiled one."""
     return type(function) is types.FunctionType and function.__module__.startswith("autograd.")
 
 
-def observed_call(function: Any, *args: Any, **settings: Any) -> Any:
+def observed_call(function: Callable[..., Any], *args: Any, **settings: Any) -> Any:
     """Call a function of this package. A kernel is recorded as its ufuncs if these give its result, else as one call."""
     if not any(isinstance(x, Watched) for x in (*args, *settings.values())):
         return function(*args, **settings)
@@ -182,7 +183,7 @@ def observed_call(function: Any, *args: Any, **settings: Any) -> Any:
     return opaque_call(function, args, settings)
 
 
-def observed_apply(operation: Any, *args: Any, **settings: Any) -> Any:
+def observed_apply(operation: type[Operation], *args: Any, **settings: Any) -> Any:
     """operation.apply() within a rule, where it is forward on arrays."""
     if not any(isinstance(x, Watched) for x in args):
         return operation.apply(*args, **settings)
@@ -191,7 +192,8 @@ def observed_apply(operation: Any, *args: Any, **settings: Any) -> Any:
     return instrumented(operation.forward)(operation.node(), *args, **settings)
 
 
-def opaque_call(function: Any, args: tuple[Any, ...], settings: Mapping[str, Any] = MappingProxyType({})) -> Any:
+def opaque_call(function: Callable[..., Any], args: tuple[Any, ...],
+                settings: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """Record a kernel as one call. It returns a new array, or writes to its first argument and returns None."""
     while args and args[-1] is None and not settings:        # out=None, which a replay may replace
         args = args[:-1]

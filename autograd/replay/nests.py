@@ -11,12 +11,12 @@ from .errors import TraceError
 class Nest:
     """A nest of tuples, lists and dicts: its tensors, its constants (all other leaves), and its form."""
 
-    def __init__(self, nest: Any) -> None:
+    def __init__(self, nest: object) -> None:
         self.tensors: list[Tensor] = []
         self.constants: list[Any] = []
         self.form = self._flatten(nest)
 
-    def _flatten(self, item: Any) -> Any:
+    def _flatten(self, item: object) -> Any:
         """The form of one part: a position for a tensor, ("tuple", type, parts), ("dict", parts), or a constant."""
         if isinstance(item, Tensor):
             self.tensors.append(item)

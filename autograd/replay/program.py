@@ -103,7 +103,7 @@ class Program:
             return [f"maximum({self.text(call.args[0])}, {self.constant(zeros, 'zeros')}, out={target})"]
         return []
 
-    def text(self, value: Any) -> str:
+    def text(self, value: object) -> str:
         """An argument as Python source: the name of a variable or of a bound array, or a literal."""
         if isinstance(value, Value):
             if not value.fixed:
@@ -115,7 +115,7 @@ class Program:
             return repr(value)
         return self.constant(value.value if isinstance(value, Constant) else value)
 
-    def constant(self, value: Any, label: str = "c") -> str:
+    def constant(self, value: object, label: str = "c") -> str:
         """The name of an object in the function's globals; it is bound on first use."""
         name = self._constants.get(id(value))
         if name is None:

@@ -20,7 +20,7 @@ PACKAGES = ("autograd", "dparallel", "numpy")
 ABSENT = object()                    # the value of a variable or attribute that does not exist yet
 
 
-def reachable(step: Any) -> list[Any]:
+def reachable(step: object) -> list[Any]:
     """All objects that a function reaches by its closure, its defaults, the globals that it names, and attributes."""
     seen: dict[int, Any] = {}
     stack = [step]
@@ -69,7 +69,7 @@ def is_user_code(module: str | None) -> bool:
     return bool(module) and str(module).partition(".")[0] not in PACKAGES
 
 
-def attributes(obj: Any) -> dict[str, Any]:
+def attributes(obj: object) -> dict[str, Any]:
     """The attributes of an object: those in its __dict__, and those in the __slots__ of a user's class."""
     found = dict(getattr(obj, "__dict__", {}))
     for cls in type(obj).__mro__:
@@ -80,7 +80,7 @@ def attributes(obj: Any) -> dict[str, Any]:
     return found
 
 
-def set_attribute(obj: Any, name: str, value: Any) -> None:
+def set_attribute(obj: object, name: str, value: object) -> None:
     """Set an attribute, or delete it if the value is ABSENT. Not by the class's __setattr__ where there is a __dict__."""
     attrs = getattr(obj, "__dict__", {})
     if value is ABSENT:
@@ -127,7 +127,7 @@ def set_variable(holder: Any, name: str, value: Any) -> None:
 class Snapshot:
     """Copies of tensors' values and gradients, of attributes of stateful objects, of variables, and of random streams."""
 
-    def __init__(self, step: Any) -> None:
+    def __init__(self, step: object) -> None:
         objects = reachable(step)
         for obj in objects:
             reason = obj.before_recording() if hasattr(type(obj), "before_recording") else ""
@@ -180,7 +180,7 @@ class Snapshot:
         return {key: pair for key, pair in found.items() if isinstance(pair[1], (bool, int, float, complex))}
 
 
-def stateful(obj: Any) -> bool:
+def stateful(obj: object) -> bool:
     """Whether an object's attributes are saved and restored."""
     module = type(obj).__module__
     return (hasattr(obj, "__dict__") or is_user_code(module)) and not module.startswith("dparallel") and not isinstance(

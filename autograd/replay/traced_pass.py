@@ -8,7 +8,8 @@ from typing import Any
 
 from ..core.engine import BackwardPass, running
 from ..core.graph import Node
-from .calls import Call, Constant
+from ..core.tensor import AccumulateGrad
+from .calls import Array, Call, Constant
 
 
 class ReplayedPass(BackwardPass):
@@ -73,7 +74,7 @@ class TracedPass(BackwardPass):
     def tend(self) -> None:
         """Do nothing: in replays count() calls tend()."""
 
-    def add_to_grad(self, leaf: Any, g: Any, owned: bool) -> None:
+    def add_to_grad(self, leaf: AccumulateGrad, g: Array, owned: bool) -> None:
         """Add a leaf's gradient to .grad, now and in replays."""
         counter = None if leaf.variable.hooks is None else leaf.variable.hooks.counter
         if counter is not None and counter not in self.started:

@@ -77,7 +77,7 @@ class Values:
         self.fix(self.operand(array))
         return array
 
-    def argument(self, x: Any) -> Any:
+    def argument(self, x: object) -> Any:
         """An argument of a recorded call: the Value of an array or Tensor; anything else as it is."""
         if isinstance(x, np.ndarray):
             return self.operand(x)
@@ -86,7 +86,7 @@ class Values:
             return self.operand(x.array)
         return x
 
-    def guard(self, tensor: Any) -> None:
+    def guard(self, tensor: object) -> None:
         """Note a tensor from outside of the step, which Guards will check."""
         if isinstance(tensor, Tensor) and tensor.edge is None and id(tensor) not in self.guards and (
                 id(tensor) not in self._step_tensors):
@@ -103,7 +103,7 @@ class Values:
         known = self._by_location.get(location(array)) if array.size else None
         return self.value(array, call) if known is None else None
 
-    def _note_tensors(self, outs: Any) -> None:
+    def _note_tensors(self, outs: object) -> None:
         """Note Tensors that the step made, which need no guard."""
         for out in outs if isinstance(outs, tuple) else (outs,):
             if isinstance(out, Tensor):

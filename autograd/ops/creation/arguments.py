@@ -19,7 +19,7 @@ from ...core.types import TensorOrArray
 
 def kind(dtype: DTypeLike, layout: Layout | None = None, device: DeviceLike = None, pin_memory: bool = False,
          out: Tensor | None = None) -> np.dtype[Any]:
-    """The dtype to make: the one asked for, else out's, else the default one. The other arguments are checked."""
+    """The dtype of a new tensor: the argument, else that of `out`, else the default. Checks the other arguments too."""
     if layout is not None or device is not None or pin_memory:
         check(device, layout, pin_memory)
     if dtype is not None:
@@ -87,7 +87,7 @@ def number(name: str, argument: str, value: TensorOrArray | Number) -> Any:
 
 
 def fitting(value: float, dtype: np.dtype[Any]) -> Any:
-    """A number as a tensor of dtype holds it; RuntimeError if it is beyond an integer dtype."""
+    """A number converted to dtype; RuntimeError if it is beyond the range of an integer dtype."""
     if dtype.kind in "iu" and not isinstance(value, complex):
         limits = np.iinfo(dtype)
         low = -limits.max if dtype.kind == "u" else limits.min         # -1 is the largest, as in C

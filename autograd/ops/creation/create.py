@@ -1,4 +1,4 @@
-"""Tensors made of data: numbers, lists, arrays, buffers, other libraries' tensors."""
+"""Tensors from data: numbers, lists, arrays, buffers, other libraries' tensors."""
 
 from __future__ import annotations
 

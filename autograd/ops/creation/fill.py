@@ -1,4 +1,4 @@
-"""Tensors of one value: zeros, ones, full, empty, like another, or in given strides."""
+"""Tensors of one value or without values: zeros, ones, full, empty, their _like forms, and empty_strided."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def empty(*sizes: Any, size: Any = None, out: Tensor | None = None, dtype: DType
 
 @primitive
 def _found(make: Callable[..., Any], *args: Any) -> Array:
-    """make(*args), an array whose memory is as it is found: no constant, whatever it holds."""
+    """An array with uninitialised memory, from make(*args); a call of its own, since its contents are no constant."""
     return make(*args)
 
 

@@ -1,5 +1,5 @@
 # ruff: noqa: F401, F403
-"""Indexing: x[...] in PyTorch's forms, and elements picked and put by number, place or mask."""
+"""Indexing: x[...] in PyTorch's forms, and reading and writing of elements by number, position or mask."""
 
 from . import gather_scatter, index_functions, masked, positions, strided, take_put, view_scatter
 from .assignment import IndexPut, assign, demand_one_dtype, index_put

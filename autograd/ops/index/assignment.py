@@ -47,7 +47,7 @@ class IndexPut(Operation):
 
 
 def frozen_index(index: Any) -> Any:
-    """An index whose arrays nobody else holds, so that nobody can change them before backward."""
+    """A copy of an index, arrays included, which no later write can change before backward."""
     index = plain(index)
     if index.__class__ is tuple:
         return tuple([i.copy() if isinstance(i, np.ndarray) else i for i in index])
@@ -81,7 +81,7 @@ def assign(array: Array, index: Any, value: Array | Number, accumulate: bool = F
 
 
 def demand_one_dtype(x: Array, index: Any, value: Array, accumulate: bool = False) -> None:
-    """RuntimeError unless the value has x's dtype, or is one number for one mask's places: masked_fill converts that."""
+    """RuntimeError unless the value has x's dtype, or is one number for a single mask, which masked_fill converts."""
     if value.dtype == x.dtype:
         return
     if value.size == 1 and not accumulate:

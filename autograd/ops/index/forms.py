@@ -1,4 +1,4 @@
-"""What may stand in x[...]: PyTorch's forms, brought to a view followed by NumPy's integer arrays."""
+"""The forms of an index in x[...]: PyTorch's, reduced to a view followed by NumPy's integer arrays."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def is_basic(index: Any, shape: tuple[int, ...]) -> bool:
 
 
 def nonzero_of(mask: TensorOrArray, shape: tuple[int, ...], dim: int) -> list[Any]:
-    """The places where a mask that begins at dimension `dim` is true, one array for each of its dimensions."""
+    """The indices of the true elements of a mask that begins at dimension `dim`, one array for each of its dimensions."""
     array = mask.array if isinstance(mask, Tensor) else mask
     if isinstance(mask, Tensor):
         value_read("a mask as an index")

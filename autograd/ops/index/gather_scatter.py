@@ -1,4 +1,4 @@
-"""Elements picked and put along one dimension, by an index of as many dimensions: gather, scatter and their kin.
+"""Reading and writing along one dimension, by an index of as many dimensions: gather, scatter and their variants.
 
 The operations take tensors of one dimension or more and an index as large as src; the functions check and prepare.
 """
@@ -28,14 +28,14 @@ class Gather(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, index: Array, *, dim: int) -> Array:
-        """kernels.scatter.gathered() takes the elements."""
+        """The kernel kernels.scatter.gathered()."""
         ctx.save(index)
         ctx.dim, ctx.shape = dim, x.shape
         return gather_along(x, index, dim)
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Added where they were taken."""
+        """Scatter-add of g, the adjoint of gather."""
         (index,) = ctx.values
         return ScatterAdd.apply(None, index, g, dim=ctx.dim, shape=ctx.shape), None
 
@@ -53,13 +53,13 @@ class ScatterAdd(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """x gets all of it, src what it gave."""
+        """The gradient of x is g; that of src is g gathered at the index."""
         (index,) = ctx.values
         return g, None, Gather.apply(g, index, dim=ctx.dim) if ctx.needs(2) else None
 
 
 class Scatter(Operation):
-    """x with src[i, j] put at [index[i, j], j] for dim 0, and so on; src may be a number."""
+    """x with src[i, j] written to [index[i, j], j] for dim 0, and so on; src may be a number."""
 
     @staticmethod
     def forward(ctx: Context, x: Array, index: Array, src: Array | Number, *, dim: int) -> Array:
@@ -70,7 +70,7 @@ class Scatter(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """x gets all but what was replaced."""
+        """The gradient of x is g with zeros at the index; that of src is g gathered there."""
         (index,) = ctx.values
         gx = Scatter.apply(g, index, 0, dim=ctx.dim) if ctx.needs(0) else None
         return gx, None, Gather.apply(g, index, dim=ctx.dim) if ctx.needs(2) else None
@@ -91,7 +91,7 @@ class ScatterReduce(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Each reduction's own rule; what was replaced gets nothing."""
+        """The rule of each reduction; with include_self=False overwritten elements of x have gradient 0."""
         index, *rest = ctx.values
         gx, gs = RULES[ctx.reduce](ctx, g, index, *rest)
         if not ctx.include and ctx.needs(0):
@@ -110,7 +110,8 @@ def _mean(ctx: Context, g: TensorOrArray, index: TensorOrArray) -> tuple[Any, An
 
 def _prod(ctx: Context, g: TensorOrArray, index: TensorOrArray, x: TensorOrArray, src: TensorOrArray,
           z: TensorOrArray) -> tuple[Any, Any]:
-    """For x the product of what comes; for src the product over itself, or, where it is the one zero, of the others."""
+    """For x the product of the values scattered to it; for src the product over itself, or, where it is the one zero, of
+    the others."""
     dim, plain = ctx.dim, {"dim": ctx.dim, "reduce": "prod"}
     gx = gs = None
     if ctx.needs(0):
@@ -148,7 +149,7 @@ def array_of(x: Any) -> Array:
 
 
 def coming(index: TensorOrArray, dim: int, shape: tuple[int, ...], mask: Array | None = None) -> Array:
-    """How many elements (of those in the mask) index sends to each place of `shape`."""
+    """How many elements of index (of those in the mask) name each element of `shape`."""
     at = flat_places(array_of(index), dim, shape)
     return np.bincount(at if mask is None else at[mask.reshape(-1)], minlength=int(np.prod(shape))).reshape(shape)
 
@@ -224,7 +225,7 @@ def _scatter_into(name: str, operation: Any, x: Any, dim: int, index: Any, src: 
 @takes_out
 def scatter(input: Tensor, dim: int, index: Tensor, src: TensorOrNumber | None = None, *, value: Any = None,
             reduce: str | None = None) -> Tensor:
-    """input with src[i, j] (or one number) put at [index[i, j], j] for dim 0, and so on.
+    """input with src[i, j] (or one number) written to [index[i, j], j] for dim 0, and so on.
 
     reduce "add" or "multiply": combined with what is there instead.
     """

@@ -1,4 +1,5 @@
-"""Slices picked and put along one dimension, by a vector of their numbers: index_select, index_add and their kin."""
+"""Reading and writing of slices along one dimension, by a vector of their numbers: index_select, index_add and their
+variants."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ class IndexAdd(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """x gets all of it, source its slices."""
+        """The gradient of x is g; that of source is g's slices at the index."""
         (index,) = ctx.values
         if not ctx.needs(2):
             return g, None, None

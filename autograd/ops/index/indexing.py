@@ -36,12 +36,12 @@ class Index(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Zeros, with g added at the places."""
+        """Zeros with g added at the indexed elements."""
         return (IndexBackward.apply(g, *ctx.values, dims=ctx.dims, shape=ctx.shape), *[None] * len(ctx.values))
 
 
 class IndexBackward(Operation):
-    """Zeros of `shape` with g added at the places, the adjoint of Index; elements indexed twice get both."""
+    """Zeros of `shape` with g added at the indexed elements, the adjoint of Index; repeated indices add up."""
 
     @staticmethod
     def forward(ctx: Context, g: Array, *arrays: Any, dims: tuple[int, ...], shape: tuple[int, ...]) -> Array:
@@ -68,7 +68,7 @@ class MaskedSelect(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Back to their places."""
+        """Write g to the masked elements of zeros."""
         (mask,) = ctx.values
         return MaskedSelectBackward.apply(g, mask, shape=ctx.shape), None
 
@@ -86,7 +86,7 @@ class MaskedSelectBackward(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Pick them again."""
+        """Select the masked elements."""
         (mask,) = ctx.values
         return MaskedSelect.apply(g, mask), None
 

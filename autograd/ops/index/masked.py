@@ -1,4 +1,4 @@
-"""Elements picked and put where a mask holds."""
+"""Reading and writing of elements that a mask selects."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class MaskedFill(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """x gets what was left, value the sum of the rest (fitted to its shape afterwards)."""
+        """The gradient of x is g outside of the mask; that of value is the sum of the rest (fitted to its shape
+        afterwards)."""
         (mask,) = ctx.values
         gx = MaskedFill.apply(g, mask, 0) if ctx.needs(0) else None
         return gx, None, g * mask if ctx.needs(2) else None
@@ -54,7 +55,7 @@ class MaskedScatter(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: Tensor) -> Gradients:
-        """x gets what was left; source what it gave, zeros behind."""
+        """The gradient of x is g outside of the mask; that of source is g at the mask, then zeros."""
         (mask,) = ctx.values
         gx = MaskedFill.apply(g, mask, 0) if ctx.needs(0) else None
         gs = None

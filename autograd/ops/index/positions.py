@@ -1,4 +1,4 @@
-"""Integers that say where: nonzero, unravel_index, one_hot. No derivatives."""
+"""Indices as results: nonzero, unravel_index, one_hot. They have no derivatives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...kernels.scatter import limits
 
 @data_dependent
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
-    """Where input is not 0: a row of indices for each place, or, `as_tuple`, a vector for each dimension."""
+    """The indices of elements that are not 0: a row for each, or with `as_tuple` a vector for each dimension."""
     array = input.array if isinstance(input, Tensor) else input
     if as_tuple:
         return tuple([result(i) for i in np.nonzero(np.atleast_1d(array))])
@@ -24,7 +24,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 
 
 def argwhere(input: Tensor) -> Tensor:
-    """Where input is not 0: a row of indices for each place."""
+    """The indices of elements that are not 0, a row for each."""
     return nonzero(input)
 
 
@@ -42,7 +42,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 @data_dependent
 def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Any, ...]:
-    """Places in a flattened tensor of `shape` as one index for each dimension."""
+    """Indices into a flattened tensor of `shape`, converted to one index for each dimension."""
     if indices.dtype.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if isinstance(shape, Tensor):
@@ -61,7 +61,7 @@ def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Any, ...]:
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """A row of num_classes (-1: as many as there are) zeros for each class number, with a one at its place."""
+    """For each class number a row of num_classes (-1: the largest number + 1) zeros, with a one at that number."""
     if num_classes == -1:
         value_read("one_hot() with as many classes as there happen to be")
     return _one_hot(tensor, num_classes)

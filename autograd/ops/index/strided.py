@@ -18,7 +18,7 @@ from .indexing import Index, IndexBackward
 
 
 def memory_of(a: Any) -> tuple[Any, int]:
-    """The whole memory that an array lies in, flat, and the number of the element at which the array begins."""
+    """The memory of an array as a flat array, and the number of the element at which the array begins."""
     owner = holder = a
     while (holder := getattr(holder, "base", None)) is not None:     # NumPy's as_strided puts an object in between
         if isinstance(holder, np.ndarray):
@@ -38,7 +38,7 @@ def reach(size: Sequence[int], stride: Sequence[int], offset: int) -> Array:
 
 
 class AsStrided(Operation):
-    """The view. Its adjoint goes through the memory: elements seen twice add up, those of x outside the view get nothing."""
+    """The strided view. Its adjoint adds up elements that the view repeats; those of x outside of the view get 0."""
 
     view = True
 

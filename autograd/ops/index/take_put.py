@@ -1,4 +1,4 @@
-"""Elements picked and put by their number in the flattened tensor: take, put."""
+"""Reading and writing by the number of an element in the flattened tensor: take, put."""
 
 from __future__ import annotations
 

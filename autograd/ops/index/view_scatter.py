@@ -17,7 +17,7 @@ from .indexing import getitem
 
 
 class ViewScatter(Operation):
-    """x with what `see` shows of it replaced by src. `see` takes arrays and Tensors alike, and gives views."""
+    """x with its part view_of(x) replaced by src. `view_of` takes arrays and Tensors, and returns views."""
 
     @staticmethod
     def forward(ctx: Context, x: Array, src: Array | Number, *, view_of: Callable[[Any], Any]) -> Array:
@@ -29,7 +29,7 @@ class ViewScatter(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """x gets all but that part, src that part."""
+        """The gradient of x is g with zeros in the view; that of src is the view of g."""
         gx = ViewScatter.apply(g, 0, view_of=ctx.view_of) if ctx.needs(0) else None
         return gx, ctx.view_of(g) if ctx.needs(1) else None
 

@@ -1,4 +1,4 @@
-"""Cholesky factors, and what is solved with them."""
+"""Cholesky factors, and solutions by means of them."""
 
 from __future__ import annotations
 

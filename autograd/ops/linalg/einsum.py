@@ -28,7 +28,7 @@ Labels = tuple[int, ...]
 
 
 def contracted(x: Array, y: Array, left: Labels, right: Labels, output_labels: Labels) -> Array:
-    """The sum of x * y over the labels that are not in `kept`, as matrix products: on arrays.
+    """The sum of x * y over the labels that are not among the output's, as matrix products of arrays.
 
     Labels in both and in `kept` number the matrices; labels in both but not in `kept` are summed. A label stands once
     on each side, and every label is in `kept` or on both sides.
@@ -75,7 +75,7 @@ class Contract(Operation, name="Bmm"):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The gradient's labels are the output's; what is kept are the input's."""
+        """Contractions of the gradient with the other factor, to the labels of each input."""
         x, y = ctx.values
         left, right, output_labels = ctx.labels
         return (Contract.apply(g, conj(y), left=output_labels, right=right, output_labels=left) if ctx.needs(0) else None,
@@ -216,7 +216,7 @@ def _fitted(pairs: list[tuple[Any, Labels]], operands: Sequence[Any]) -> list[tu
 
 
 def _without(x: Tensor, labels: Labels, wanted: Any) -> tuple[Any, Labels]:
-    """x summed over the labels that nobody wants."""
+    """x summed over the labels that no other operand and no output has."""
     places = tuple(i for i, n in enumerate(labels) if n not in wanted)
     if not places:
         return x, labels

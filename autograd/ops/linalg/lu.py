@@ -1,4 +1,4 @@
-"""LU factors with row exchanges, and what is solved with them."""
+"""LU factors with row exchanges, and solutions by means of them."""
 
 from __future__ import annotations
 

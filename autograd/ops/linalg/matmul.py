@@ -53,7 +53,7 @@ def rows_product(x: Array, y: Array) -> Array:
 
 
 def product_gradients(g: TensorOrArray, x: TensorOrArray, y: TensorOrArray, first: bool, second: bool) -> tuple[Any, Any]:
-    """The gradients of x @ y, as far as they are needed."""
+    """The gradients of x @ y, those that are needed."""
     was_x, was_y = x.shape, y.shape
     if (type(g) is np.ndarray and len(was_x) == len(was_y) and was_x[:-2] == was_y[:-2]
             and x.dtype is y.dtype is g.dtype and g.dtype.kind == "f"):
@@ -155,7 +155,7 @@ def multiplied(x: TensorOrArray, y: TensorOrArray) -> Any:
 
 
 def one_dtype(x: Any, y: Any) -> Any:
-    """Operands of different dtypes: Tensors don't mix, as in PyTorch; arrays come from rules, and do."""
+    """Operands of different dtypes: RuntimeError for Tensors, as in PyTorch; arrays, which rules pass, are promoted."""
     if isinstance(x, Tensor) and isinstance(y, Tensor):
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {x.dtype} != {y.dtype}. "
                            "Bring one to the other's with .to(dtype)")

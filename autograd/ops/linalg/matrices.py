@@ -13,7 +13,7 @@ from ...kernels.lu import lu_factor
 
 
 class LinAlgError(RuntimeError):
-    """A matrix does not have what was asked for: it is singular, not positive definite, or an algorithm failed."""
+    """A matrix without the required property: it is singular or not positive definite, or an algorithm failed."""
 
 
 def array_of(x: Any) -> Any:

@@ -1,1 +1,1 @@
-"""What layers are made of: convolutions, pooling, activations, norms, losses, attention, recurrent layers."""
+"""The operations of layers: convolutions, pooling, activations, norms, losses, attention, recurrent layers."""

@@ -317,7 +317,7 @@ def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
 
 @primitive
 def _slopes(a: Any, lower: float, upper: float) -> Array:
-    """1 for what is above 0, else a random number."""
+    """The slope of each element: 1 above 0, else a random number."""
     slopes = default_generator().numpy.uniform(lower, upper, a.shape).astype(a.dtype)
     return np.where(a > 0, np.ones((), a.dtype), slopes)
 
@@ -346,14 +346,14 @@ def rrelu_(input: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: boo
 
 
 class RreluWithNoise(Operation):
-    """x times given slopes."""
+    """x times given slopes, elementwise."""
 
     mixes = True
     joins = ((0,), ())
 
     @staticmethod
     def forward(ctx: Context, x: Array, slopes: Array) -> Array:
-        """Each element by its own."""
+        """The gradient times the slopes."""
         ctx.save(slopes)
         return x * slopes
 

@@ -34,7 +34,8 @@ class ScaledDotProductAttention(Operation):
     @staticmethod
     def forward(ctx: Context, q: Array, k: Array, v: Array, bias: Array | None, allowed: Array | None, keep: Array | None, *,
                 scale: float, kept: float, causal: bool = False) -> Array:
-        """The kernel where it applies. The probabilities, or what it keeps instead, are for an ordinary backward pass."""
+        """The kernel where it applies. Saves the probabilities, or what the kernel saves instead, for an ordinary backward
+        pass."""
         ctx.scales = scale, kept, causal
         if bias is None and allowed is None and keep is None:
             made = kernel.forward(q, k, v, causal, scale)
@@ -91,7 +92,7 @@ def _finite_maximum(scores: Array) -> Array:
 
 
 def _probabilities(q: Tensor, k: Tensor, bias: Tensor | None, allowed: Array | None, scale: float) -> Tensor:
-    """The forward's probabilities once more, recorded."""
+    """Recompute the forward's probabilities, recorded for a second derivative."""
     scores = matrices(q * scale, mT(k))
     if bias is not None:
         scores = scores + bias

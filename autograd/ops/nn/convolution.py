@@ -149,7 +149,7 @@ def check_numbers(weight: Sizes, stride: Sizes, dilation: Sizes, groups: int) ->
 
 
 def paddings(padding: Any, dims: int, kernel: Sizes, stride: Sizes, dilation: Sizes) -> tuple[Sizes, Sizes]:
-    """How much goes before and after each dimension; "same" puts what is odd behind."""
+    """The padding before and after each dimension; of an odd total for "same" the larger part is after it."""
     if isinstance(padding, str):
         if padding not in ("valid", "same"):
             raise RuntimeError(f"Invalid padding string: {padding!r}; it should be 'valid' or 'same'")

@@ -1,4 +1,4 @@
-"""The CTC loss: label sequences without a given alignment in time."""
+"""The CTC loss: label sequences without an alignment in time (Graves et al., 2006)."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _check(shape: tuple[int, ...], lengths: Array, label_lengths: Array, blank: 
 
 
 def _padded(targets: Array, label_lengths: Array, n: int) -> Array:
-    """The labels as a matrix, whichever way they came."""
+    """The labels as a padded matrix, from either of PyTorch's two forms."""
     longest = int(label_lengths.max()) if n else 0
     if targets.ndim == 2:
         if targets.shape[0] != n or targets.shape[1] < longest:

@@ -22,7 +22,7 @@ FLOOR = -SELU_ALPHA * SELU_SCALE                     # what selu goes to on the 
 
 
 class Dropout(Operation, name="NativeDropout"):
-    """x * scale where kept, 0 elsewhere."""
+    """x * scale where `keep` is true, 0 elsewhere."""
 
     @staticmethod
     def forward(ctx: Context, x: Array, keep: Array, *, scale: float) -> Array:

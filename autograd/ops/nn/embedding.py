@@ -1,4 +1,4 @@
-"""Rows of a table looked up by number, one by one (embedding) or reduced in bags (embedding_bag)."""
+"""Rows of a table by number, one by one (embedding) or reduced in bags (embedding_bag)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Embedding(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Each row adds up what its uses got."""
+        """Add up the gradients of all uses of each row."""
         index, shares = ctx.values
         return EmbeddingDenseBackward.apply(g, index, shares, rows=ctx.rows), None, None
 
@@ -50,7 +50,7 @@ class EmbeddingDenseBackward(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Look up again."""
+        """The rows of the second gradient at the same numbers."""
         index, shares = ctx.values
         out = Embedding.apply(g, index, None)
         return out if shares is None else divided(out, shares), None, None
@@ -153,7 +153,7 @@ class EmbeddingBag(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Each row gets its group's gradient."""
+        """The gradient of its bag for each row."""
         (groups,) = ctx.values
         return Embedding.apply(g, groups, None), None
 

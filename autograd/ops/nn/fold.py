@@ -25,12 +25,12 @@ class Im2Col(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Added up again."""
+        """Col2Im, the adjoint."""
         return Col2Im.apply(g, plane=ctx.plane, geometry=ctx.geometry)
 
 
 class Col2Im(Operation):
-    """Columns added up where Im2Col takes them, its adjoint."""
+    """Columns summed into the patches that Im2Col reads, its adjoint."""
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, plane: Sizes, geometry: WindowGeometry) -> Array:
@@ -40,7 +40,7 @@ class Col2Im(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Taken apart again."""
+        """Im2Col, the adjoint."""
         return Im2Col.apply(g, geometry=ctx.geometry)
 
 

@@ -1,4 +1,4 @@
-"""softmax and its relatives as torch.nn.functional has them: with a dimension chosen for you, if you do not say one."""
+"""softmax and its variants as torch.nn.functional has them, where `dim` may be left out (deprecated)."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def by(sizes: Sequence[int]) -> str:
 
 
 def pool_ints(name: str, what: str, value: SizeLike, count: int) -> Sizes:
-    """ints(), with the words of pooling for what is wrong."""
+    """ints(), with the error texts of pooling."""
     try:
         return ints(value, count, what)
     except RuntimeError:

@@ -34,7 +34,7 @@ class GridSampler(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, value: Array, slope: Array) -> Array:
-        """What was computed already."""
+        """The slope at x, which forward has computed."""
         ctx.slope = slope
         return value
 

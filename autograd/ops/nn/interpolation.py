@@ -85,7 +85,7 @@ def interpolate(input: Tensor, size: SizeLike | None = None, scale_factor: Any =
 
 def resized(input: Tensor, plane: tuple[int, ...], outs: tuple[int, ...], scales: Scales, mode: str, corners: bool,
             antialias: bool) -> Tensor:
-    """The interpolation itself, once all is known."""
+    """Interpolate to given sizes, in a mode."""
     if min(plane) < 1 or min(outs) < 1:
         raise RuntimeError(f"Input and output sizes should be greater than 0, but got input {list(plane)} and output "
                            f"{list(outs)}")

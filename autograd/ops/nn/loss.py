@@ -42,7 +42,7 @@ REDUCTIONS = ("none", "mean", "sum")
 
 
 def chosen(reduction: str, size_average: bool | None = None, reduce: bool | None = None) -> str:
-    """The reduction asked for. size_average and reduce, deprecated, override it."""
+    """The reduction to use: the deprecated size_average and reduce override the argument."""
     if size_average is not None or reduce is not None:
         average = size_average is None or size_average
         reduction = "none" if not (reduce is None or reduce) else "mean" if average else "sum"
@@ -125,7 +125,7 @@ class NllLossBackward(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The elements gathered at the same places."""
+        """The rows gathered at the same indices."""
         (target,) = ctx.values
         return GatherRows.apply(g, target), None
 
@@ -142,7 +142,7 @@ class GatherRows(Operation, name="Gather"):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The gradient put back where it was gathered."""
+        """The gradient scattered to the gathered elements."""
         (target,) = ctx.values
         return NllLossBackward.apply(g, target, shape=ctx.shape), None
 
@@ -152,9 +152,8 @@ class CrossEntropy(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Array, target: Array, *, weights: Array | None, total: Array | None) -> Array:
-        """Kept for an ordinary backward pass: the exponentials (the largest elements where there is a kernel) and their
-        sums. Half precision in single.
-        """
+        """Forward. Saves for an ordinary backward pass the exponentials (the largest elements where there is a kernel) and
+        their sums. Half precision is computed in single."""
         ctx.given = weights, total
         wide = converted(x, np.float32) if x.dtype == np.float16 else x
         made = kernel.power_sums(x)
@@ -210,7 +209,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
 
 
 def _total(weights: Array | None, t: TensorOrArray) -> Any:
-    """What a mean is over."""
+    """The number that a mean divides by."""
     return np.float64(len(t)) if weights is None else _sum(weights)
 
 

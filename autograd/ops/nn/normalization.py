@@ -47,7 +47,7 @@ class Standardize(Operation):
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array | None, bias: Array | None, *, dims: tuple[int, ...], eps: float,
                 form: tuple[int, ...], centre: bool = True, observe: Callable[..., Any] | None = None) -> Array:
-        """Kept for an ordinary backward pass: the mean and 1 / sqrt(variance + eps)."""
+        """Saves the mean and 1 / sqrt(variance + eps) for an ordinary backward pass."""
         ctx.given = dims, eps, form, centre
         out, *kept = standardized(x, weight, bias, dims, eps, form, centre, observe)
         ctx.save(x, weight, bias, tuple(kept))       # a tuple: numbers to the graph, freed with the rest
@@ -100,7 +100,7 @@ def standardized(x: Array, weight: Array | None, bias: Array | None, dims: tuple
 
 
 def total(x: Array, y: Array | None, dims: tuple[int, ...]) -> Array:
-    """The sum of x * y (of x, if y is None) over dims, kept as dimensions of size 1.
+    """The sum of x * y (of x, if y is None) over dims, which keep size 1.
 
     The last dimensions go first, as one: NumPy is quickest there, and needs no memory for the product.
     """
@@ -120,7 +120,7 @@ def total(x: Array, y: Array | None, dims: tuple[int, ...]) -> Array:
 
 
 def _backward_of_arrays(ctx: Context, g: Any, x: Array, weight: Any, bias: Any, mean_of: Array | None, scale: Array) -> Any:
-    """The same rule on arrays, in place where it can be."""
+    """The rule of backward on arrays, in place where possible."""
     dims, _, form, centre = ctx.given
     z = np.multiply(x - mean_of if centre else x, scale)
     gx = gw = gb = None
@@ -157,7 +157,7 @@ class LayerNorm(Standardize, name="NativeLayerNorm"):
     @staticmethod
     def forward(ctx: Context, x: Array, weight: Array | None, bias: Array | None, *, dims: tuple[int, ...], eps: float,
                 form: tuple[int, ...], centre: bool = True, observe: Any = None) -> Array:
-        """The kernel keeps what Standardize keeps."""
+        """The kernel, which saves what Standardize saves."""
         made = layer_norm_kernel.forward(x, weight, bias, form, eps, centre)
         if made is None:
             return Standardize.forward(ctx, x, weight, bias, dims=dims, eps=eps, form=form, centre=centre)

@@ -1,4 +1,4 @@
-"""Channels exchanged with places (pixel_shuffle, pixel_unshuffle), or dealt out over groups (channel_shuffle)."""
+"""Channels exchanged with pixels (pixel_shuffle, pixel_unshuffle), or interleaved between groups (channel_shuffle)."""
 
 from __future__ import annotations
 

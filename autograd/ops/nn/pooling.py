@@ -1,4 +1,4 @@
-"""Means under windows, sliding and adaptive, and the p-norms made of them.
+"""Pooling: means, p-norms and maxima of windows, sliding, adaptive and fractional, and max_unpool.
 
 Maxima under windows: sliding, adaptive and fractional ones, and the way back, unpooling.
 
@@ -212,7 +212,7 @@ def lp_pool3d(input: Tensor, norm_type: float, kernel_size: SizeLike, stride: An
 
 
 class MaxPool(Operation, name="MaxPoolWithIndices"):
-    """The largest elements under windows, and their places in the flat plane, both found by `find`.
+    """The maxima of windows, and their indices in the flat plane, both computed by the kernel `find`.
 
     places: found before, and given to the user, who may write into them; the largest elements are taken from there.
     """
@@ -266,7 +266,7 @@ POOLS = (MaxPool1d, MaxPool2d, MaxPool3d)
 
 
 class MaxPoolWithIndicesBackward(Operation):
-    """Zeros (n, c, *plane) with g added at places in each flat plane; the adjoint of TakePlaces."""
+    """Zeros (n, c, *plane) with g added at flat_indices of each plane; the adjoint of GatherFlat."""
 
     @staticmethod
     def forward(ctx: Context, g: Array, *, flat_indices: Array, plane: Sizes) -> Array:
@@ -276,12 +276,12 @@ class MaxPoolWithIndicesBackward(Operation):
 
     @staticmethod
     def backward(ctx: Context, u: TensorOrArray) -> Gradients:
-        """Take them again."""
+        """GatherFlat, the adjoint."""
         return GatherFlat.apply(u, flat_indices=ctx.flat_indices)
 
 
 class GatherFlat(Operation, name="Gather"):
-    """The elements of x (n, c, *plane) at places in each flat plane."""
+    """The elements of x (n, c, *plane) at flat_indices of each plane."""
 
     @staticmethod
     def forward(ctx: Context, x: Array, *, flat_indices: Array) -> Array:
@@ -291,12 +291,12 @@ class GatherFlat(Operation, name="Gather"):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Add them back."""
+        """Add g at the same indices."""
         return MaxPoolWithIndicesBackward.apply(g, flat_indices=ctx.flat_indices, plane=ctx.plane)
 
 
 class MaxUnpool(Operation):
-    """Zeros (n, c, *plane) with x put at places in each flat plane."""
+    """Zeros (n, c, *plane) with x written to flat_indices of each plane."""
 
     real = True
 
@@ -308,7 +308,7 @@ class MaxUnpool(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Take from the places."""
+        """Gather at the indices."""
         (flat_indices,) = ctx.values
         return GatherFlat.apply(g, flat_indices=getattr(flat_indices, "array", flat_indices)), None
 

@@ -40,7 +40,7 @@ class Recurrent(Operation):
     @staticmethod
     def forward(ctx: Context, x: Array, w_ih: Array, w_hh: Array, b_ih: Any, b_hh: Any, w_hr: Array | None, h: Array | None,
                 c: Array | None, *, cell: str, sizes: tuple[int, ...] | None, reverse: bool) -> tuple[Array, ...]:
-        """The kernel of the cell; what it keeps goes along in a tuple: numbers to the graph."""
+        """The kernel of the cell. It saves its intermediate values as one tuple, which the graph does not see."""
         ctx.cell = cell
         ctx.steps = kernels.steps_of((x.shape[1],) * x.shape[0] if sizes is None else sizes, reverse)
         batch, n, p = (x.shape[1] if sizes is None else max(sizes, default=0)), w_ih.shape[0], w_hh.shape[1]
@@ -64,7 +64,7 @@ class Recurrent(Operation):
 
     @staticmethod
     def backward(ctx: Context, gy: Array | None, gh: Array | None, gc: Any = None) -> Gradients:
-        """Back through the steps, in kernels or recorded; then one product for each weight and for x."""
+        """The backward pass through the steps, in kernels or recorded; then one product for each weight and for x."""
         x, w_ih, w_hh, _, _, w_hr, *given, kept = ctx.values
         rows = x if x.ndim == 2 else reshape(x, (x.shape[0] * x.shape[1], x.shape[2]))
         gy = gy if gy is None or gy.ndim == 2 else reshape(gy, (rows.shape[0], gy.shape[2]))
@@ -91,7 +91,7 @@ class Recurrent(Operation):
 
 
 def _of_weight(ctx: Any, place: int, g: Any, x: Any) -> Array | None:
-    """The gradient g^T x of the weight that is input `place`; None where it is not needed."""
+    """The gradient g^T x of the weight that is input number `place`; None where it is not needed."""
     if not ctx.needs(place):
         return None
     return matrices(mT(g), x) if isinstance(g, Tensor) else product_in_buffer(ctx, place, g.T, x)
@@ -104,7 +104,7 @@ def _filled(values: Any, shapes: Any, dtype: np.dtype[Any], copy: bool = False) 
 
 
 def _by_kernel(ctx: Context, gy: Any, gs: tuple[Any, ...], kept: Sequence[Array], w_hh: Array, w_hr: Any) -> Any:
-    """Back through the steps on arrays: gs become the gradients of the initial states."""
+    """The backward pass through the steps, on arrays: gs become the gradients of the initial states."""
     projected = full = None
     if ctx.cell == "LSTM":
         d, inner, projected = kernels.lstm_backward(gy, gs[0], gs[1], kept, w_hh, w_hr, ctx.steps)
@@ -143,7 +143,7 @@ class PlainSteps:
     relu = False
 
     def forward(self, gates: Any, states: Any, weight: Any, bias: Any, projection: Any) -> Any:
-        """The states after a step, and what backward() wants."""
+        """One step forward: the states, and the intermediate values for backward()."""
         (h,) = states
         z = gates + linear(h, weight, bias)
         out = where(z > 0, z, 0.0) if self.relu else tanh(z)
@@ -166,7 +166,7 @@ class LstmSteps:
     """c = f c + i g, h = o tanh(c)."""
 
     def forward(self, gates: Any, states: Any, weight: Any, bias: Any, projection: Any) -> Any:
-        """The states after a step, and what backward() wants."""
+        """One step forward: the states, and the intermediate values for backward()."""
         h, c = states
         i, f, g, o = split(gates + linear(h, weight, bias), c.shape[1], 1)
         i, f, g, o = sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)
@@ -189,7 +189,7 @@ class GruSteps:
     """h = (1 - z) n + z h, n = tanh(gates + r (h W^T + b))."""
 
     def forward(self, gates: Any, states: Any, weight: Any, bias: Any, projection: Any) -> Any:
-        """The states after a step, and what backward() wants."""
+        """One step forward: the states, and the intermediate values for backward()."""
         (h,) = states
         (r, z, n), (r_h, z_h, q) = split(gates, h.shape[1], 1), split(linear(h, weight, bias), h.shape[1], 1)
         r, z = sigmoid(r + r_h), sigmoid(z + z_h)
@@ -216,7 +216,7 @@ def rejoin(first: Any, rows_of_all: Any) -> Any:
 
 
 def gradients(cell: str, rows: Any, weights: Any, states: Any, gy: Any, gs: Any, steps: Any) -> Any:
-    """Through all steps and back, recorded.
+    """The backward pass through all steps, recorded for a second derivative.
 
     rows (sum of batch sizes, features), weights (w_ih, w_hh, b_ih, b_hh, w_hr), states before the first step; gradients
     of the outputs (None: zero) and of the final states. Gradients of the gates, of their recurrent part, of the initial

@@ -1,1 +1,1 @@
-"""Operations that treat each element alike."""
+"""Elementwise operations: arithmetic, comparison, logic, powers, exponentials, trigonometry, rounding, where and clamp."""

@@ -143,7 +143,7 @@ class Addcmul(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: Tensor) -> Gradients:
-        """Of the product, each factor gets the other."""
+        """The gradient of each factor is g * value * the other."""
         a, b = ctx.values if g.dtype.kind != "c" else conjugates(*ctx.values)
         scaled = g if ctx.value == 1 else g * ctx.value
         return g, scaled * b if ctx.needs(1) else None, scaled * a if ctx.needs(2) else None
@@ -192,7 +192,7 @@ class Lerp(Operation):
 
     @staticmethod
     def forward(ctx: Context, x: Any, y: Any, w: Any) -> Array:
-        """Counted from the nearer end, so that w = 1 gives y exactly."""
+        """The interpolation from the nearer end, so that w = 1 gives y exactly."""
         ctx.weight = w if w.__class__ in (int, float) else None
         if ctx.weight is None:
             ctx.save(x, y, w)

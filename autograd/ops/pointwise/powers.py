@@ -1,4 +1,4 @@
-"""Powers and roots, and numbers taken apart into mantissa and power of two."""
+"""Powers and roots, and frexp and ldexp."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Where(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Each side gets what it gave."""
+        """The gradient of x where the condition holds, that of y elsewhere."""
         (condition,) = ctx.values
         if type(g) is np.ndarray:
             none = np.zeros((), g.dtype)
@@ -215,7 +215,7 @@ class NanToNum(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: Tensor) -> Gradients:
-        """What was replaced is constant."""
+        """g where the input was finite: the replacements are constants."""
         (finite,) = ctx.values
         return g * finite
 

@@ -1,1 +1,1 @@
-"""Random tensors, and random numbers put into tensors."""
+"""Random tensors, and tensors filled with random numbers in place."""

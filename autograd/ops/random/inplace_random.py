@@ -1,4 +1,4 @@
-"""What a tensor's elements are redrawn from, in place: uniform_, normal_, exponential_ and so on.
+"""In-place sampling: uniform_, normal_, exponential_ and the other distributions.
 
 Each function here gives the new values as a result of the old tensor, with gradient zero; its in-place form is what
 users call.
@@ -54,7 +54,7 @@ def _checked(name: str, x: Tensor) -> np.dtype[Any]:
 
 @primitive
 def _drawn(draw: Callable[[], Any]) -> Array:
-    """What `draw` gives, an array of random numbers."""
+    """Call `draw`, which returns an array of random numbers."""
     return draw()
 
 

@@ -1,1 +1,1 @@
-"""Sums, extremes, products, norms, quantiles, sorting: what goes along dimensions."""
+"""Reductions and scans over dimensions: sums, extremes, products, norms, quantiles, sorting, cumulative sums."""

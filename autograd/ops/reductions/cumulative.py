@@ -44,7 +44,7 @@ class Cumsum(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Each element counts from its place on."""
+        """Sums of g from each element to the end."""
         return tail_sums(g, ctx.dim)
 
 
@@ -78,7 +78,7 @@ class Cummin(TakeAlong):
 
 
 def _running(operation: type[TakeAlong], x: Tensor, dim: int, ufunc: Callable[..., Any]) -> ValuesIndices:
-    """The running extreme, nan from the first nan on, and the last place where it was reached."""
+    """The running extreme, nan from the first nan on, and the last index at which it was reached."""
     demand_real("cummax_cummin", x)
     dim = one_dim(dim, x.ndim)
     if x.ndim == 0:
@@ -90,14 +90,14 @@ def _running(operation: type[TakeAlong], x: Tensor, dim: int, ufunc: Callable[..
 @also(axis="dim")
 @takes_out
 def cummax(input: Tensor, dim: int) -> ValuesIndices:
-    """The largest of the first 1, 2, ... elements along `dim`, and where the last of equal ones stands."""
+    """The largest of the first 1, 2, ... elements along `dim`, and its index (of equal ones the last)."""
     return _running(Cummax, input, dim, np.maximum)
 
 
 @also(axis="dim")
 @takes_out
 def cummin(input: Tensor, dim: int) -> ValuesIndices:
-    """The smallest of the first 1, 2, ... elements along `dim`, and where the last of equal ones stands."""
+    """The smallest of the first 1, 2, ... elements along `dim`, and its index (of equal ones the last)."""
     return _running(Cummin, input, dim, np.minimum)
 
 

@@ -55,7 +55,7 @@ def dropped(shape: tuple[int, ...], dims: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def count(shape: tuple[int, ...], dims: tuple[int, ...]) -> int:
-    """How many elements each result of a reduction takes in."""
+    """The number of elements that each result of a reduction combines."""
     n = 1
     for d in dims:
         n *= shape[d]

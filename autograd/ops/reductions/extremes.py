@@ -1,4 +1,4 @@
-"""The largest and the smallest: values, places, both."""
+"""Extremes: max, min, amax, amin, aminmax, argmax, argmin."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ _argmax, _argmin = primitive(np.ndarray.argmax), primitive(np.ndarray.argmin)
 
 def _along(operation: type[TakeAlong], x: Tensor, dim: Any, keepdim: bool, find: Callable[..., Any],
            name: str) -> ValuesIndices:
-    """The extreme along dim and where it stands: the first of equal ones gets the whole gradient."""
+    """The extreme along dim and its index: the first of equal ones gets the whole gradient."""
     place = one_dim(dim, x.ndim)
     if x.ndim == 0:
         return selected(operation, x, np.zeros((), int64), 0, keepdim)

@@ -112,7 +112,7 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 @data_dependent
 @reduction
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
-    """The most frequent value along `dim`, the smallest of equally frequent ones, and its last place."""
+    """The most frequent value along `dim`, the smallest of equally frequent ones, and its last index."""
     demand_real("mode", input)
     dim = one_dim(dim, input.ndim)
     if input.ndim == 0:
@@ -155,7 +155,7 @@ def _checked_q(input: Tensor, q: Any, interpolation: str, name: str) -> Tensor:
 
 def _quantile(input: Tensor, q: TensorOrNumber, dim: int | None, keepdim: bool, interpolation: str,
               skip_nan: bool) -> Tensor:
-    """Sorted along the last dimension, at the place q (n - 1): between its neighbours as `interpolation` says."""
+    """The value at position q (n - 1) of the sorted last dimension: between its neighbours as `interpolation` says."""
     q = _checked_q(input, q, interpolation, "nanquantile" if skip_nan else "quantile")
     place = 0 if dim is None else one_dim(dim, input.ndim)
     x = reshape(input, -1) if dim is None or input.ndim == 0 else movedim(input, place, -1)

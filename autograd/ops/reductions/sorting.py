@@ -1,4 +1,4 @@
-"""Sorting and what is found by it: the k largest, the k-th, in order."""
+"""Sorting: sort, argsort, topk, kthvalue, msort."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements taken along one dimension by their numbers, and put back: how sorting, maxima and medians pass gradients.
+"""TakeAlong and PutAlong: gather along one dimension and its adjoint. Sorting, maxima and medians pass gradients by them.
 
 max, sort, topk and others find the numbers each in its own way; what they record is one operation under their own names.
 """
@@ -16,11 +16,12 @@ from ..shape import reshape
 
 
 class TakeAlong(Operation, name="Gather"):
-    """The elements of x at `indices` along dim, a dimension that goes unless keepdim. distinct: none is taken twice."""
+    """The elements of x at `indices` along dim; without keepdim that dimension is removed. distinct: no index occurs
+    twice."""
 
     @staticmethod
     def forward(ctx: Context, x: Array, indices: Array, *, dim: int, distinct: bool = False, keepdim: bool = True) -> Array:
-        """kernels.take_along.along() takes the elements."""
+        """The kernel kernels.take_along.along()."""
         ctx.save(indices)
         ctx.dim, ctx.size, ctx.distinct = dim, x.shape[dim], distinct
         out = take_along(x, indices, dim)
@@ -28,7 +29,7 @@ class TakeAlong(Operation, name="Gather"):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Put back where they were taken."""
+        """PutAlong, the adjoint."""
         (indices,) = ctx.values
         g = g if g.ndim == indices.ndim else reshape(g, indices.shape)
         return PutAlong.apply(g, indices, dim=ctx.dim, size=ctx.size, distinct=ctx.distinct), None
@@ -46,7 +47,7 @@ class PutAlong(Operation, name="Scatter"):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """The elements taken at the same indices."""
+        """The elements at the same indices."""
         (indices,) = ctx.values
         return TakeAlong.apply(g, indices, dim=ctx.dim, distinct=ctx.distinct), None
 

@@ -100,7 +100,7 @@ def _with_mean(name: str, first: type[Operation]) -> type[Operation]:
 
         @staticmethod
         def backward(ctx: Context, g: TensorOrArray, g_mean: TensorOrArray | None) -> Gradients:
-            """The sum of what comes by way of both."""
+            """The sum of the gradients by way of both results."""
             parts = [rule.backward(ctx, part) for rule, part in ((first, g), (Mean, g_mean)) if part is not None]
             return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 

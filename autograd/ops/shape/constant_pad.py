@@ -1,4 +1,4 @@
-"""Elements put round a tensor, and cut off it."""
+"""Constant padding, and its adjoint, cropping."""
 
 from __future__ import annotations
 

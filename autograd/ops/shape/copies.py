@@ -27,7 +27,8 @@ to_copy: Any = linear("ToCopy", _in_order, lambda g, was, order: g)
 
 
 def layout_of(format: MemoryFormat | None, ndim: int) -> str:
-    """What a memory format asks for: "C" order, "K": as it is, "last": channels last. RuntimeError if it does not fit."""
+    """The order that a memory format names: "C" contiguous, "K" unchanged, "last" channels last. RuntimeError if it does
+    not fit."""
     name = str(format).rpartition(".")[2]
     if format is None or name in ("contiguous_format", "preserve_format"):
         return "C" if name == "contiguous_format" else "K"
@@ -61,12 +62,12 @@ def detach(input: Tensor) -> Tensor:
 
 
 def resolve_conj(input: Tensor) -> Tensor:
-    """input: conjugation is never put off here."""
+    """The input itself: conjugation is never lazy here."""
     return input
 
 
 def resolve_neg(input: Tensor) -> Tensor:
-    """input: negation is never put off here."""
+    """The input itself: negation is never lazy here."""
     return input
 
 

@@ -1,4 +1,4 @@
-"""Elements in other places, or several times: flip, roll, rot90, repeat, tile."""
+"""Rearranged and repeated elements: flip, roll, rot90, repeat, tile."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Cat(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Each input gets its part."""
+        """The slice of g of each input."""
         start = 0
         parts: list[Any] = []
         for number, length in enumerate(ctx.lengths):
@@ -59,13 +59,13 @@ class Stack(Operation):
 
     @staticmethod
     def forward(ctx: Context, *xs: Any, dim: int) -> Array:
-        """Side by side."""
+        """np.stack of the arrays."""
         ctx.dim = dim
         return in_rows(stacked(xs, dim, common(xs)))
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Each input gets its slice."""
+        """The slice of g of each input."""
         return Unbind.apply(g, dim=ctx.dim) if type(g) is np.ndarray else unbind(g, ctx.dim)
 
 

@@ -1,4 +1,4 @@
-"""Padding: constants put round a tensor, or its own elements mirrored, repeated or wrapped round."""
+"""Padding with constants, or with the input's own elements mirrored, repeated or wrapped round."""
 
 from __future__ import annotations
 

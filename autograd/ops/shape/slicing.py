@@ -36,7 +36,7 @@ class Slice(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """Zeros, with g put there; where g has all elements (x[None], x[:, 0] of one column) g itself."""
+        """Zeros with g written to the slice; g itself where the slice is all of x (x[None], x[:, 0] of one column)."""
         if type(g) is np.ndarray and g.size == prod(ctx.shape) and g.flags.c_contiguous:
             return g.reshape(ctx.shape)
         return SliceBackward.apply(g, index=ctx.index, shape=ctx.shape)
@@ -47,7 +47,7 @@ class SliceBackward(Operation):
 
     @staticmethod
     def forward(ctx: Context, g: Array, *, index: tuple[Any, ...], shape: tuple[int, ...]) -> Array:
-        """Assignment into zeros that lie in memory as g does."""
+        """Assignment into zeros with the memory order of g."""
         ctx.index = index
         out = zeros_like_order(shape, g)
         out[index] = g
@@ -89,7 +89,7 @@ class SelectBackward(Operation):
 
     @staticmethod
     def backward(ctx: Context, g: TensorOrArray) -> Gradients:
-        """That slice again."""
+        """The same slice of the second gradient."""
         return Select.apply(g, dim=ctx.dim, index=ctx.index)
 
 

@@ -34,7 +34,7 @@ class Split(Operation):
 
     @staticmethod
     def backward(ctx: Context, *gs: Any) -> Gradients:
-        """Joined again, zeros where nothing came."""
+        """The gradients concatenated, zeros where a part has none."""
         left, right = ctx.shape[:ctx.dim], ctx.shape[ctx.dim + 1:]
         full = with_zeros(gs, lambda number: (*left, ctx.lengths[number], *right))
         return SplitBackward.apply(*full, dim=ctx.dim, lengths=ctx.lengths)
@@ -68,7 +68,7 @@ class Unbind(Operation):
 
     @staticmethod
     def backward(ctx: Context, *gs: Any) -> Gradients:
-        """Stacked again, zeros where nothing came."""
+        """The gradients stacked, zeros where a slice has none."""
         full = with_zeros(gs, lambda number: (*ctx.shape[:ctx.dim], *ctx.shape[ctx.dim + 1:]))
         return UnbindBackward.apply(*full, dim=ctx.dim)
 
@@ -78,7 +78,7 @@ class UnbindBackward(Operation):
 
     @staticmethod
     def forward(ctx: Context, *gs: Any, dim: int) -> Array:
-        """Side by side."""
+        """np.stack of the arrays."""
         ctx.dim = dim
         return stacked(gs, dim, gs[0].dtype)
 
@@ -142,7 +142,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
 
 
 def select(input: Operand, dim: int, index: int) -> Operand:
-    """The slice number `index` of dimension `dim`, which goes. A view."""
+    """The slice number `index` of dimension `dim`, which is removed. A view."""
     if not input.ndim:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     dim = wrap_dim(dim, input.ndim)
@@ -203,8 +203,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Any, ...]:
 
 
 def _unshared(parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The parts as tensors that no write to input or to another part is told of: so they may be written to one by one, as
-    long as nobody looks at input, or at what a write has changed behind its back."""
+    """The parts as tensors without a shared version counter: each may be written to, and neither input nor another part
+    counts the write."""
     separate = []
     for part in parts:
         separate.append(result(part.array))

@@ -103,7 +103,7 @@ def view(input: Tensor, *args: Any, size: Any = None, dtype: DTypeLike = None) -
 
 
 def loose(x: Tensor) -> bool:
-    """Whether x lies channels last, but not because it is a view of something."""
+    """Whether x is channels last in memory, and not as a view of another array."""
     return x.base is None and owns_memory(x.array) and x.array.ndim > 2 and channels_last(x.array)
 
 

@@ -1,4 +1,4 @@
-"""Special functions: of errors, gamma, Bessel and their kin. How they are computed is told in autograd/kernels."""
+"""Special functions: error, gamma and Bessel functions and their relatives. autograd/kernels computes them."""
 
 from __future__ import annotations
 

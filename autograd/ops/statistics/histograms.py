@@ -21,7 +21,7 @@ from ..no_derivative import underived
 
 
 def _places(edges: Array, values: Array, right: bool, out_int32: bool) -> Tensor:
-    """Binary search in each row of edges for the row of values beside it."""
+    """Binary search in each row of edges for the values of the same row."""
     demand_real("searchsorted", edges, values)
     if edges.dtype.kind == "b":
         raise NotImplementedError("\"searchsorted_out_cpu\" not implemented for 'Bool'; convert with .int()")
@@ -36,7 +36,7 @@ def _places(edges: Array, values: Array, right: bool, out_int32: bool) -> Tensor
 
 
 def _value(value: TensorOrNumber, dtype: np.dtype[Any]) -> Array:
-    """What is searched for, as an array that can be compared with the edges."""
+    """The values to search for, as an array that can be compared with the edges."""
     if isinstance(value, Tensor):
         return value.array
     return np.asarray(value, float32 if isinstance(value, float) and dtype.kind not in "fV" else dtype)

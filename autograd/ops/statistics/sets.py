@@ -18,7 +18,7 @@ from ..reductions.dims import one_dim
 
 
 def _rows(a: Array, dim: int | None, name: str) -> Array:
-    """What is compared: the elements, or the slices along dim as rows of a matrix."""
+    """The items to compare: the elements, or the slices along dim as rows of a matrix."""
     if dim is None:
         return a.reshape(-1)
     if a.ndim == 0:
