@@ -7,7 +7,7 @@ from typing import Any
 
 
 def compile(model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
-            backend: str = "inductor", mode: str | None = None, options: dict[str, Any] | None = None,
+            backend: str | Callable[..., Any] = "inductor", mode: str | None = None, options: dict[str, Any] | None = None,
             disable: bool = False) -> Callable[..., Any]:
     """The model or function itself, uncompiled, with its own state_dict keys; without one, a decorator."""
     return _itself if model is None else model

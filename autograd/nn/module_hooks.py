@@ -265,7 +265,7 @@ def _add_backward(hook: Callable[..., Any], full: bool) -> RemovableHandle:
 
 # --- calling hooks -------------------------------------------------------------------------------------------------------
 
-def _replaced_arguments(pre: Hook, module: Any, args: Sequence[Tensor], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+def _replaced_arguments(pre: Hook, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The arguments after one forward pre-hook."""
     if not pre.with_kwargs:
         changed = pre.call(module, args)
@@ -278,7 +278,7 @@ def _replaced_arguments(pre: Hook, module: Any, args: Sequence[Tensor], kwargs: 
     return changed
 
 
-def _call_after_error(post: Hook, module: Any, args: Sequence[Tensor], kwargs: dict[str, Any],
+def _call_after_error(post: Hook, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
                       output: Tensor | None) -> None:
     """A hook that is always called; its own error must not hide forward's. output: None if forward raised."""
     try:
@@ -311,7 +311,7 @@ class Crossing:
         self.likes = [(a.array.shape, a.array.dtype) for a in args if isinstance(a, Tensor)]
         return passed
 
-    def leave(self, output: Tensor | Sequence[Tensor]) -> Any:
+    def leave(self, output: Any) -> Any:
         """Pass the tensors of the output through the outer identity."""
         if not isinstance(output, (Tensor, tuple)):
             warnings.warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
@@ -390,7 +390,7 @@ def passed_on(values: tuple[Any, ...], hook: Callable[..., Any]) -> tuple[tuple[
     return tuple(out), places
 
 
-def as_tuple(value: Sequence[Tensor]) -> tuple[Any, ...]:
+def as_tuple(value: Any) -> tuple[Any, ...]:
     """A tuple, of one element if it was none."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 

@@ -55,7 +55,7 @@ class Encoder:
         items = [self.value(item, (*path, number)) for number, item in enumerate(value)]
         return items if type(value) is list else {KIND: SEQUENCES[type(value)], "items": items}
 
-    def mapping(self, value: dict[str, Any], path: Path) -> Any:
+    def mapping(self, value: dict[Any, Any], path: Path) -> Any:
         """A dict: an object if its keys are strings, else a list of pairs; with the versions in a module's state."""
         versions = {"metadata": self.value(value._metadata, path)} if hasattr(value, "_metadata") else {}
         if all(type(key) is str for key in value):

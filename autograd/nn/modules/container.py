@@ -111,7 +111,7 @@ class Sequential(_Numbered):
             raise ValueError(f"add operator supports only objects of Sequential class, but {type(other)} is given.")
         return other
 
-    def _times(self, count: str | float) -> list[Any]:
+    def _times(self, count: Any) -> list[Any]:
         if not isinstance(count, int):
             raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(count)}")
         if count <= 0:

@@ -6,7 +6,6 @@ gives them one; the first forward also turns the layer into the ordinary class, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...base.types import DeviceLike, DTypeLike, SizeLike
@@ -56,7 +55,7 @@ class LazyModuleMixin(Module):
         """Whether this module itself holds a parameter or buffer without shape."""
         return any(is_lazy(value) for _, value in [*self.direct_parameters(), *self.direct_buffers()])
 
-    def _infer_parameters(self, module: Module, args: Sequence[Tensor], kwargs: dict[str, Any] | None = None) -> None:
+    def _infer_parameters(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> None:
         """The forward pre-hook: initialize, and become the ordinary class."""
         module.initialize_parameters(*args, **(kwargs or {}))
         if module.has_uninitialized_params():

@@ -8,17 +8,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ...core.tensor import Parameter, Tensor
-from ...core.types import TensorOrNumber
 from ..module import Module
 from .container import pairs
 
 
-def _kept(value: TensorOrNumber | str | None) -> Any:
+def _kept(value: Any) -> Any:
     """A tensor becomes a parameter; anything else stays what it is."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
-def _line(name: Any, value: TensorOrNumber | str | None) -> str:
+def _line(name: Any, value: Any) -> str:
     if not isinstance(value, Tensor):
         return f"  ({name}): Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
@@ -42,7 +41,7 @@ class ParameterList(Module):
     def __getitem__(self, index: Any) -> Any:
         return type(self)(list(self)[index]) if isinstance(index, slice) else getattr(self, self._name(index))
 
-    def __setitem__(self, index: Any, value: TensorOrNumber) -> None:
+    def __setitem__(self, index: Any, value: Any) -> None:
         setattr(self, self._name(index), _kept(value))
 
     def __len__(self) -> int:
@@ -54,7 +53,7 @@ class ParameterList(Module):
     def __iadd__(self, values: Iterable[Any]) -> ParameterList:
         return self.extend(values)
 
-    def append(self, value: TensorOrNumber | str) -> ParameterList:
+    def append(self, value: Any) -> ParameterList:
         """Add a parameter at the end; a tensor becomes one. Returns self."""
         setattr(self, str(self._size), _kept(value))
         self._size += 1
@@ -93,7 +92,7 @@ class ParameterDict(Module):
     def __getitem__(self, key: str) -> Any:
         return getattr(self, self._name(key))
 
-    def __setitem__(self, key: str, value: TensorOrNumber | None) -> None:
+    def __setitem__(self, key: str, value: Any) -> None:
         if self._name(key) not in self._keys and hasattr(self, key):
             raise KeyError(f"attribute '{key}' already exists")
         self._keys[key] = None
@@ -135,7 +134,7 @@ class ParameterDict(Module):
         """The parameter named `key`, or default if there is none."""
         return self[key] if key in self._keys else default
 
-    def setdefault(self, key: str, default: TensorOrNumber | None = None) -> Tensor:
+    def setdefault(self, key: str, default: Any = None) -> Tensor:
         """The parameter named `key`; if there is none, default is inserted under that name first."""
         if key not in self:
             self[key] = default

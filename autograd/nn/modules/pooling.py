@@ -120,7 +120,13 @@ class MaxUnpool3d(_MaxUnpoolNd):
 # --- means and powers -------------------------------------------------------------------------------------------------
 
 class _AvgPoolNd(Module):
-    """Base of average pooling: what repr() shows of it."""
+    """Base of average pooling, with the constructor of its 2d and 3d forms."""
+
+    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
+                 count_include_pad: bool = True, divisor_override: int | None = None) -> None:
+        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
+        self.padding, self.ceil_mode = padding, ceil_mode
+        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
     def extra_repr(self) -> str:
         """Kernel size, stride and padding, as repr() shows them."""
@@ -144,12 +150,6 @@ class AvgPool1d(_AvgPoolNd):
 class AvgPool2d(_AvgPoolNd):
     """The mean of each window of an image; divisor_override replaces the window's size as the divisor."""
 
-    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
-                 count_include_pad: bool = True, divisor_override: int | None = None) -> None:
-        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.ceil_mode = padding, ceil_mode
-        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
-
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, h, w) or (c, h, w) -> (n, c, h', w')."""
         return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
@@ -158,12 +158,6 @@ class AvgPool2d(_AvgPoolNd):
 
 class AvgPool3d(_AvgPoolNd):
     """The mean of each window of a volume; divisor_override replaces the window's size as the divisor."""
-
-    def __init__(self, kernel_size: SizeLike, stride: SizeLike | None = None, padding: SizeLike = 0, ceil_mode: bool = False,
-                 count_include_pad: bool = True, divisor_override: int | None = None) -> None:
-        self.kernel_size, self.stride = kernel_size, kernel_size if stride is None else stride
-        self.padding, self.ceil_mode = padding, ceil_mode
-        self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
         """input (n, c, d, h, w) or (c, d, h, w) -> (n, c, d', h', w')."""

@@ -67,7 +67,7 @@ class TransformerEncoderLayer(Module):
     """x + attention(x), then x + linear2(activation(linear1(x))), each followed (norm_first: entered) by a LayerNorm."""
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
-                 activation: Callable[..., Any] = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
+                 activation: str | Callable[..., Any] = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
                  norm_first: bool = False, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__()
         place: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -180,7 +180,7 @@ class TransformerDecoderLayer(Module):
     """
 
     def __init__(self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
-                 activation: Callable[..., Any] = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
+                 activation: str | Callable[..., Any] = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
                  norm_first: bool = False, bias: bool = True, device: DeviceLike = None, dtype: DTypeLike = None) -> None:
         super().__init__()
         place: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -254,7 +254,7 @@ class Transformer(Module):
     """An encoder and a decoder, each ended by a LayerNorm; matrices start with Xavier's uniform distribution."""
 
     def __init__(self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6,
-                 dim_feedforward: int = 2048, dropout: float = 0.1, activation: Callable[..., Any] = F.relu,
+                 dim_feedforward: int = 2048, dropout: float = 0.1, activation: str | Callable[..., Any] = F.relu,
                  custom_encoder: Any = None, custom_decoder: Any = None, layer_norm_eps: float = 1e-5,
                  batch_first: bool = False, norm_first: bool = False, bias: bool = True, device: DeviceLike = None,
                  dtype: DTypeLike = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ...base.types import SizeLike
@@ -38,14 +37,14 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """Resize images (n, c, h, w) by copying the nearest pixel."""
 
-    def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
+    def __init__(self, size: SizeLike | None = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="nearest")
 
 
 class UpsamplingBilinear2d(Upsample):
     """Resize images (n, c, h, w) bilinearly with align_corners=True."""
 
-    def __init__(self, size: Sequence[int] | None = None, scale_factor: Any = None) -> None:
+    def __init__(self, size: SizeLike | None = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
 
 

@@ -175,14 +175,18 @@ class Identity(BasePruningMethod):
         return super().apply(module, name)
 
 
-class RandomUnstructured(BasePruningMethod):
-    """Prunes elements at random. amount: their fraction (a float of 0 to 1), or their number (an int)."""
+class _Unstructured(BasePruningMethod):
+    """Base of methods that prune single elements. amount: their fraction (a float of 0 to 1), or their number (an int)."""
 
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount: float) -> None:
         _validate_pruning_amount_init(amount)
         self.amount = amount
+
+
+class RandomUnstructured(_Unstructured):
+    """Prunes elements at random. amount: their fraction (a float of 0 to 1), or their number (an int)."""
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Zeros at random places."""
@@ -194,14 +198,8 @@ class RandomUnstructured(BasePruningMethod):
         return super().apply(module, name, amount=amount)
 
 
-class L1Unstructured(BasePruningMethod):
+class L1Unstructured(_Unstructured):
     """Prunes the elements of least absolute value. amount: their fraction (a float of 0 to 1), or their number (an int)."""
-
-    PRUNING_TYPE = "unstructured"
-
-    def __init__(self, amount: float) -> None:
-        _validate_pruning_amount_init(amount)
-        self.amount = amount
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         """Zeros where the least absolute values are."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core.modes import no_grad
@@ -70,7 +69,7 @@ class SpectralNorm:
         del module._parameters[self.name + "_orig"]
         module.register_parameter(self.name, Parameter(weight))
 
-    def __call__(self, module: Module, inputs: Sequence[Tensor]) -> None:
+    def __call__(self, module: Module, inputs: tuple[Any, ...]) -> None:
         setattr(module, self.name, self.compute_weight(module, module.training))
 
     @staticmethod

@@ -86,7 +86,7 @@ def number(name: str, argument: str, value: TensorOrArray | Number) -> Any:
     raise TypeError(f"{name}(): argument '{argument}' must be Number, not {type(value).__name__}")
 
 
-def fitting(value: float, dtype: np.dtype[Any]) -> Any:
+def fitting(value: Number, dtype: np.dtype[Any]) -> Any:
     """A number converted to dtype; RuntimeError if it is beyond the range of an integer dtype."""
     if dtype.kind in "iu" and not isinstance(value, complex):
         limits = np.iinfo(dtype)
@@ -99,7 +99,7 @@ def fitting(value: float, dtype: np.dtype[Any]) -> Any:
     return value
 
 
-def storable(value: Number | None, dtype: np.dtype[Any]) -> Any:
+def storable(value: Any, dtype: np.dtype[Any]) -> Any:
     """What is no Tensor, to be written into a tensor of dtype. RuntimeError for a number beyond dtype, and where an array's
     or list's fractions or imaginary parts would be dropped; PyTorch takes numbers alone, and drops a number's fraction."""
     if value.__class__ in (bool, int, float):

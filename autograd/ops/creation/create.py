@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...base import dtypes
 from ...base.devices import check
-from ...base.types import Array, DeviceLike, DTypeLike, Layout
+from ...base.types import Array, DeviceLike, DTypeLike, Layout, Number
 from ...core.operation import Cast
 from ...core.tensor import Tensor, result
 from .arguments import fitting, kind, new_leaf, number
@@ -168,7 +167,7 @@ def asarray(obj: Any, *, dtype: DTypeLike = None, device: DeviceLike = None, cop
     return source
 
 
-def from_numpy(array: Array | Sequence[int]) -> Tensor:
+def from_numpy(array: Array) -> Tensor:
     """A Tensor that shares the array's memory."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
@@ -206,14 +205,14 @@ def frombuffer(buffer: Any, *, dtype: DTypeLike, count: int = -1, offset: int = 
     return new_leaf(np.frombuffer(buffer, dtype, count, offset), requires_grad)
 
 
-def from_dlpack(ext_tensor: Tensor, *, device: DeviceLike = None, copy: bool | None = None) -> Tensor:
+def from_dlpack(ext_tensor: Any, *, device: DeviceLike = None, copy: bool | None = None) -> Tensor:
     """A Tensor on the memory of another library's tensor, handed over by the DLPack protocol."""
     if device is not None:
         check(device)
     return result(np.from_dlpack(ext_tensor, copy=copy))
 
 
-def scalar_tensor(s: int, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
+def scalar_tensor(s: Number | Tensor, *, dtype: DTypeLike = None, layout: Layout | None = None, device: DeviceLike = None,
                   pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """A 0-d tensor of one number, of the default dtype."""
     dtype = kind(dtype, layout, device, pin_memory)

@@ -163,7 +163,8 @@ def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DTypeLike = No
                  device=device, pin_memory=pin_memory, requires_grad=requires_grad)
 
 
-def new_full(self: Tensor, size: Sequence[int], fill_value: float, *, dtype: DTypeLike = None, layout: Layout | None = None,
+def new_full(self: Tensor, size: Sequence[int], fill_value: TensorOrNumber, *, dtype: DTypeLike = None,
+             layout: Layout | None = None,
              device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """fill_value in this tensor's dtype."""
     return full(size, fill_value, dtype=self.dtype if dtype is None else dtype, layout=layout, device=device,

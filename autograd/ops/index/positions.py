@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...base.types import SizeLike
 from ...core.out import into, takes_out
 from ...core.primitive import data_dependent, primitive, value_read
 from ...core.tensor import Tensor, result
@@ -41,7 +41,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 
 @data_dependent
-def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Any, ...]:
+def unravel_index(indices: Tensor, shape: SizeLike) -> tuple[Any, ...]:
     """Indices into a flattened tensor of `shape`, converted to one index for each dimension."""
     if indices.dtype.kind not in "iu":
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")

@@ -69,7 +69,7 @@ class Addmm(Operation):
                 *product_gradients(scaled(g, alpha), x, y, ctx.needs(1), ctx.needs(2)))
 
 
-def scaled(g: TensorOrArray, factor: float) -> Any:
+def scaled(g: TensorOrArray, factor: Number) -> Any:
     """g * conj(factor)."""
     return g if factor == 1 else g * (factor.conjugate() if isinstance(factor, complex) else factor)
 
@@ -111,13 +111,13 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
 
 
 @takes_out
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * (mat @ vec)."""
     return blended("addmv", input, mv(mat, vec), beta, alpha)
 
 
 @takes_out
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input + alpha * outer(vec1, vec2)."""
     demand_ndim("addr", "vec1", vec1, 1)
     demand_ndim("addr", "vec2", vec2, 1)
@@ -155,7 +155,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
 
 @casts_lower
 @takes_out
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """beta * input[i] + alpha * (batch1[i] @ batch2[i])."""
     if plain(input, batch1, batch2, 3, beta, alpha):
         return Addmm.apply(input, batch1, batch2, beta=beta, alpha=alpha)

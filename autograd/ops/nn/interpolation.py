@@ -115,13 +115,15 @@ def upsample(input: Tensor, size: SizeLike | None = None, scale_factor: Any = No
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input: Tensor, size: Sequence[int] | None = None, scale_factor: float | None = None) -> Tensor:
+def upsample_nearest(input: Tensor, size: SizeLike | None = None,
+                     scale_factor: float | Sequence[float] | None = None) -> Tensor:
     """The old name of interpolate(mode="nearest")."""
     warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
-def upsample_bilinear(input: Tensor, size: Sequence[int] | None = None, scale_factor: float | None = None) -> Tensor:
+def upsample_bilinear(input: Tensor, size: SizeLike | None = None,
+                      scale_factor: float | Sequence[float] | None = None) -> Tensor:
     """The old name of interpolate(mode="bilinear", align_corners=True)."""
     warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

@@ -427,7 +427,7 @@ def fractional_outs(name: str, dims: int, plane: Sizes, output_size: SizeLike | 
 
 
 def fractional_max_pool(name: str, dims: int, input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None,
-                        output_ratio: Sequence[float] | None, samples: Tensor | None, indices: bool) -> Any:
+                        output_ratio: float | Sequence[float] | None, samples: Tensor | None, indices: bool) -> Any:
     """fractional_max_pool2d, 3d, with their places or without: they differ in `dims`."""
     plane = input.shape[-dims:]
     outs = fractional_outs(name, dims, plane, output_size, output_ratio)
@@ -462,7 +462,7 @@ def fractional_max_pool(name: str, dims: int, input: Tensor, kernel_size: SizeLi
 
 @casts_float32
 def fractional_max_pool2d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None = None,
-                          output_ratio: Sequence[float] | None = None, return_indices: bool = False,
+                          output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
                           _random_samples: Tensor | None = None) -> Any:
     """The maxima under windows set out in steps of random lengths: input (n, c, h, w) or (c, h, w) to output_size.
 
@@ -474,7 +474,7 @@ def fractional_max_pool2d(input: Tensor, kernel_size: SizeLike, output_size: Siz
 
 @casts_float32
 def fractional_max_pool3d(input: Tensor, kernel_size: SizeLike, output_size: SizeLike | None = None,
-                          output_ratio: Sequence[float] | None = None, return_indices: bool = False,
+                          output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
                           _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
     """The maxima under windows set out in steps of random lengths: input (n, c, d, h, w) or (c, d, h, w) to output_size.
 
@@ -505,7 +505,7 @@ def unpooled(plane: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, output_
     return sizes
 
 
-def max_unpool(name: str, dims: int, input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: Sequence[int] | None,
+def max_unpool(name: str, dims: int, input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: SizeLike | None,
                padding: SizeLike, output_size: Sequence[int] | None) -> Tensor:
     """max_unpool1d, 2d, 3d: they differ in `dims`."""
     kernel = ints(kernel_size, dims, "kernel_size")
@@ -533,21 +533,21 @@ def max_unpool(name: str, dims: int, input: Tensor, indices: Tensor, kernel_size
 
 
 @casts_float32
-def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: Sequence[int] | None = None,
+def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None,
                  padding: SizeLike = 0, output_size: Any = None) -> Tensor:
     """Zeros with input (n, c, l) or (c, l) put where max_pool1d says it found it."""
     return max_unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
 
 
 @casts_float32
-def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: Sequence[int] | None = None,
+def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None,
                  padding: SizeLike = 0, output_size: Sequence[int] | None = None) -> Tensor:
     """Zeros with input (n, c, h, w) or (c, h, w) put where max_pool2d says it found it."""
     return max_unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
 
 
 @casts_float32
-def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: Sequence[int] | None = None,
+def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: SizeLike, stride: SizeLike | None = None,
                  padding: SizeLike = 0, output_size: Any = None) -> Tensor:
     """Zeros with input (n, c, d, h, w) or (c, d, h, w) put where max_pool3d says it found it."""
     return max_unpool("max_unpool3d", 3, input, indices, kernel_size, stride, padding, output_size)

@@ -177,7 +177,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1
 
 
 @takes_out
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """input + value * tensor1 / tensor2, for floating tensors."""
     if tensor1.dtype.kind not in "fcV" and tensor2.dtype.kind not in "fcV":
         raise RuntimeError("Integer division with addcdiv is no longer supported; use input + value * torch.div(tensor1, "

@@ -155,14 +155,14 @@ def _either(x: Tensor, dim: TensorOrNumber | None, keepdim: bool, other: Tensor 
 
 
 @reduction
-def max(input: Tensor, dim: TensorOrNumber | None = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
+def max(input: Tensor, dim: Tensor | int | None = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
     """The largest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     demand_real("max", input)
     return _either(input, dim, keepdim, other, np.maximum, _argmax, "max")
 
 
 @reduction
-def min(input: Tensor, dim: TensorOrNumber | None = None, keepdim: bool = False, *, other: Any = None) -> Any:
+def min(input: Tensor, dim: Tensor | int | None = None, keepdim: bool = False, *, other: Any = None) -> Any:
     """The smallest of all elements; with `dim`, (values, indices) along it; with a Tensor, elementwise."""
     demand_real("min", input)
     return _either(input, dim, keepdim, other, np.minimum, _argmin, "min")

@@ -195,7 +195,7 @@ def quantile(input: Tensor, q: TensorOrNumber, dim: int | None = None, keepdim: 
 @casts_float32
 @data_dependent
 @reduction
-def nanquantile(input: Tensor, q: float, dim: int | None = None, keepdim: bool = False, *,
+def nanquantile(input: Tensor, q: Tensor | float, dim: int | None = None, keepdim: bool = False, *,
                 interpolation: str = "linear") -> Tensor:
     """quantile() of the elements that are not nan."""
     return _quantile(input, q, dim, keepdim, interpolation, True)

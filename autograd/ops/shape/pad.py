@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.types import Array
+from ...base.types import Array, Number
 from ...core.casting import casting, raised
 from ...core.tensor import Tensor
 from ..index.indexing import Index
@@ -20,7 +20,7 @@ class ReflectionPad(Index):
     joins = ((0,),)
 
 
-def constant_pad_nd(input: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Sequence[int], value: Number = 0) -> Tensor:
     """input with `value` put round it: pad holds (before, after) for the last dimension, then for the one before it, and
     so on. Negative numbers cut off."""
     widths = pairs(input, pad)
@@ -67,7 +67,7 @@ def _wrapped(n: int, before: int, after: int) -> Array:
 MODES: dict[str, Callable[[int, int, int], Any]] = {"reflect": _reflected, "replicate": _replicated, "circular": _wrapped}
 
 
-def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Number | None = None) -> Tensor:
     """input padded: pad holds (before, after) for the last dimension, then for the one before it, and so on.
 
     mode: "constant" (value, 0 by default), "reflect" (mirrored without the edge), "replicate" (the edge), "circular".

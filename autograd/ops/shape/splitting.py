@@ -212,7 +212,7 @@ def _unshared(parts: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(separate)
 
 
-def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Any, ...]:
+def unsafe_split(tensor: Tensor, split_size: SizeLike, dim: int = 0) -> tuple[Any, ...]:
     """split(), whose results may be written to; writes reach the tensor's memory, and its graph knows nothing of them."""
     return _unshared(split(tensor, split_size, dim))
 

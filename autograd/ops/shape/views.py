@@ -181,7 +181,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     return _view(input, (*input.shape[:dim], *full, *input.shape[dim + 1:]))
 
 
-def squeeze(input: Tensor, dim: int | tuple[int, ...] | None = None, *, axis: int | None = None) -> Tensor:
+def squeeze(input: Tensor, dim: int | tuple[int, ...] | None = None, *, axis: int | tuple[int, ...] | None = None) -> Tensor:
     """input without its dimensions of size 1, or without those of `dim` that have size 1. A view."""
     shape = input.array.shape if isinstance(input, Tensor) else input.shape
     dim = dim if axis is None else axis

@@ -40,7 +40,7 @@ def _cosines(name: str, weights: tuple[float, ...], window_length: float, period
     return new_leaf(values.astype(dtype), requires_grad)
 
 
-def hann_window(window_length: float, periodic: bool = True, *, dtype: DTypeLike = None, layout: Layout | None = None,
+def hann_window(window_length: int, periodic: bool = True, *, dtype: DTypeLike = None, layout: Layout | None = None,
                 device: DeviceLike = None, pin_memory: bool = False, requires_grad: bool = False) -> Tensor:
     """1/2 - 1/2 cos(2 pi i / n)."""
     return _cosines("hann_window", (0.5, 0.5), window_length, periodic, dtype, layout, device, pin_memory, requires_grad)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..optimizer import Optimizer
@@ -23,8 +23,8 @@ class CyclicLR(LRScheduler):
     def __init__(self, optimizer: Optimizer, base_lr: Any, max_lr: Any, step_size_up: int = 2000,
                  step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
                  scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle",
-                 cycle_momentum: bool = True, base_momentum: float = 0.8, max_momentum: float = 0.9,
-                 last_epoch: int = -1) -> None:
+                 cycle_momentum: bool = True, base_momentum: float | Sequence[float] = 0.8,
+                 max_momentum: float | Sequence[float] = 0.9, last_epoch: int = -1) -> None:
         self.optimizer = checked(optimizer)
         base_lrs = for_groups("base_lr", optimizer, base_lr)
         if last_epoch == -1:

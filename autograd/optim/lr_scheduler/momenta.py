@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..optimizer import Optimizer
@@ -23,7 +24,8 @@ def write_momentum(group: dict[str, Any], beta1: bool, value: float) -> None:
         group["momentum"] = value
 
 
-def set_bounds(optimizer: Optimizer, base: float, largest: Any, fresh: bool) -> tuple[list[Any], list[Any]]:
+def set_bounds(optimizer: Optimizer, base: float | Sequence[float], largest: float | Sequence[float],
+               fresh: bool) -> tuple[list[Any], list[Any]]:
     """The lowest and largest momentum of each group; unless resuming, written there too."""
     beta1 = uses_beta1(optimizer)
     lows, highs = for_groups("base_momentum", optimizer, base), for_groups("max_momentum", optimizer, largest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..optimizer import Optimizer
@@ -18,7 +19,7 @@ class OneCycleLR(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, max_lr: Any, total_steps: int | None = None, epochs: int | None = None,
                  steps_per_epoch: int | None = None, pct_start: float = 0.3, anneal_strategy: str = "cos",
-                 cycle_momentum: bool = True, base_momentum: float = 0.85, max_momentum: Any = 0.95,
+                 cycle_momentum: bool = True, base_momentum: float | Sequence[float] = 0.85, max_momentum: Any = 0.95,
                  div_factor: float = 25.0, final_div_factor: float = 1e4, three_phase: bool = False,
                  last_epoch: int = -1) -> None:
         self.optimizer = checked(optimizer)
