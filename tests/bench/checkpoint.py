@@ -35,7 +35,12 @@ def saver(kind: str, model: Any, optimizer: Any, folder: str) -> Any:
     if kind != "dcp":
         from dparallel.checkpoint import Checkpointer
         checkpoint = Checkpointer(folder, model=model, optimizer=optimizer, memory=kind == "memory", background=kind != "sync")
-        return lambda step: checkpoint.save(step, disk=kind != "memory"), checkpoint.close
+
+        def finish() -> None:
+            checkpoint.save(10**6)                   # on the disk as well, so that close() gives the memory back
+            checkpoint.close()
+
+        return lambda step: checkpoint.save(step, disk=kind != "memory"), finish
     import torch.distributed as dist
     import torch.distributed.checkpoint as dcp
     from torch.distributed.checkpoint.state_dict import get_state_dict
