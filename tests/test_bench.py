@@ -180,6 +180,7 @@ def test_a_page_has_one_roof():
 
 
 def test_a_block_with_a_save_is_compared_with_the_blocks_beside_it():
-    found = {"plain": [1.0, 1.0, 3.0], "saving": [1.1, 2.0], "processor_plain": [1.0] * 3, "processor_saving": [1.2] * 2, "calls": [0.01] * 2}
-    assert checkpoint.ratios(found) == pytest.approx([1.1, 1.0]) and checkpoint.ratios(found, "processor_") == pytest.approx([1.2, 1.2])
-    assert checkpoint.row("disk", found, 50) == "| Checkpointer | 5.00 (1.0 to 9.0) | 20.00 | 10.0 | 20.0 |"
+    found = {"plain": [1.0, 1.0, 3.0], "saving": [1.1, 2.0], "calls": [0.01] * 2, "in_call": [0.005] * 2, "steps": [0.5] * 3,
+             "beside_plain": [0.1] * 3, "beside_saving": [0.11] * 2}
+    assert checkpoint.ratios(found) == pytest.approx([1.1, 1.0]) and checkpoint.processor_share(found) == pytest.approx(0.03)
+    assert checkpoint.row("disk", found, 50) == "| Checkpointer | 5.00 (1.0 to 9.0) | 3.00 | 10.0 | 5.0 | 20.0 |"
