@@ -43,7 +43,7 @@ class GradScaler:
     A step whose gradients hold inf or nan is left out, and the scale multiplied by backoff_factor; after growth_interval
     steps in a row it is multiplied by growth_factor. Micikevicius et al., Mixed Precision Training, 2018 (arXiv:1710.03740).
     device: "cpu"; for another one the scaler warns that it is off, as PyTorch on a machine without the device. Where ranks
-    hold different parts of the gradients (dparallel's sharded optimisers), they decide together.
+    hold different parts of the gradients, they decide together.
 
     >>> scaler = GradScaler("cpu")
     >>> scaler.scale(loss).backward()

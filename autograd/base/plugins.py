@@ -44,6 +44,12 @@ def provided(name: str) -> Any:
     return getattr(found, attribute) if attribute else found
 
 
+@functools.cache
+def plugin_packages() -> frozenset[str]:
+    """The packages that provide names: their code is a library's, not the user's."""
+    return frozenset(target.partition(":")[0].partition(".")[0] for target in _table().values())
+
+
 def missing(name: str) -> str:
     """What a stub says."""
     return MSG_MISSING.format(name=name)

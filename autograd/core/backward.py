@@ -213,7 +213,7 @@ def _one(shape: Any, dtype: Any) -> Tensor:
 
 # --- a stack of gradients ---------------------------------------------------------------------------------------------
 
-class Stack(Operation):
+class StackGradients(Operation, name="Stack"):
     """Arrays of one shape along a new first dimension."""
 
     @staticmethod
@@ -241,7 +241,7 @@ def stacked(rows: list[list[Any]], inputs: Sequence[Any]) -> list[Any]:
     """The gradients of each input over all rows, None where it got none."""
     if not rows:
         return [result(np.zeros((0, *i.shape), i.dtype)) if isinstance(i, Tensor) else None for i in inputs]
-    return [None if any(g is None for g in column) else Stack.apply(*column) for column in zip(*rows, strict=True)]
+    return [None if any(g is None for g in column) else StackGradients.apply(*column) for column in zip(*rows, strict=True)]
 
 
 # --- one pass ---------------------------------------------------------------------------------------------------------

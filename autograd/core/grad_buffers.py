@@ -14,8 +14,8 @@ from .tensor import AccumulateGrad, TensorBase, ensure_hooks
 
 class LeafCounter:
     """Counts the leaves that get their gradients in one pass, `backward_pass`: calls complete() when the last of `left` has
-    its own. A gradient that comes in another pass, or does not lie in the leaf's buffer, goes to uncounted() instead; before one
-    of another pass changes .grad, before_uncounted() is called."""
+    its own. A gradient that comes in another pass, or does not lie in the leaf's buffer, goes to uncounted() instead;
+    before one of another pass changes .grad, before_uncounted() is called."""
 
     def __init__(self) -> None:
         self.backward_pass: Any = None

@@ -115,7 +115,7 @@ def bounds(a: Any) -> tuple[int, int, int]:
     return start, low, high + a.itemsize
 
 
-class AsStrided(Operation):
+class ViewOfLayout(Operation, name="AsStrided"):
     """The elements of x (laid out as `base`) that `view` covers."""
 
     @staticmethod
@@ -127,11 +127,11 @@ class AsStrided(Operation):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """Zeros, with g where the view lies."""
-        return IntoStrided.apply(g, base=ctx.base, view=ctx.view)
+        return ViewIntoLayout.apply(g, base=ctx.base, view=ctx.view)
 
 
-class IntoStrided(Operation, name="AsStridedAdd"):
-    """Zeros like the base, with g added where the view lies; the adjoint of AsStrided."""
+class ViewIntoLayout(Operation, name="AsStridedAdd"):
+    """Zeros like the base, with g added where the view lies; the adjoint of ViewOfLayout."""
 
     @staticmethod
     def forward(ctx: Any, g: Any, *, base: Layout, view: Layout) -> Any:
@@ -148,7 +148,7 @@ class IntoStrided(Operation, name="AsStridedAdd"):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         """The gradient of the written part: the same strided view of g."""
-        return AsStrided.apply(g, base=ctx.base, view=ctx.view)
+        return ViewOfLayout.apply(g, base=ctx.base, view=ctx.view)
 
 
 class Outside(Operation, name="CopySlicesMask"):
@@ -179,7 +179,7 @@ class CopySlices(Operation):
     def backward(ctx: Any, g: Any) -> Any:
         """The base as it was gets what was not overwritten, the values the rest."""
         kept = Outside.apply(g, base=ctx.base, view=ctx.view) if ctx.needs(0) else None
-        return kept, AsStrided.apply(g, base=ctx.base, view=ctx.view) if ctx.needs(1) else None
+        return kept, ViewOfLayout.apply(g, base=ctx.base, view=ctx.view) if ctx.needs(1) else None
 
 
 CopySlices.node = type("CopySlices", (OperationNode,), {"operation": CopySlices})
@@ -234,7 +234,7 @@ def written(x: Tensor, value: Tensor | None, passing: bool = False) -> None:
         if view.made_at is not None:
             view.tracked |= base.tracked & GRAD
         else:
-            take_over(view, recorded(AsStrided, (base,), view.array, layouts(base.array, view.array)))
+            take_over(view, recorded(ViewOfLayout, (base,), view.array, layouts(base.array, view.array)))
 
 
 def recorded(operation: type[Operation], inputs: tuple[Tensor, ...], array: Any, places: tuple[Layout, Layout]) -> Tensor:

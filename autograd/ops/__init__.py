@@ -2,7 +2,8 @@
 
 A module ends in `__all__` (what is `autograd.<name>`), METHODS (which names are methods of Tensor too, by `<name>_method`
 where that exists) and IN_PLACE (which have a form that ends in "_"). FAMILIES repeats these lists, since a family is
-imported when one of its names is first used: all of them take as long as NumPy. tests/autograd/test_later.py compares the two.
+imported when one of its names is first used: all of them take as long as NumPy.
+tests/autograd/test_later.py compares the two.
 
 May import: base, core, kernels. Read first: pointwise/exponential.py.
 """

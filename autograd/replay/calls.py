@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..base.plugins import plugin_packages
 from ..base.types import Array
 
 Location = tuple[int, tuple[int, ...], tuple[int, ...], np.dtype[Any]]
-PACKAGES = ("autograd", "dparallel")
+OWN = "autograd"
 
 
 class Value:
@@ -64,10 +65,10 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def user_line() -> str:
-    """`file:line` of the innermost frame outside of autograd and dparallel."""
+    """`file:line` of the innermost frame outside of this package and its plugins'."""
     frame: Any = sys._getframe(1)
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in (*PACKAGES, "contextlib"):
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] not in (OWN, *plugin_packages(), "contextlib"):
             return f"{frame.f_code.co_filename}:{frame.f_lineno}"
         frame = frame.f_back
     return "?"

@@ -12,10 +12,11 @@ from ..core.interceptors import without_watcher
 from ..core.operation import Operation, OperationNode
 from ..core.tensor import Tensor
 from .attempt import Attempt
-from .calls import PACKAGES, Array, Call, location
+from .calls import Array, Call, location
 from .errors import TraceError
 from .inline import Watched, arrays_in, as_plain, instrumented
 from .nodes import FunctionReplay, OperationReplay, apply
+from .state import is_user_code
 from .values import Values
 
 SMALL = 1 << 16                      # elements: for larger arrays the overhead of calling a kernel does not count
@@ -173,9 +174,9 @@ def holds_array(value: object) -> bool:
 
 
 def transparent(cls: Any) -> bool:
-    """Whether a Function may be recorded by the operations that it calls: one of this project's if it says so, a user's if
+    """Whether a Function may be recorded by the operations that it calls: a library's if it says so, a user's if
     its code names none of DIRECT_ACCESS."""
-    if cls.__module__.partition(".")[0] in PACKAGES:
+    if not is_user_code(cls.__module__):
         return bool(cls.transparent)
     codes = [getattr(getattr(cls, name), "__code__", None) for name in ("forward", "backward", "setup_context")]
     return all(code is not None and not DIRECT_ACCESS & set(code.co_names) for code in codes)

@@ -10,13 +10,13 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+from ..base.plugins import plugin_packages
 from ..core.random import Generator, default_generator
 from ..core.tensor import Tensor
 from .errors import TraceError
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 STOP = (type, types.ModuleType, types.CodeType, types.FrameType)
-PACKAGES = ("autograd", "dparallel", "numpy")
 ABSENT = object()                    # the value of a variable or attribute that does not exist yet
 
 
@@ -56,8 +56,8 @@ def referents(obj: Any) -> Iterator[Any]:
     elif isinstance(obj, Tensor):
         if obj._grad is not None:
             yield obj._grad
-    elif type(obj).__module__.startswith("dparallel") and not hasattr(obj, "param_groups"):
-        # this project's: only state of training, not what ranks share
+    elif is_plugin_code(type(obj).__module__) and not hasattr(obj, "param_groups"):
+        # only state of training, not what ranks share
         yield from (v for v in getattr(obj, "__dict__", {}).values()
                     if isinstance(v, (Tensor, Generator)) or hasattr(v, "_parameters") or hasattr(v, "param_groups"))
     else:
@@ -65,8 +65,13 @@ def referents(obj: Any) -> Iterator[Any]:
 
 
 def is_user_code(module: str | None) -> bool:
-    """Whether a module is the user's: not of NumPy or of this project."""
-    return bool(module) and str(module).partition(".")[0] not in PACKAGES
+    """Whether a module is the user's: not of NumPy, of this package or of a plugin's."""
+    return bool(module) and str(module).partition(".")[0] not in ("autograd", "numpy", *plugin_packages())
+
+
+def is_plugin_code(module: str | None) -> bool:
+    """Whether a module is of a package that provides names of this one."""
+    return str(module).partition(".")[0] in plugin_packages()
 
 
 def attributes(obj: object) -> dict[str, Any]:
@@ -183,5 +188,5 @@ class Snapshot:
 def stateful(obj: object) -> bool:
     """Whether an object's attributes are saved and restored."""
     module = type(obj).__module__
-    return (hasattr(obj, "__dict__") or is_user_code(module)) and not module.startswith("dparallel") and not isinstance(
+    return (hasattr(obj, "__dict__") or is_user_code(module)) and not is_plugin_code(module) and not isinstance(
         obj, (Tensor, types.FunctionType, types.MethodType, Generator, dict, list, tuple, set, frozenset, deque))

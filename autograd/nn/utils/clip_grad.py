@@ -94,7 +94,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
                     error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
     """Scale the gradients in place so that their norm, taken together, is at most max_norm; returns the norm before.
 
-    Of parameters in slices over ranks (a sharded dparallel.DataParallel) it is the norm of the wholes: all ranks call it.
+    Of parameters in slices over ranks it is the norm of the wholes: all ranks call it.
     """
     empty = isinstance(parameters, types.GeneratorType)
     parameters = _as_list(parameters)
