@@ -104,7 +104,7 @@ class SummedForward:
         """What this rank does, and tells the others, before its module runs; what the call counts."""
         reducer, weights, root = self.reducer, self.reducer.weights, 0
         if reducer.skipping is not None:
-            reducer.skipping.announce()
+            reducer.skipping.barrier()
         if reducer.joined is not None:
             root = reducer.joined.forward_begins()
         weights.problem = weights.problem or self.watch.look()

@@ -1,7 +1,8 @@
 """Join: training where ranks have different numbers of batches. Ranks that have run out shadow the others' collectives.
 
-Before its collectives of a step, a rank inside tells the others that it still has a batch: one small exchange. A rank that
-has run out, at the end of the `with` block, answers these exchanges and calls its hooks, until no rank has a batch left.
+Before its collectives of a step, a rank inside notifies the others that it still has a batch: one small allgather. A rank
+that has run out, at the end of the `with` block, answers these allgathers and calls its hooks, until no rank has a batch
+left.
 
 >>> with Join([model, optimizer]):
 ...     for x, y in loader:
@@ -22,7 +23,7 @@ from ..comm import CollectiveError, Communicator, communicator
 from ..reduction.reducer import Reducer
 from .model_state import broadcast_state, broadcast_tensors
 
-OUT, STEP = 0, 1                     # what a rank tells: it has run out; its step begins. Larger numbers: see JoinHook.event
+OUT, STEP = 0, 1                     # codes of notify(): has run out; a step begins. Larger numbers: see JoinHook.event
 BACKWARD, BACKWARD_GIVEN = 2, 3      # a summed backward pass begins; with a weight that the user gave
 
 
@@ -33,7 +34,7 @@ class JoinHook:
         """Called for each step of the ranks that go on: take part in the collectives of its forward pass."""
 
     def event(self, code: int) -> None:
-        """Called when those ranks tell that something else begins, by Join.tell(code): a summed backward pass, say."""
+        """Called when those ranks notify, by Join.notify(code), that something else begins: a summed backward pass, say."""
 
     def post_hook(self, is_last_joiner: bool) -> None:
         """Called once when all have run out; is_last_joiner: this rank was one of those that went on longest."""
@@ -56,7 +57,7 @@ class Joinable(ABC):
     @property
     @abstractmethod
     def join_process_group(self) -> Communicator:
-        """The communicator that its ranks meet on: the same for all Joinables of one Join."""
+        """The communicator of its collectives: the same for all Joinables of one Join."""
 
 
 class Join:
@@ -78,10 +79,10 @@ class Join:
         if any(comm is not self.comm for comm in comms):
             raise ValueError("Using join context manager with multiple process groups: all joinables need the same")
         self.hooks = [j.join_hook(**kwargs) for j in self.joinables]
-        self.active = list(range(self.comm.size))    # the ranks that had a batch when they last told
+        self.active = list(range(self.comm.size))    # the ranks that had a batch at the last notification
 
     def __enter__(self) -> Join:
-        """From here on steps are told to the other ranks."""
+        """From here on the other ranks are notified of steps."""
         if self.enable:
             for joinable in self.joinables:
                 if joinable._join is not None:
@@ -102,13 +103,13 @@ class Join:
 
     @staticmethod
     def notify_join_context(joinable: Any) -> None:
-        """A Joinable calls this before the first collective of each step; only the first one of a Join tells the others."""
+        """A Joinable calls this before the first collective of each step; only the first one of a Join notifies."""
         join = joinable._join
         if join is not None and join.joinables[0] is joinable:
-            join.tell(STEP)
+            join.notify(STEP)
 
-    def tell(self, code: int) -> None:
-        """Tell what begins on this rank. RuntimeError, on all ranks, if one has run out and that ends it."""
+    def notify(self, code: int) -> None:
+        """Notify the others of what begins on this rank. RuntimeError, on all ranks, if one has run out and that ends it."""
         codes = self._exchange(code)
         self.active = [rank for rank, c in enumerate(codes) if c != OUT]
         if self.throw and len(self.active) < len(codes):
@@ -142,19 +143,19 @@ class Join:
 
 
 class JoinedModel:
-    """What the model's reducer and forward tell while it is inside a Join."""
+    """Notifies the other ranks of a model's passes while the model is inside a Join."""
 
     def __init__(self, model: Any, join: Join) -> None:
         self.model, self.join = model, join
 
     def forward_begins(self) -> int:
-        """Tell of a step; the rank whose buffers count."""
+        """Notify of a step. Returns the rank whose buffers count."""
         Join.notify_join_context(self.model)
         return self.join.active[0]
 
     def backward_begins(self, given: bool) -> None:
-        """Tell of a summed backward pass."""
-        self.join.tell(BACKWARD_GIVEN if given else BACKWARD)
+        """Notify of a summed backward pass."""
+        self.join.notify(BACKWARD_GIVEN if given else BACKWARD)
 
 
 class ModelHook(JoinHook):

@@ -1,9 +1,9 @@
 """A step that one rank could not finish, skipped by all ranks.
 
-Ranks meet (in one small exchange) when a forward pass begins, when a summed backward pass begins and ends, and when the
-block ends. A rank that has failed refuses the next meeting, with the reason, so that the others hear of it there, or in the
-collective of the model's communicator that they are in. If it failed inside backward, it first starts what is left of the
-sums that the others wait for.
+There is a barrier when a forward pass begins, when a summed backward pass begins and ends, and when the block ends. A rank
+that has failed refuses the next barrier, with the reason, so that the others fail there, or in the collective of the
+model's communicator that they are in. If it failed inside backward, it first starts what is left of the sums that the
+others wait for.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Skipping:
 
     # --- called by the reducer and by forward -------------------------------------------------------------------------
 
-    def announce(self) -> None:
-        """Meet: StepSkipped if a rank has failed."""
+    def barrier(self) -> None:
+        """A barrier of all ranks. StepSkipped if one of them has failed."""
         if self.alone:
             return
         try:
@@ -65,7 +65,7 @@ class Skipping:
         """StepSkipped, on all ranks, if summed gradients are not finite. same: they are the same on all ranks."""
         if not self.nonfinite:
             return
-        bad = not all(finite(g) for g in gradients)
+        bad = not all(all_finite(g) for g in gradients)
         if bad if same or self.alone else self.comm.any(bad):
             raise StepSkipped("the gradient over all ranks has values that are not finite")
 
@@ -76,15 +76,15 @@ class Skipping:
         if self.reducer is not None:
             self.reducer.skipping = None
         if error is None:
-            error = self._end_well()
+            error = self._end_without_error()
         if isinstance(error, StepSkipped):
             reason = str(error)
         elif isinstance(error, CollectiveError) and MARK in str(error):
             reason = reason_of(error)
-            self._leave_backward()
+            self._start_missing_sums()
         elif isinstance(error, self.on):
             text = f"{type(error).__name__}: {error}"
-            self._leave_backward()
+            self._start_missing_sums()
             reason = self._refuse(f"{MARK}: {text}") or f"rank {self.comm.rank}: {text}"
         else:
             if isinstance(error, Exception) and not isinstance(error, CollectiveError):
@@ -93,23 +93,23 @@ class Skipping:
         self._skip(reason)
         return True
 
-    def _end_well(self) -> StepSkipped | None:
-        """Nothing happened here: whether something did elsewhere."""
+    def _end_without_error(self) -> StepSkipped | None:
+        """No error on this rank: StepSkipped if there was one on another."""
         try:
-            self.announce()
+            self.barrier()
             if self.reducer is None:
                 self.check([p.grad.array for p in self.model.parameters() if p.grad is not None], True)
         except StepSkipped as skipped:
             return skipped
         return None
 
-    def _leave_backward(self) -> None:
+    def _start_missing_sums(self) -> None:
         """Start what other ranks may wait for, if this rank stopped inside a summed backward pass."""
         if self.reducer is not None and self.reducer.state.others_may_wait and self.reducer.transport.can_send_zeros:
             self.reducer.match(SKIPPED)
 
     def _refuse(self, text: str) -> str:
-        """Tell the others; the reason as they read it, which names all ranks that failed."""
+        """Refuse the next barrier. Returns the reason as the other ranks read it, which names all ranks that failed."""
         if not self.alone:
             try:
                 self.comm.refuse(text)
@@ -130,7 +130,7 @@ class Skipping:
             np.copyto(buffer.array, before)
 
 
-def finite(x: Any) -> bool:
+def all_finite(x: Any) -> bool:
     """Whether all values are; without a temporary array."""
     return x.size == 0 or bool(np.isfinite(x.min()) and np.isfinite(x.max()))
 

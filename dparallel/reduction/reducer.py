@@ -49,8 +49,8 @@ MSG_TWICE = ("{name} got a second gradient, from a backward pass inside the pass
 class StepGuard(Protocol):
     """The interface of a model.skipping() block for its reducer."""
 
-    def announce(self) -> None:
-        """Called when a summed pass begins or ends. StepSkipped if a rank has failed."""
+    def barrier(self) -> None:
+        """A barrier when a summed pass begins or ends. StepSkipped if a rank has failed."""
 
     def check(self, gradients: list[np.ndarray[Any, Any]], same: bool) -> None:
         """StepSkipped, on all ranks, if summed gradients are not finite. same: whether all ranks have the same ones."""
@@ -210,7 +210,7 @@ class Reducer:
         whose position among the pass's collectives is the same on all ranks; that of a leaf may not be."""
         self.state.unannounced = False
         if self.skipping is not None:
-            self.skipping.announce()
+            self.skipping.barrier()
         self._check_training(self.weights.calls)
         if self.joined is not None:
             self.joined.backward_begins(self.weights.weight_of(self.weights.calls)[1])
@@ -277,13 +277,13 @@ class Reducer:
             stats.backward_computed()
         if state.unannounced:
             self._announce()
-        leaving_waits = transport.compares_hooks     # ranks without the hook wait in skipping.announce()
+        leaving_waits = transport.compares_hooks     # ranks without the hook wait in skipping.barrier()
         if skipping is not None and leaving_waits:
-            skipping.announce()
+            skipping.barrier()
         self._leave(final=True)
         state.backward_pass, state.counts_nothing, self.accumulation.before_pass = None, False, []
         if skipping is not None and not leaving_waits:
-            skipping.announce()
+            skipping.barrier()
         self._collect()
         if skipping is not None:
             skipping.check([bucket.gradients for bucket in self.buckets], transport.same_on_all_ranks)
@@ -395,7 +395,7 @@ class Reducer:
         if self.state.unannounced:
             self._announce()
         if self.skipping is not None:
-            self.skipping.announce()
+            self.skipping.barrier()
         self.state.backward_pass = None
         self._average(self.second_order.finish_recorded)
         if self.skipping is not None:

@@ -21,8 +21,8 @@ class Transport:
     """How the buckets of a pass reach the other ranks.
 
     `AllReduceTransport` and `ScaledAllReduceTransport` sum gradients, `HookTransport` passes them to the user's comm hook,
-    `Scattered` of a sharded model leaves each rank the sum of its shard. They share this interface only: they send different
-    things (weight and flags with the gradients, before them, or after them) and have different results.
+    `ReduceScatterTransport` of a sharded model leaves each rank the sum of its shard. They share this interface only: they
+    send different things (weight and flags with the gradients, before them, or after them) and have different results.
     """
 
     same_on_all_ranks = True                         # the result is bitwise the same on all ranks

@@ -30,8 +30,8 @@ from ..comm import CollectiveError, Communicator
 from .parameters import ShardedArray
 from .unit import Array, Unit
 
-GATHER, SEND, COUNT, FORWARD, BACKWARD, SUMMON, ENTER_COLLECTIVE = range(7)  # what a rank wants to do
-WISHES = ("gather {}", "sum the gradients of {}", "sum the weights of a backward pass", "end forward", "end backward",
+GATHER, SEND, COUNT, FORWARD, BACKWARD, SUMMON, ENTER_COLLECTIVE = range(7)  # what a rank begins next
+OPERATIONS = ("gather {}", "sum the gradients of {}", "sum the weights of a backward pass", "end forward", "end backward",
           "end summon_full_params() or state_dict()", "meet in a collective of the module")
 
 
@@ -54,7 +54,7 @@ class SavedArray(NamedTuple):
     version: int
 
 
-class Track:
+class UnitOrder:
     """The order in which a kind of pass needs units, learned from the last one."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Gathering:
         self.pinned = False
         self.version = 0                             # grows when slices change
         self.owners: dict[int, Unit] = {}            # id of the memory -> whose values it is
-        self.forward_track, self.backward_track = Track(), Track()
+        self.forward_order, self.backward_order = UnitOrder(), UnitOrder()
         self.order: list[int] = []                   # of units in the last forward: the same on all ranks
         self._gathered: list[int] = []               # by number, since the last end of a forward or backward
         self._gathered_for_others: list[Any] = []                 # handles of what was gathered for other ranks only
@@ -108,9 +108,9 @@ class Gathering:
         self._hooks = [child.register_forward_pre_hook(self._before_forward, prepend=True) for child in self._readers]
 
     def _before_forward(self, module: Module, args: Any) -> None:
-        self.need(*self._readers[module])
+        self.gather(*self._readers[module])
 
-    def need(self, *units: Unit) -> None:
+    def gather(self, *units: Unit) -> None:
         """Bring the values of units here; those of others are dropped."""
         missing = [unit for unit in units if unit.flat is None]
         if not missing:
@@ -122,7 +122,7 @@ class Gathering:
                                "model.summon_full_params():`, on all ranks together")
         if walk is not None:
             self.enter_backward(walk)
-        track = self.forward_track if walk is None else self.backward_track
+        order = self.forward_order if walk is None else self.backward_order
         if not self.pinned:
             self.drop(units)
         for unit in missing:
@@ -132,30 +132,30 @@ class Gathering:
             unit.gathering = None
             unit.unshard(flat)
             self.owners[id(flat if flat.base is None else flat.base)] = unit
-            following = track.next(unit)
+            following = order.next(unit)
             if following is not None and following.flat is None and following.gathering is None:
                 self.agree(GATHER, following.number)
         self._measure()
 
-    def agree(self, wish: int, number: int = 0, optional: bool = False) -> bool:
+    def agree(self, operation: int, number: int = 0, optional: bool = False) -> bool:
         """Start to gather a unit, on all ranks; or go on when all ranks want to, gathering for others until then. Whether
         they do: what is optional is given up where another rank wants something else.
 
         CollectiveError, on all ranks, if they do not come to want the same.
         """
         while True:
-            wishes = self.comm.allgather([np.array([[wish, number, optional]])])[0].tolist()
-            wanted = sorted({n for kind, n, _ in wishes if kind == GATHER})
+            announced = self.comm.allgather([np.array([[operation, number, optional]])])[0].tolist()
+            wanted = sorted({n for kind, n, _ in announced if kind == GATHER})
             for n in wanted:
                 self._gather_for_all(self.units[n])
-            if wish == GATHER:
+            if operation == GATHER:
                 return True
-            same = all([wish, number] == other[:2] for other in wishes)
-            if not wanted and (same or optional or not any(other[2] for other in wishes)):
+            same = all([operation, number] == other[:2] for other in announced)
+            if not wanted and (same or optional or not any(other[2] for other in announced)):
                 break
         if not same and not optional:
-            words = "; ".join(f"rank {rank} wants to {WISHES[kind].format(self.units[n].names[0])}"
-                              for rank, (kind, n, _) in enumerate(wishes))
+            words = "; ".join(f"rank {rank} wants to {OPERATIONS[kind].format(self.units[n].names[0])}"
+                              for rank, (kind, n, _) in enumerate(announced))
             raise CollectiveError(f"the ranks of a DataParallel with shard='parameters' do different things: {words}")
         return same
 
@@ -190,16 +190,16 @@ class Gathering:
         if walk is self._walk:
             return
         self._walk = walk
-        self.backward_track.seen = []
-        if not self.backward_track.expected:
-            self.backward_track.expected = self.forward_track.expected[::-1]
+        self.backward_order.seen = []
+        if not self.backward_order.expected:
+            self.backward_order.expected = self.forward_order.expected[::-1]
         queue_callback(self._backward_ends)
 
     def _backward_ends(self) -> None:
         self._walk = None
         self.agree(BACKWARD)
         self._gathered.clear()
-        self.backward_track.end()
+        self.backward_order.end()
         if not self.pinned and not self.open:
             self.drop()
 
@@ -208,8 +208,8 @@ class Gathering:
     @contextmanager
     def forward(self, recorded: bool) -> Iterator[None]:
         """Around a call of the module."""
-        if not self.forward_track.expected:
-            self.forward_track.expected = list(self.units)
+        if not self.forward_order.expected:
+            self.forward_order.expected = list(self.units)
         self.open += 1
         try:
             with saved_tensors_hooks(self.pack, self.unpack) if recorded else nullcontext():
@@ -220,7 +220,7 @@ class Gathering:
             self.open -= 1
             self._gathered.clear()
             if not self.open:
-                self.forward_track.end()
+                self.forward_order.end()
                 self.drop()
 
     @contextmanager
@@ -236,13 +236,13 @@ class Gathering:
         try:
             for unit in self.units:
                 if unit.flat is None:
-                    self.need(unit)
+                    self.gather(unit)
             self.agree(SUMMON)
             yield
         finally:
             self.open -= 1
             self.pinned = False
-            self.forward_track.seen = []
+            self.forward_order.seen = []
             self._gathered.clear()
             if writeback:
                 self._write_back()
@@ -285,7 +285,7 @@ class Gathering:
             raise RuntimeError(f"parameters ({', '.join(saved.unit.names)}) have been modified by an optimizer step or "
                                "load_state_dict() since the forward pass whose backward runs now")
         if saved.unit.flat is None:
-            self.need(saved.unit)
+            self.gather(saved.unit)
         assert saved.unit.flat is not None
         return result(np.ndarray(saved.shape, saved.dtype, saved.unit.flat, saved.offset, saved.strides))
 

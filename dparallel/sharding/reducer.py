@@ -27,7 +27,7 @@ from ..reduction.unused import UnusedParameters
 from ..reduction.weights import ForwardCall
 from .gathering import ENTER_COLLECTIVE, Gathering
 from .optimizer_state import check_elementwise, cut_state, full_state
-from .transport import Scattered
+from .transport import ReduceScatterTransport
 from .unit import MSG_REPLACED, Unit, grouped, lay_out, refresh
 from .wrapping import by_module
 
@@ -83,7 +83,7 @@ class ShardedReducer(Reducer):
         return [unit for unit in reversed(self.units) if unit.params[0].requires_grad]
 
     def _make_transport(self, buckets: list[Any]) -> Transport:
-        return Scattered(self.comm, self.stage == 1, self.gathering, self._wire)
+        return ReduceScatterTransport(self.comm, self.stage == 1, self.gathering, self._wire)
 
     # --- what DataParallel asks for ----------------------------------------------------------------------------------------
 

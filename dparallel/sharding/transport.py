@@ -19,7 +19,7 @@ SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 IN_FLIGHT = 2                        # sums under way: more would keep whole gradients in memory
 
 
-class Scattered(Transport):
+class ReduceScatterTransport(Transport):
     """Gradients times weight in one reduce-scatter a unit; weights and flags of all units in one allreduce at the end.
     keep: the memory of whole gradients stays (stage 1). gathering: with which ranks agree on what comes next (stage 3).
     wire: the name of a dtype that gradients travel as, divided by the sum of weights beforehand, which float16 needs."""
@@ -93,4 +93,4 @@ class Scattered(Transport):
             unit.local_sum = None
 
 
-__all__ = ["Scattered"]
+__all__ = ["ReduceScatterTransport"]

@@ -31,7 +31,7 @@ MSG_REPLACED = ("the memory of parameter {name!r} was replaced (by .data = or a 
 class Gatherer(Protocol):
     """What brings the values of units together: Gathering."""
 
-    def need(self, *units: Unit) -> None:
+    def gather(self, *units: Unit) -> None:
         """Bring the values of units to this rank."""
 
 
@@ -139,7 +139,7 @@ class Unit(GradientBucket):
         """The values of one parameter, gathered if they are not here."""
         if self.flat is None:
             assert self.gatherer is not None
-            self.gatherer.need(self)
+            self.gatherer.gather(self)
         return self.views[number]
 
     # --- values over ranks ----------------------------------------------------------------------------------------------
