@@ -18,9 +18,10 @@ import operator
 import pickle
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from autograd.core.tensor import Tensor
 
@@ -32,6 +33,8 @@ from .persistent import PersistentSum
 from .reference import Array
 
 Sizes = Sequence[int] | None
+AllToAllSizes = Sequence[Sequence[int]] | None
+S = TypeVar("S", bound=Any)
 TENSOR = ("a Tensor: a communicator takes arrays (x.numpy()), gives new ones, and leaves x as it is. To write into x call "
           "dparallel.distributed.all_reduce and its like; AllReduce.apply(x, comm=comm) is recorded")
 
@@ -49,7 +52,7 @@ class Communicator(Messages, Groups):
     kind: str
     size: int
     held: tuple[int, ...]
-    vectors = 0                                      # that were made for persistent_sum()
+    vectors = 0                                      # created by persistent_sum() so far
     sum_start_blocks = False                                # whether start_sum_in_place() may wait for other places
 
     @property
@@ -128,7 +131,7 @@ class Communicator(Messages, Groups):
         """Start a reduce_scatter; see reduce_scatter()."""
         return self._from_all("reduce_scatter", xs, False, op=op, sizes=sizes)
 
-    def alltoall(self, xs: Sequence[Array], sizes: Sequence[Sequence[int]] | None = None) -> list[Array]:
+    def alltoall(self, xs: Sequence[Array], sizes: AllToAllSizes = None) -> list[Array]:
         """Each place sends rows to each: sizes[i][p] rows of the i-th held place's array go to place p; the rows
         received are concatenated in place order.
 
@@ -136,7 +139,7 @@ class Communicator(Messages, Groups):
         """
         return self._from_all("alltoall", xs, True, sizes=sizes).wait()
 
-    def start_alltoall(self, xs: Sequence[Array], sizes: Sequence[Sequence[int]] | None = None) -> Handle:
+    def start_alltoall(self, xs: Sequence[Array], sizes: AllToAllSizes = None) -> Handle:
         """Start an alltoall; see alltoall()."""
         return self._from_all("alltoall", xs, False, sizes=sizes)
 
@@ -160,8 +163,8 @@ class Communicator(Messages, Groups):
         """Start an exscan; see exscan()."""
         return self._from_all("reverse_exscan" if reverse else "exscan", xs, False, op=op)
 
-    def issue(self, name: str, xs: Any, *, blocking: bool = False, root: Any = 0, op: Any = "sum", sizes: Any = None,
-              dim: Any = 0, ties: str = "split") -> Handle:
+    def issue(self, name: str, xs: Array | Sequence[Array] | None, *, blocking: bool = False, root: int = 0, op: str = "sum",
+              sizes: Sizes | AllToAllSizes = None, dim: int = 0, ties: str = "split") -> Handle:
         """Start the collective `name` on the arguments of its method, with rows along `dim` of arguments and results; if
         `blocking`, also complete it. All settings must be the same on every place (dim may be negative), also `ties`, which
         only the caller uses. Returns a Handle in both cases."""
@@ -171,7 +174,7 @@ class Communicator(Messages, Groups):
         else:
             handle = self._from_all(name, xs, blocking, root=root, op=op, sizes=sizes, dim=dim, ties=ties)
         if blocking:
-            handle.wait()                            # between threads mistakes are seen here
+            handle.wait()                            # raises mistakes between threads
         return handle
 
     # --- which collectives belong together in backward ----------------------------------------------------------------
@@ -183,11 +186,11 @@ class Communicator(Messages, Groups):
     def in_backward_of(self, number: int) -> Iterator[None]:
         """Mark collectives called inside as the backward of recorded collective `number`. CollectiveError if other places
         are in the backward of another one."""
-        before, self.backward_of = self.backward_of, number
+        outer, self.backward_of = self.backward_of, number
         try:
             yield
         finally:
-            self.backward_of = before
+            self.backward_of = outer
 
     # --- small exchanges --------------------------------------------------------------------------------------------
 
@@ -210,17 +213,17 @@ class Communicator(Messages, Groups):
 
     def agree(self, bits: int, function: str = "") -> int:
         """The bitwise or over processes of each one's bits (below 2**50). function: what follows, for error texts."""
-        found = 0
+        combined = 0
         for value in self._values([Call("agree", self.size, value=bits, function=function) for _ in self.held]):
-            found |= int(value)
-        return found
+            combined |= int(value)
+        return combined
 
     def total(self, value: float) -> float:
         """The sum over processes of each one's number, in float64 and in place order."""
-        mine = [value, *[0.0] * (len(self.held) - 1)]
-        return sum(self._values([Call("total", self.size, value=v) for v in mine]))
+        values = [value, *[0.0] * (len(self.held) - 1)]
+        return sum(self._values([Call("total", self.size, value=v) for v in values]))
 
-    def share(self, rows: Any) -> Any:
+    def share(self, rows: S) -> S:
         """The part of a sequence (rows of a batch, for instance) that this process works on: every size-th item from
         its rank on; all of it if this process holds all places.
         """
@@ -247,32 +250,33 @@ class Communicator(Messages, Groups):
 
     def gather_object(self, objects: Sequence[Any], root: int = 0) -> list[Any] | None:
         """Copies of all places' small Python objects on root, None elsewhere. They are pickled."""
-        found = self._objects("gather_object", objects, root)
-        return self._unpickled(found) if _as_place(root) in self.held else None
+        pickled = self._objects("gather_object", objects, root)
+        return self._unpickled(pickled) if _as_place(root) in self.held else None
 
     def scatter_object(self, objects: Sequence[Any] | None, root: int = 0) -> list[Any]:
         """For each held place a copy of its object in root's list of `size` small Python objects. They are pickled."""
         parts, error = [_pickled(None)[0]] * self.size, ""
         if _as_place(root) in self.held:
-            fits = isinstance(objects, (list, tuple)) and len(objects) == self.size
-            error = "" if fits else f"root passes a list of {self.size} objects, one for each place, not {objects!r}"
-            pairs = [_pickled(obj) for obj in objects or ()] if fits else []
+            valid = isinstance(objects, (list, tuple)) and len(objects) == self.size
+            error = "" if valid else f"root passes a list of {self.size} objects, one for each place, not {objects!r}"
+            pairs = [_pickled(obj) for obj in objects or ()] if valid else []
             error = next((problem for _, problem in pairs if problem), error)
-            parts = [x for x, _ in pairs] if fits else parts
+            parts = [x for x, _ in pairs] if valid else parts
         sizes = [len(x) for x in parts] if _as_place(root) in self.held else None
-        found = self._from_root("scatter_object", np.concatenate(parts), root, sizes, True, error).wait()
-        return [pickle.loads(x.tobytes()) for x in found]
+        pickled = self._from_root("scatter_object", np.concatenate(parts), root, sizes, True, error).wait()
+        return [pickle.loads(x.tobytes()) for x in pickled]
 
-    def _objects(self, name: str, objects: Any, root: Any) -> Any:
-        """The pickled bytes of all places' objects."""
-        fits = isinstance(objects, (list, tuple)) and len(objects) == len(self.held)
-        error = "" if fits else f"pass a list of {len(self.held)} objects, one for each place held here"
-        pairs = [_pickled(obj) for obj in objects] if fits else [_pickled(None) for _ in self.held]
+    def _objects(self, name: str, objects: Sequence[Any], root: int) -> Any:
+        """The pickled bytes of all places' objects: the result of the collective `name`."""
+        valid = isinstance(objects, (list, tuple)) and len(objects) == len(self.held)
+        error = "" if valid else f"pass a list of {len(self.held)} objects, one for each place held here"
+        pairs = [_pickled(obj) for obj in objects] if valid else [_pickled(None) for _ in self.held]
         calls = [Call(name, self.size, x, root=root, error=error or problem) for x, problem in pairs]
         return self._issue(calls, [x for x, _ in pairs], True).wait()
 
-    def _unpickled(self, found: Array) -> list[Any]:
-        stream = io.BytesIO(found.tobytes())
+    def _unpickled(self, pickled: Array) -> list[Any]:
+        """The objects of all places from their concatenated pickles."""
+        stream = io.BytesIO(pickled.tobytes())
         return [pickle.load(stream) for _ in range(self.size)]
 
     def broadcast_object(self, obj: Any, root: int = 0) -> Any:
@@ -280,7 +284,7 @@ class Communicator(Messages, Groups):
         x, error = _pickled(obj) if _as_place(root) in self.held else (None, "")
         return pickle.loads(self._from_root("broadcast_object", x, root, None, True, error).wait()[0].tobytes())
 
-    # --- what a kind of communicator brings ---------------------------------------------------------------------------
+    # --- implemented by each kind of communicator ------------------------------------------------------------------------
 
     @abstractmethod
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
@@ -294,7 +298,7 @@ class Communicator(Messages, Groups):
         """Sum vectors over places in place; waits until they are summed. See start_sum_in_place()."""
         self.start_sum_in_place(arrays).wait()
 
-    def persistent_sum(self, size: int, dtype: Any) -> PersistentSum:
+    def persistent_sum(self, size: int, dtype: DTypeLike) -> PersistentSum:
         """A vector of `size` zeros on the one held place, to be summed repeatedly. Collective.
 
         CollectiveError on all places if they sum different vectors of one length.
@@ -327,7 +331,8 @@ class Communicator(Messages, Groups):
 
     # --- from arguments to calls --------------------------------------------------------------------------------------
 
-    def _from_root(self, name: str, x: Any, root: Any, sizes: Any, blocking: bool, error: str = "", dim: Any = 0) -> Handle:
+    def _from_root(self, name: str, x: Any, root: int, sizes: Sizes | AllToAllSizes, blocking: bool, error: str = "",
+                   dim: int = 0) -> Handle:
         """Issue a collective in which only the root has an array."""
         calls, arrays, here = [], [], _as_place(root)
         for place in self.held:
@@ -336,19 +341,19 @@ class Communicator(Messages, Groups):
             arrays.append(np.empty(0) if array is None else array)
         return _dim_restored(self._issue(calls, arrays, blocking), dim)
 
-    def _from_all(self, name: str, xs: Any, blocking: bool, *, root: Any = 0, op: Any = "sum", sizes: Any = None,
-                  dim: Any = 0, ties: Any = "split") -> Handle:
+    def _from_all(self, name: str, xs: Any, blocking: bool, *, root: int = 0, op: str = "sum",
+                  sizes: Sizes | AllToAllSizes = None, dim: int = 0, ties: str = "split") -> Handle:
         """Issue a collective in which every place has an array."""
         arrays, error = self._checked_arrays(xs)
         if dim.__class__ is not int or dim:
             pairs = [_dim_to_front(x, error, dim) for x in arrays]
             arrays, error = [x for x, _ in pairs], next((problem for _, problem in pairs if problem), "")
-        cuts = [sizes] * len(arrays)
+        cuts: list[Any] = [sizes] * len(arrays)
         if name == "alltoall" and sizes is not None:
-            fits = isinstance(sizes, (list, tuple)) and len(sizes) == len(arrays)
-            error = error or ("" if fits else f"sizes are a list for each of the {len(arrays)} places held here, "
+            valid = isinstance(sizes, (list, tuple)) and len(sizes) == len(arrays)
+            error = error or ("" if valid else f"sizes are a list for each of the {len(arrays)} places held here, "
                                                f"not {sizes!r}")
-            cuts = list(sizes) if fits else cuts
+            cuts = list(sizes) if valid else cuts
         calls = [Call(name, self.size, x, root=root, op=op, sizes=cut if name in SPLITTING else None, error=error,
                       dim=dim, ties=ties) for x, cut in zip(arrays, cuts, strict=True)]
         return _dim_restored(self._issue(calls, arrays, blocking), dim)
@@ -372,7 +377,7 @@ class Communicator(Messages, Groups):
 
 
 def _as_place(root: Any) -> int:
-    """The root as an int; -1, which is no place, if it is not an integer: its Call reports that on all places."""
+    """The root as an int; -1 if it is not an integer, which its Call reports on all places."""
     try:
         return operator.index(root)
     except Exception:                                # converting runs the object's own code
@@ -380,10 +385,10 @@ def _as_place(root: Any) -> int:
 
 
 def _as_int(x: Any) -> Any:
-    """x as an int, or x itself if it is not an integer: its Call reports that on all places."""
+    """x as an int, or x itself if it is not an integer, which its Call reports on all places."""
     try:
         return int(operator.index(x))
-    except Exception:                                # likewise
+    except Exception:                                # the same
         return x
 
 
@@ -399,11 +404,11 @@ def _array(x: Any) -> tuple[Array, str]:
         return np.empty(0), "masked arrays can't be sent: the mask would be lost"
     try:
         return np.asarray(x), ""
-    except Exception as error:                       # converting runs the object's own code: all ranks must hear of it
+    except Exception as error:                       # converting runs the object's own code: all ranks must raise
         return np.empty(0), f"not an array: {error}"
 
 
-def _dim_to_front(x: Array, error: str, dim: Any) -> tuple[Array, str]:
+def _dim_to_front(x: Array, error: str, dim: int) -> tuple[Array, str]:
     """x with dim as its first dimension, and what is wrong with dim, or "". A dim that is no integer is reported by
     the Call.
     """
@@ -415,22 +420,22 @@ def _dim_to_front(x: Array, error: str, dim: Any) -> tuple[Array, str]:
     return (np.moveaxis(x, dim, 0) if x.ndim > 1 else x), ""
 
 
-def _dim_restored(handle: Handle, dim: Any) -> Handle:
-    """The handle whose arrays have their rows along dim again."""
+def _dim_restored(handle: Handle, dim: int) -> Handle:
+    """A handle of the same arrays with their first dimension moved back to dim."""
     if dim.__class__ is int and not dim:
         return handle
 
-    def back(x: Array) -> Array:
+    def restored(x: Array) -> Array:
         return np.ascontiguousarray(np.moveaxis(x, 0, dim)) if x.ndim > 1 else x
 
-    return handle.then(lambda h: [back(x) for x in h.value()] if isinstance(h.value(), list) else back(h.value()))
+    return handle.then(lambda h: [restored(x) for x in h.value()] if isinstance(h.value(), list) else restored(h.value()))
 
 
 def _pickled(obj: Any) -> tuple[Array, str]:
     """The object's bytes, and why it can't be pickled, or ""."""
     try:
         return np.frombuffer(pickle.dumps(obj), np.uint8), ""
-    except Exception as error:                       # pickling runs the object's own code: all ranks must hear of it
+    except Exception as error:                       # pickling runs the object's own code: all ranks must raise
         return np.empty(0, np.uint8), f"{type(obj).__name__} can't be pickled: {error}"
 
 

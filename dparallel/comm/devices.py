@@ -30,14 +30,14 @@ class Devices(Communicator):
         names: Any = size
         if isinstance(size, (int, np.integer)) and not isinstance(size, bool):
             names = list(range(size))
-        whole = isinstance(names, (list, tuple, range)) and all(isinstance(n, (int, np.integer)) and n >= 0 for n in names)
-        if not whole or not names or len(set(names)) < len(names):
+        valid = isinstance(names, (list, tuple, range)) and all(isinstance(n, (int, np.integer)) and n >= 0 for n in names)
+        if not valid or not names or len(set(names)) < len(names):
             raise ValueError(f"Devices({size!r}): a whole number of places, at least one, or a list of different numbers")
         self.size = len(names)
         self.held = tuple(range(self.size))
         self.names = tuple(int(name) for name in names)
         self.cores = None if cores is None else [_cores(cores, place, self.size) for place in self.held]
-        self._mailbox: dict[Any, Any] = {}              # (dest, source, tag) and the message's place in the line -> message
+        self._mailbox: dict[Any, Any] = {}              # ((dest, source, tag), number of the message) -> message
         self._message_counts: Counter[Any] = Counter()
 
     def first(self, count: int) -> Devices:
@@ -69,23 +69,23 @@ class Devices(Communicator):
         return Handle(None)
 
     def _send_message(self, local_place: int, peer: int, tag: int, call: Call, x: Array) -> Handle:
-        way = ("sent", peer, local_place, tag)
-        self._mailbox[way[1:], self._message_counts[way]] = call, x.copy()
-        self._message_counts[way] += 1
+        counter = ("sent", peer, local_place, tag)
+        self._mailbox[counter[1:], self._message_counts[counter]] = call, x.copy()
+        self._message_counts[counter] += 1
         return Handle(None)
 
     def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
-        way = ("received", local_place, peer, tag)
-        key = way[1:], self._message_counts[way]
-        self._message_counts[way] += 1
+        counter = ("received", local_place, peer, tag)
+        key = counter[1:], self._message_counts[counter]
+        self._message_counts[counter] += 1
 
-        def take() -> Any:
+        def receive() -> Any:
             if key not in self._mailbox:
                 raise CollectiveError(f"{what} at place {local_place}: nothing has been sent. One process holds all places, "
                                       "so a message must be sent before it is received")
             return self._mailbox.pop(key)
 
-        return Handle(take, lambda: key in self._mailbox)
+        return Handle(receive, lambda: key in self._mailbox)
 
     def _probe(self, local_place: int, peer: int, tag: int) -> bool:
         return ((local_place, peer, tag), self._message_counts["received", local_place, peer, tag]) in self._mailbox
@@ -119,8 +119,8 @@ def _cores(cores: Sequence[int | Collection[int]], place: int, size: int) -> fro
         raise NotImplementedError(f"cores={cores}: this operating system has no call that binds a thread to cores")
     if len(cores) != size:
         raise ValueError(f"cores={cores}: {len(cores)} entries for {size} places; pass a core, or a list of them, for each")
-    mine = cores[place]
-    wanted = frozenset([mine] if isinstance(mine, int) else mine)
+    cores_of_place = cores[place]
+    wanted = frozenset([cores_of_place] if isinstance(cores_of_place, int) else cores_of_place)
     allowed = os.sched_getaffinity(0)
     if not wanted or not wanted <= allowed:
         raise ValueError(f"cores={cores}: place {place} asks for {sorted(wanted)}, this process may use {sorted(allowed)}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from .header import CollectiveError
 
-UNDEFINED = -32766                   # MPI.UNDEFINED in Open MPI, MPICH and MPI's standard ABI: a color that is none
+UNDEFINED = -32766                   # MPI.UNDEFINED in Open MPI, MPICH and MPI's standard ABI: no color
 
 
 class Groups(ABC):
@@ -34,17 +34,17 @@ class Groups(ABC):
         several = isinstance(color, (list, tuple))
         colors = list(color) if several else [color] * len(self.held)
         keys = list(key) if isinstance(key, (list, tuple)) else [key] * len(colors)
-        fits = len(colors) == len(keys)
-        table = self.allgather_object(list(zip(colors, keys, strict=True)) if fits else [])
+        valid = len(colors) == len(keys)
+        table = self.allgather_object(list(zip(colors, keys, strict=True)) if valid else [])
         members: dict[int, list[tuple[int, int]]] = {}
         for place, (group, order) in enumerate(table):
-            number = UNDEFINED if group is None else _whole(group, "color", place)
+            number = UNDEFINED if group is None else _as_integer(group, "color", place)
             if number != UNDEFINED:
-                members.setdefault(number, []).append((_whole(order, "key", place), place))
+                members.setdefault(number, []).append((_as_integer(order, "key", place), place))
         groups = [[place for _, place in sorted(members[group])] for group in sorted(members)]
         group_numbers = [next((n for n, group in enumerate(groups) if place in group), None) for place in self.held]
-        made = self._groups(groups, group_numbers)
-        return made if several else made[0]
+        communicators = self._groups(groups, group_numbers)
+        return communicators if several else communicators[0]
 
     def split_node(self) -> Any:
         """A communicator of the places on this host (that share memory), in their order here. Free it by free()."""
@@ -68,12 +68,12 @@ class Groups(ABC):
         return self._leaders
 
     _node: Any = None
-    _leaders: Any = ()                               # not made yet
+    _leaders: Any = ()                               # not created yet
 
     def free_groups(self) -> None:
         """Free the groups that node() and leaders() created and cached."""
-        made, self._leaders, self._node = (self._leaders, self._node), (), None
-        for group in made:
+        cached, self._leaders, self._node = (self._leaders, self._node), (), None
+        for group in cached:
             if isinstance(group, Groups):
                 group.free()
 
@@ -87,19 +87,19 @@ class Groups(ABC):
 
     @abstractmethod
     def free(self) -> None:
-        """Give the communicator's resources back; see Communicator."""
+        """Free the communicator's resources; see Communicator."""
 
 
 class Freed:
-    """Stands for the resources of a communicator that was freed: any use raises RuntimeError."""
+    """The resources of a communicator that was freed: any use raises RuntimeError."""
 
     def __getattr__(self, name: str) -> Any:
         raise RuntimeError("this communicator was given back by free(), or with the one it was made from: it can't be used "
                            "any more")
 
 
-def _whole(value: Any, name: str, place: int) -> int:
-    """A number; else the same error on all places, for all look at the same table."""
+def _as_integer(value: Any, name: str, place: int) -> int:
+    """The value as an int; else the same error on all places, since all have the same table."""
     try:
         return operator.index(value)
     except TypeError:

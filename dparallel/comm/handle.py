@@ -9,9 +9,8 @@ from typing import Any
 
 
 class _Obligations(threading.local):
-    """What this thread's rank owes to other ranks, and settles before it waits for them
-    (functions/pending_messages.py).
-    """
+    """Messages that this thread's rank must send before it waits for other ranks (functions/pending_messages.py sets
+    them)."""
 
     def __init__(self) -> None:
         self.settle: Callable[[], None] | None = None          # called once, before the next wait
@@ -23,7 +22,7 @@ class _Obligations(threading.local):
             settle, self.settle = self.settle, None
             settle()
 
-    def before_closing(self, comm: Any = None) -> None:
+    def before_closing(self, comm: object = None) -> None:
         """Settle before a communicator is freed, or (None) before the rank ends."""
         if self.close is not None:
             self.close(comm)
@@ -51,7 +50,7 @@ class Handle:
         if self._finish is not None:
             try:
                 self._value = self._finish()
-            except Exception as error:               # kept: every wait() tells the same
+            except Exception as error:               # stored: every wait() raises it
                 self._error = error
             self._finish = None
         if self._error is not None:
@@ -84,5 +83,5 @@ class Handle:
 
 
 def outlive_python(pending: Any) -> None:
-    """Keep an object for ever: Python ends before MPI, which still works on its memory (seen: a segmentation fault)."""
+    """Never free an object: Python ends before MPI, which still uses its memory (seen: a segmentation fault)."""
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(pending))

@@ -11,7 +11,7 @@ import hashlib
 import operator
 import struct
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,12 +24,13 @@ DTYPES += [d for d in [bfloat16_or_name()] if isinstance(d, np.dtype)]      # la
 CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
 BITWISE = ["band", "bor", "bxor"]     # of integers; of bools the logical ones
 OPS = ["sum", "prod", "max", "min", "mean", *BITWISE]
-TIES = ["split", "first"]             # who has the gradient of a max or min, see functions/reductions.py
+TIES = ["split", "first"]             # which places get the gradient of a max or min, see functions/reductions.py
 NAMES = ["broadcast", "reduce", "scatter", "gather", "allreduce", "allgather", "reduce_scatter", "alltoall", "barrier",
          "any", "total", "rows", "alltoall_sizes", "broadcast_object", "allgather_object", "sum_in_place", "agree",
          "gather_object", "scatter_object"]
 SCANS = ["scan", "exscan", "reverse_scan", "reverse_exscan"]
 NAMES += ["send", "permute", *SCANS, "duplicate", "backward_in_evaluation_mode"]
+Buffer: TypeAlias = Any               # bytes, a bytearray, or an array of bytes
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
 ROOTED = {"broadcast", "reduce", "scatter", "gather", "broadcast_object", "gather_object", "scatter_object"}
 FROM_ROOT = {"broadcast", "scatter", "broadcast_object", "scatter_object"}
@@ -84,13 +85,13 @@ class Call:
     def _settings_error(self, size: int, value: Any) -> str:
         try:
             self.root = operator.index(self.root)
-        except Exception:                            # converting runs the object's own code: all ranks must hear of it
+        except Exception:                            # converting runs the object's own code: all ranks must raise
             return f"root {self.root!r} is not the number of a place"
         if not 0 <= self.root < size:
             return f"root {self.root} is not one of the places 0 to {size - 1}"
         try:
             self.value = float(bool(value) if self.name == "any" else value)
-        except Exception:                            # likewise
+        except Exception:                            # the same
             return (f"flag {value!r} is neither true nor false" if self.name == "any" else
                     f"value {value!r} is not a number")
         if not isinstance(self.op, str) or self.op not in OPS:
@@ -102,7 +103,7 @@ class Call:
             return ""
         try:
             self.dim = operator.index(self.dim)
-        except Exception:                            # likewise
+        except Exception:                            # the same
             return f"dim {self.dim!r} is not the number of a dimension"
         return "" if -MAX_DIMS <= self.dim < MAX_DIMS else f"dim {self.dim} is out of range"
 
@@ -125,7 +126,7 @@ class Call:
         if sizes is not None:
             try:
                 self.sizes = tuple(operator.index(n) for n in sizes)
-            except Exception:                        # likewise
+            except Exception:                        # the same
                 return f"sizes are row counts, one for each of {size} places, not {sizes!r}"
             if len(self.sizes) != size:
                 return f"{len(self.sizes)} sizes {list(self.sizes)} for {size} places"
@@ -144,8 +145,8 @@ class Call:
                     f"place, or none for an even split {even_split(rows, size)}")
         return ""
 
-    def pack_into(self, buffer: Any) -> None:
-        """Write the call as a header of HEADER.size bytes; of an invalid call only its name and a mark."""
+    def pack_into(self, buffer: Buffer) -> None:
+        """Write the call as a header of HEADER.size bytes; of an invalid call only its name and an error flag."""
         if self.error:
             HEADER.pack_into(buffer, 0, NUMBERS[self.name], 0, 0, -1, 0, 0, 1, 0.0, *(0,) * MAX_DIMS)
             return
@@ -156,7 +157,7 @@ class Call:
                          *shape, *(0,) * (MAX_DIMS - len(shape)))
 
     @staticmethod
-    def unpack(header: Any) -> Call:
+    def unpack(header: Buffer) -> Call:
         """The call that pack_into() wrote, without sizes and the text of its error."""
         number, root, op, dtype, ndim, key, error, value, *shape = HEADER.unpack(header)
         call = Call.__new__(Call)

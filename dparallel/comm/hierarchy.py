@@ -1,4 +1,4 @@
-"""Hierarchical: sums over all places by way of each host's first place. Pays where hosts are few and the network slow.
+"""Hierarchical: sums in two levels, within each host and between hosts. It pays where hosts are few and the network is slow.
 
 Reduce within the host, allreduce among the hosts' first places, broadcast within the host: each number crosses the
 network once per host instead of once per place. On one host it can't win; choose_allreduce() measures which is faster.
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from autograd.kernels.halves import converted, copy_into
 
@@ -33,7 +34,7 @@ class Hierarchical(Communicator):
 
     sum_start_blocks = True
 
-    def __init__(self, comm: Any = None, node: Any = None) -> None:
+    def __init__(self, comm: Communicator | None = None, node: Communicator | None = None) -> None:
         comm = communicator(comm)
         if len(comm.held) > 1:
             raise ValueError("Hierarchical is for one place per process; local devices share their memory already")
@@ -46,7 +47,7 @@ class Hierarchical(Communicator):
     def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
         if calls[0].name != "allreduce":
             return self.comm._issue(calls, xs, blocking)
-        self.comm._exchange(calls)                   # mistakes are told on all places, before any goes its way
+        self.comm._exchange(calls)                   # raises mistakes on all places
         op, x = calls[0].op, xs[0]
         mean, wide = op == "mean", converted(x, np.float32) if is_half(x.dtype) else x
         op = "sum" if mean else op
@@ -66,7 +67,7 @@ class Hierarchical(Communicator):
         return handle
 
     def start_sum_in_place(self, arrays: Sequence[Array]) -> Handle:
-        """Sum the vectors by way of the hosts' first places."""
+        """Sum the vectors in two levels."""
         array = arrays[0]
         reduced = self._node_comm.start_reduce([converted(array, np.float32) if is_half(array.dtype) else array])
 
@@ -116,8 +117,8 @@ class Hierarchical(Communicator):
         self.comm.abort(message)
 
 
-def choose_allreduce(comm: Any = None, elements: int = 250_000, dtype: Any = np.float32, *,
-                     node: Any = None, repeats: int = 5) -> Communicator:
+def choose_allreduce(comm: Communicator | None = None, elements: int = 250_000, dtype: DTypeLike = np.float32, *,
+                     node: Communicator | None = None, repeats: int = 5) -> Communicator:
     """comm, or Hierarchical(comm, node) if its sum of `elements` numbers was faster here, by 10 percent at least.
 
     Each is timed `repeats` times, the slowest place's median counts, and all places make the same choice. Collective.
@@ -133,12 +134,13 @@ def choose_allreduce(comm: Any = None, elements: int = 250_000, dtype: Any = np.
     return comm
 
 
-def _median_of_slowest(comm: Communicator, elements: int, dtype: Any, repeats: int) -> float:
+def _median_of_slowest(comm: Communicator, elements: int, dtype: DTypeLike, repeats: int) -> float:
+    """The median over repeats of the slowest place's time of a sum in place."""
     array, times = np.zeros(elements, dtype), []
     for _ in range(repeats + 1):
         comm.barrier()
         start = time.perf_counter()
         comm.sum_in_place([array])
         times.append(time.perf_counter() - start)
-    slowest = comm.allreduce([np.array(times[1:])], "max")[0]            # the first one warms up
+    slowest = comm.allreduce([np.array(times[1:])], "max")[0]            # the first is a warm-up
     return float(np.median(slowest))

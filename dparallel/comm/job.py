@@ -1,4 +1,4 @@
-"""What a `comm` argument stands for: world() by default, an mpi4py communicator, local devices.
+"""world(), the communicator of this job, and the conversion of `comm` arguments: None, mpi4py communicators, local devices.
 
 Importing this module does not start MPI; world() does, under an MPI launcher.
 """
@@ -14,9 +14,10 @@ import numpy as np
 from .base import Communicator
 from .devices import Devices
 from .environment import environment, leave_mark
+from .mpi.mpi_types import Intracomm
 from .watchdog.call_site import at_site, user_site
 
-Places = Communicator | Sequence[int] | int | None    # what places_of() takes
+Places = Communicator | Sequence[int] | int | None    # an argument of places_of()
 
 
 def launched_size() -> int:
@@ -30,8 +31,8 @@ def launched_size() -> int:
 
 
 class Launcher(NamedTuple):
-    """What started this process as one of `size`: its name, the variable that says so, and how to make MPI join the
-    processes.
+    """The program that started this process as one of `size`: its name, the variable that shows it, and how to make MPI join
+    the processes.
     """
 
     name: str
@@ -54,7 +55,7 @@ OTHER_LAUNCHERS = (       # name, size, a variable that each of its processes ha
 
 
 def launcher() -> Launcher | None:
-    """What started this process as one of several, by the environment; None for a process of its own.
+    """The launcher that started this process as one of several, by the environment; None for a single process.
 
     MPI's launchers have precedence: other variables were set before. An allocation is no launcher: Slurm sets a step's
     size only for its tasks, and a shell opened by `srun --pty` runs one process at a time.
@@ -109,25 +110,25 @@ def report_progress(step: int) -> None:
     leave_mark("progress", str(int(step)))
 
 
-def from_mpi(comm: Any) -> Communicator:
+def from_mpi(comm: Intracomm) -> Communicator:
     """A communicator of the ranks of an mpi4py communicator (MPI.Intracomm), which is duplicated: messages on the two
     never match. Collective over these ranks. Free it by free().
 
     >>> from mpi4py import MPI
     >>> comm = from_mpi(MPI.COMM_WORLD.Split(MPI.COMM_WORLD.rank % 2))
     """
-    if not hasattr(comm, "Dup"):                     # other mistakes are told by MpiComm
+    if not hasattr(comm, "Dup"):                     # MpiComm checks the rest
         raise TypeError(f"from_mpi() takes an mpi4py communicator, not {type(comm).__name__}")
     from .mpi.communicator import MpiComm
     return MpiComm(comm)
 
 
-def is_communicator(comm: Any) -> bool:
+def is_communicator(comm: object) -> bool:
     """Whether comm is a Communicator or an mpi4py communicator."""
     return isinstance(comm, Communicator) or hasattr(comm, "Dup")
 
 
-def communicator(comm: Any) -> Communicator:
+def communicator(comm: Communicator | Intracomm | None) -> Communicator:
     """The Communicator for a `comm` argument. None is world(); an mpi4py communicator gets one of ours over the same
     ranks, created at its first use (collectively) and freed with it. TypeError for anything else.
     """
@@ -143,13 +144,13 @@ def communicator(comm: Any) -> Communicator:
     return world() if is_world(comm) else attached_communicator(comm)
 
 
-def places_of(comm: Any) -> Communicator:
+def places_of(comm: Places) -> Communicator:
     """The Communicator for a `comm` argument that may also be a number or a list of local devices."""
     local: Any = comm if isinstance(comm, (int, np.integer, list, tuple, range)) else None
     return communicator(comm) if local is None else Devices(local)
 
 
-def gather_target(count: int, comm: Any, root: int) -> tuple[Communicator, int]:
+def gather_target(count: int, comm: Communicator | int | None, root: int) -> tuple[Communicator, int]:
     """The communicator and root on which the results of `count` held places are gathered: root of comm; or, as in
     PyTorch, the local device whose number comm is; by default, on a single rank, the first device.
     """

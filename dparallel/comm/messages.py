@@ -18,11 +18,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autograd.core.tensor import TensorBase
+
 from .handle import Handle
 from .header import Call, CollectiveError, checksum
 
 Array = np.ndarray[Any, Any]
-INVALID = -1.0                           # the note of a message that only says why there is none
+ArrayOrTensor = Array | TensorBase
+INVALID = -1.0                           # the note of a message that has an error text in place of data
 ZEROS = 32                           # in the note of a gradient: it is zero, and may stay unreceived
 
 
@@ -39,7 +42,7 @@ class Messages(ABC):
 
     size: int
     held: tuple[int, ...]
-    freed = False                                    # whether it was given back
+    freed = False                                    # by free()
 
     # --- one message --------------------------------------------------------------------------------------------------
 
@@ -50,7 +53,7 @@ class Messages(ABC):
         """
         self.post_send(np.array(x, order="C") if type(x) is np.ndarray else x, dest, self.user_tag(tag), place=place)
 
-    def recv(self, source: int, tag: int = 0, *, like: Any = None, place: int | None = None) -> Array:
+    def recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None, place: int | None = None) -> Array:
         """The next message from place `source` with this tag; of any dtype and shape, or those of the array `like`,
         else CollectiveError.
         """
@@ -62,7 +65,8 @@ class Messages(ABC):
         """
         return self.post_send(x, dest, self.user_tag(tag), place=place)[1]
 
-    def start_recv(self, source: int, tag: int = 0, *, like: Any = None, place: int | None = None) -> Handle:
+    def start_recv(self, source: int, tag: int = 0, *, like: ArrayOrTensor | None = None,
+                   place: int | None = None) -> Handle:
         """Start a recv. Receives of one source and tag get its messages in the order in which they were started."""
         return received(self.post_recv(source, self.user_tag(tag), place=place), like, source, tag)
 
@@ -75,7 +79,7 @@ class Messages(ABC):
 
         def poll() -> bool:
             if not taken:
-                order = [(self._last_source + 1 + step) % self.size for step in range(self.size)]      # each has its turn
+                order = [(self._last_source + 1 + step) % self.size for step in range(self.size)]      # round robin
                 source = next((place for place in order if self._probe(local_place, place, number)), None)
                 if source is not None:
                     self._last_source = source
@@ -91,8 +95,8 @@ class Messages(ABC):
 
     _last_source = -1
 
-    def sendrecv(self, x: Array, dest: int, source: int, sendtag: int = 0, recvtag: int = 0, *, like: Any = None,
-                 place: int | None = None) -> Array:
+    def sendrecv(self, x: Array, dest: int, source: int, sendtag: int = 0, recvtag: int = 0, *,
+                 like: ArrayOrTensor | None = None, place: int | None = None) -> Array:
         """Send x to `dest` and receive from `source`."""
         self.send(x, dest, sendtag, place=place)
         return self.recv(source, recvtag, like=like, place=place)
@@ -130,7 +134,7 @@ class Messages(ABC):
         local_place, peer = self._held_place(place), self._place_number(dest, "dest")
         array, problem = sendable(x)
         call = Call("send", self.size, array, root=peer, value=note, error=problem)
-        if call.error:                               # the receiver hears of it too, and does not wait for ever
+        if call.error:                               # the receiver raises it, too
             text = np.frombuffer(call.error.encode(), np.uint8)
             notice = self._with_number(Call("send", self.size, text, root=peer, value=INVALID))
             self._send_message(local_place, peer, tag, notice, text)
@@ -188,7 +192,7 @@ class Messages(ABC):
             call.sizes, call.key = flat, checksum(flat)
         return self._issue(calls, arrays, blocking)
 
-    # --- what a kind of communicator brings ---------------------------------------------------------------------------
+    # --- implemented by each kind of communicator ------------------------------------------------------------------------
 
     max_tag = 2**20 - 1                              # at least this much everywhere
 
@@ -216,13 +220,14 @@ class Messages(ABC):
 
 
 def _to_message(what: str, source: int, pair: tuple[Call, Array]) -> Message:
+    """The Message of a received pair; CollectiveError if the sender could not send it."""
     call, array = pair
     if call.value == INVALID:
         raise CollectiveError(f"{what}: place {source} could not send it: {array.tobytes().decode()}")
     return Message(array, call.key, call.value)
 
 
-def received(handle: Handle, like: Any, source: int, tag: int) -> Handle:
+def received(handle: Handle, like: ArrayOrTensor | None, source: int, tag: int) -> Handle:
     """A Handle of the array of a Message; CollectiveError unless it has the dtype and shape of `like`."""
     def checked(handle: Handle) -> Array:
         array: Array = handle.value().array
@@ -232,7 +237,7 @@ def received(handle: Handle, like: Any, source: int, tag: int) -> Handle:
     return handle.then(checked)
 
 
-def check_like(array: Array, like: Any, what: str) -> None:
+def check_like(array: Array, like: ArrayOrTensor | None, what: str) -> None:
     """CollectiveError unless the array is of the dtype and shape of `like` (an array, a Tensor, or None: any)."""
     if like is not None and (array.dtype, array.shape) != (np.dtype(like.dtype), tuple(like.shape)):
         raise CollectiveError(f"{what}: {array.dtype} {array.shape} came, where like= asks for {np.dtype(like.dtype)} "
@@ -273,7 +278,7 @@ def sendable(x: Any) -> tuple[Array, str]:
         return np.empty(0), "None instead of an array" if x is None else "masked arrays can't be sent"
     try:
         return np.asarray(x, order="C"), ""
-    except Exception as error:                       # converting runs the object's own code: the receiver must hear of it
+    except Exception as error:                       # converting runs the object's own code: the receiver must raise
         return np.empty(0), f"not an array: {error}"
 
 
@@ -292,7 +297,7 @@ def flat_pairs(pairs: Any, size: int) -> tuple[tuple[int, ...], str]:
     """The pairs as one flat tuple, and what is wrong with them, or ""."""
     try:
         flat = tuple(operator.index(n) for source, dest in pairs for n in (source, dest))
-    except Exception:                                # converting runs the object's own code: all ranks must hear of it
+    except Exception:                                # converting runs the object's own code: all ranks must raise
         return (), f"pairs are (source, dest) of places, not {pairs!r}"
     if any(not 0 <= n < size for n in flat):
         return (), f"pairs {list(pairs)!r}: places are 0 to {size - 1}, a shift is by a whole number"

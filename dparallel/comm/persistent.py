@@ -6,12 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .handle import Handle
 from .header import CollectiveError
 from .reference import Array
 
-EXACT = 1 << 24                      # up to here float32 has all whole numbers
+EXACT = 1 << 24                      # float32 has all integers up to this
 
 MSG_MISMATCH = "the ranks are at the sums of different vectors"
 MSG_CAUGHT = ("\nWas an exception inside backward() caught on some ranks only? `with model.skipping()` catches it on all of "
@@ -21,13 +22,13 @@ MSG_CAUGHT = ("\nWas an exception inside backward() caught on some ranks only? `
 class PersistentSum:
     """A vector of `size` elements on each place that is repeatedly summed over all places, in place.
 
-    Behind it travel its number on the communicator and the square of that, so that all places notice if they summed
-    different vectors of one length: the variance of their numbers is not 0 then.
+    Its number on the communicator and the square of the number are summed with it, so that all places notice if they summed
+    different vectors of one length: then the variance of their numbers is not 0.
     """
 
-    def __init__(self, comm: Any, size: int, dtype: Any) -> None:
+    def __init__(self, comm: Any, size: int, dtype: DTypeLike) -> None:
         comm.vectors += 1
-        self._numbered = comm.size > 1 and np.dtype(dtype).itemsize >= 4     # what is narrower can't count so far
+        self._numbered = comm.size > 1 and np.dtype(dtype).itemsize >= 4     # narrower dtypes have too few integers
         self._number = comm.vectors % math.isqrt(EXACT // comm.size)
         self._comm, self._sent = comm, np.zeros(size + 2 * self._numbered, dtype)
         self.array: Array = self._sent[:size]

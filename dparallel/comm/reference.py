@@ -32,7 +32,7 @@ def combined(xs: Sequence[Array], op: str) -> Array:
     half = is_half(dtype)
     if len(xs) == 1 or half or xs[0].ndim == 0:      # of 0-d arrays NumPy makes scalars
         total, rest = np.array(converted(xs[0], np.float32) if half else xs[0], order="C"), xs[1:]
-    else:                                            # one walk through memory less than copying the first
+    else:                                            # one pass over memory less than copying the first
         total, rest = np.ascontiguousarray(UFUNCS[op](xs[0], xs[1])), xs[2:]
     for x in rest:
         UFUNCS[op](total, converted(x, np.float32) if half else x, out=total)
@@ -41,7 +41,7 @@ def combined(xs: Sequence[Array], op: str) -> Array:
     return converted(total, dtype) if half else total
 
 
-def is_half(dtype: Any) -> bool:
+def is_half(dtype: np.dtype[Any]) -> bool:
     """Whether the dtype is float16 or bfloat16, in which sums are not computed."""
     return dtype.itemsize == 2 and dtype.kind in "fV"
 
@@ -55,13 +55,13 @@ def _on_root(x: Array, root: int, places: Places) -> list[Array]:
     return [x if place == root else np.empty(0, x.dtype) for place in places]
 
 
-def _join(parts: Sequence[Array], dtype: Any) -> Array:
+def _join(parts: Sequence[Array], dtype: np.dtype[Any]) -> Array:
     """Rows concatenated; 0-d arrays are one element each, arrays of shape (0,) contribute nothing."""
     full = [np.atleast_1d(part) for part in parts if part.shape != (0,)]
     return np.ascontiguousarray(np.concatenate(full)) if full else np.empty(0, dtype)
 
 
-def _cut(x: Array, sizes: Any, place: int) -> Array:
+def _rows_of(x: Array, sizes: Sequence[int], place: int) -> Array:
     """The rows for one place, as a view."""
     start = sum(sizes[:place])
     return x[start:start + sizes[place]]
@@ -78,7 +78,8 @@ def _reduce(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[
 
 def _scatter(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
     root = calls[0].root
-    return [np.array(_cut(xs[root], calls[root].sizes, place), order="C") for place in places]
+    sizes: Any = calls[root].sizes
+    return [np.array(_rows_of(xs[root], sizes, place), order="C") for place in places]
 
 
 def _gather(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
@@ -95,16 +96,16 @@ def _allgather(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> li
 
 
 def _reduce_scatter(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
-    sizes = calls[0].sizes
-    return [combined([_cut(x, sizes, place) for x in xs], calls[0].op) for place in places]
+    sizes: Any = calls[0].sizes
+    return [combined([_rows_of(x, sizes, place) for x in xs], calls[0].op) for place in places]
 
 
 def _alltoall(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:
     reference = first_with_rows(calls)
-    full = [(x, call.sizes) for x, call in zip(xs, calls, strict=True) if call.shape != (0,)]
+    full: list[tuple[Array, Any]] = [(x, call.sizes) for x, call in zip(xs, calls, strict=True) if call.shape != (0,)]
     if not full:
         return [np.empty(0, reference.dtype) for _ in places]
-    return [np.ascontiguousarray(np.concatenate([_cut(x, sizes, place) for x, sizes in full])) for place in places]
+    return [np.ascontiguousarray(np.concatenate([_rows_of(x, sizes, place) for x, sizes in full])) for place in places]
 
 
 def _permute(calls: Sequence[Call], xs: Sequence[Array], places: Places) -> list[Array]:

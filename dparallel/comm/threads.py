@@ -20,8 +20,8 @@ from .messages import may_stay_unreceived
 from .reference import combined, results
 from .watchdog.call_site import Site, at_site, user_site
 
-DEADLOCK_AFTER = 3.0                 # seconds after which a rank looks whether all wait, who will then wait for ever
-MESSAGE = "message"                  # keys of what one rank brings for one other begin with it
+DEADLOCK_AFTER = 3.0                 # seconds after which a rank checks whether all ranks wait
+MESSAGE = "message"                  # the first item of the keys of point-to-point messages
 GRACE = 5.0                          # seconds that the other ranks get to end after one has failed
 
 
@@ -34,7 +34,7 @@ class RankFailure(RuntimeError):
 
 
 class ThreadExchange:
-    """What the ranks of a run hand each other: for each collective (or message), by its number, each rank's item."""
+    """The shared state of the ranks of a run: for each collective (or message), by its number, each rank's item."""
 
     def __init__(self, size: int, timeout: float) -> None:
         self.size, self.timeout = size, timeout
@@ -94,7 +94,7 @@ class ThreadExchange:
                 alone = self.finished.issuperset(set(ranks) - {rank})
                 if time.monotonic() >= deadline:
                     raise RankFailure(f"rank {rank} waited {self.timeout:g} s in {what}: {self.status()}")
-            if alone and not poll():                 # what they sent before they left is there by now
+            if alone and not poll():                 # after their last messages
                 raise RankFailure(f"rank {rank} waits in {what}, but all other ranks have returned")
             time.sleep(1e-4)
 
@@ -186,7 +186,7 @@ class ThreadComm(Communicator):
         return self._put(calls[0], None)[0]()[0]
 
     def _issue(self, calls: list[Call], xs: list[Array], blocking: bool) -> Handle:
-        collect, test = self._put(calls[0], np.array(xs[0], order="C"))      # others may read it after we went on
+        collect, test = self._put(calls[0], np.array(xs[0], order="C"))      # others may read it after this rank continues
 
         def finish() -> Any:
             value = results(*collect(), self.held)
@@ -293,17 +293,18 @@ def run_ranks(size: int, function: Callable[..., Any], *args: Any, timeout: floa
             exchange.finish(None, error)
             raise
         for rank, thread in enumerate(started):
-            if rank not in late:                     # its last steps: nothing is left of it then
+            if rank not in late:                     # until its thread has ended
                 thread.join()
     if exchange.failure is not None:
         failed, first = exchange.failure
-        note(first, f"rank {failed} of {size} failed" + (f"; ranks {late} had not ended {GRACE:g} s later" if late else ""))
+        add_note(first, f"rank {failed} of {size} failed"
+                 + (f"; ranks {late} had not ended {GRACE:g} s later" if late else ""))
         raise first
     exchange.check_messages()
     return values
 
 
-def note(error: BaseException, text: str) -> None:
+def add_note(error: BaseException, text: str) -> None:
     """Add a line to an exception's message."""
     if hasattr(error, "add_note"):
         error.add_note(text)

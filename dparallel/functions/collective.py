@@ -1,4 +1,4 @@
-"""What all collective Functions share: Collective, their base, and how tensors of places are handed in and out."""
+"""Collective, the base class of all collective Functions, and conversions between the tensors of places and arrays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Collective(Function):
 
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
-        """Ask all ranks: a rank that decided for itself would leave the others waiting in backward."""
+        """Agree with all ranks: if one rank did not record the call, the others would wait for it in backward."""
         comm, recording = settings.get("comm") or world(), modes.recording
         bits = tracked & recording & (GRAD | DUAL)
         if not comm.alone:
@@ -51,58 +51,63 @@ class Collective(Function):
 
     @classmethod
     def apply(cls, *args: Any, comm: Communicator | None = None, **settings: Any) -> Any:
-        """Run on every rank; None as an input stands for having no part."""
+        """Call the Function, on every rank. An input of None is a place without a part."""
         close_dropped_messages()
         if cls.reserves_numbers:
             reserve_numbers()
         return super().apply(*[as_tensor(NO_PART) if x is None else x for x in args], comm=communicator(comm), **settings)
 
 
-def one_per_place(arrays: Sequence[Any]) -> PerPlace:
-    """Arrays of the held places as Tensors; one alone comes bare."""
-    tensors = tuple(as_tensor(array) for array in arrays)
+def per_place(tensors: tuple[Tensor, ...]) -> PerPlace:
+    """The tensors of the held places: a Tensor for one place, a tuple for several."""
     return tensors[0] if len(tensors) == 1 else tensors
 
 
+def one_per_place(arrays: Sequence[np.ndarray[Any, Any]]) -> PerPlace:
+    """The arrays of the held places as Tensors: a Tensor for one place, a tuple for several."""
+    return per_place(tuple(as_tensor(array) for array in arrays))
+
+
 def array_of(x: Any) -> Any:
-    """What a communicator is handed for x: its array; None for NO_PART, for roots must have one; else x itself, which
-    the communicator converts, or refuses on all ranks."""
+    """x as an argument of a communicator: its array; None for NO_PART, which a root must not have; an x that is no Tensor
+    unchanged, for the communicator to convert, or to refuse on all ranks."""
     if not isinstance(x, Tensor):
         return x
     return None if x.array is NO_PART else x.array
 
 
 def arrays_of(xs: Sequence[Any]) -> list[Any]:
-    """The arrays of places of which some may have no part."""
+    """The arrays of the tensors of places, some of which may have no part."""
     return [x.array if isinstance(x, Tensor) else x for x in xs]
 
 
 def shapes_of(xs: Sequence[Any]) -> list[tuple[int, ...]]:
-    """Their shapes, for shaped()."""
+    """The shapes of the tensors of places, for reshaped_gradients()."""
     return [np.shape(x.array if isinstance(x, Tensor) else x) for x in xs]
 
 
 def rows_of(x: Any, dim: int) -> int:
-    """How many rows an array has along dim: one, if it is 0-d; any number where the communicator will refuse it."""
+    """The number of rows of an array along dim; 1 for a 0-d array, any number for one that the communicator refuses."""
     shape = x.shape if hasattr(x, "shape") else ()
     known = len(shape) > 1 and isinstance(dim, (int, np.integer)) and -len(shape) <= dim < len(shape)
     return int(shape[dim]) if known else int(np.prod(shape))
 
 
 def row_counts(xs: Sequence[Any], comm: Communicator, dim: int) -> list[int]:
-    """Every place's number of rows along dim, known on all of them."""
-    mine = [rows_of(x, dim) for x in arrays_of(xs)]
-    return mine if comm.alone else comm.rows([np.empty((rows, 0)) for rows in mine])
+    """The number of rows of each place along dim, on all places. Collective."""
+    held = [rows_of(x, dim) for x in arrays_of(xs)]
+    return held if comm.alone else comm.rows([np.empty((rows, 0)) for rows in held])
 
 
 def as_tuple(value: PerPlace) -> tuple[Any, ...]:
-    """A lone Tensor as a tuple of one."""
+    """The tensors of the held places as a tuple, also of one."""
     return value if isinstance(value, tuple) else (value,)
 
 
 def reshaped_gradients(grads: PerPlace, shapes: Sequence[tuple[int, ...]]) -> tuple[Any, ...]:
-    """Gradients in their inputs' shapes: 0-d inputs were rows of one. An input that was not read (by a root elsewhere) gets
-    zeros, made of the empty gradient: passes over this one must find the collective on every rank."""
+    """The gradients in the shapes of their inputs. A 0-d input was a row of one element. An input that was not read, as
+    root is another place, gets zeros that depend on the empty gradient: passes over this one must reach the collective on
+    all ranks."""
     return tuple(g if g.shape == shape else g.reshape(shape) if g.numel() == np.prod(shape, dtype=int)
                  else g.sum().expand(shape)
                  for g, shape in zip(as_tuple(grads), shapes, strict=True))

@@ -18,22 +18,25 @@ does: an error that names it "gradient of message n".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autograd import Function, Tensor, as_tensor, stack
+from autograd.core.graph import Node
 from autograd.core.modes import DUAL, GRAD, modes
 from autograd.core.primitive import side_effect
 from autograd.transforms.forward_ad import make_dual, unpack_dual
 
 from ..comm import Communicator, Handle, communicator
-from ..comm.messages import Message, call_text, check_like, gradient_tag
+from ..comm.messages import Array, Message, call_text, check_like, gradient_tag
+from .partnered import Pending
 from .pending_messages import LAST, PendingMessage, PendingRecv, PendingSend, close_dropped_messages, pending
 from .wait_order import reserve_numbers
 
 MESSAGES = "messages (Send, Recv, Isend, Irecv)"
-WITH_TANGENT = DUAL                  # in a message's note, beside GRAD: x and its tangent came, one on the other
+WITH_TANGENT = DUAL                  # in a message's note, beside GRAD: x and its tangent are stacked
 
 
 class Post(Function):
@@ -49,7 +52,7 @@ class Post(Function):
         return tracked & GRAD
 
     @staticmethod
-    def forward(ctx: Any, x: Any, *links: Tensor, message: PendingSend, tag: int, note: float) -> Tensor:
+    def forward(ctx: Any, x: Tensor | Array, *links: Tensor, message: PendingSend, tag: int, note: float) -> Tensor:
         """Send a copy of x (an array, or what the communicator converts to one) and return an empty tensor."""
         ctx.message = message
         array = x.array if isinstance(x, Tensor) else x
@@ -60,7 +63,7 @@ class Post(Function):
         return as_tensor(np.zeros(0))
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         """The gradient of x, received by Recv; None for the links."""
         message = ctx.message
         gradient = message.gradient(lambda handle: Recv.complete(
@@ -68,7 +71,7 @@ class Post(Function):
         return gradient, *[None] * (len(ctx.edges) - 1)
 
 
-def link(node: Any) -> Tensor:
+def link(node: Node) -> Tensor:
     """An empty tensor whose edge leads to `node`. The gradient of a message depends on it, so that a pass over the
     backward pass reaches both ends of the message or neither.
     """
@@ -77,7 +80,7 @@ def link(node: Any) -> Tensor:
     return tensor
 
 
-def posted(x: Any, comm: Communicator, dest: int, tag: int, place: int | None,
+def post(x: Tensor | Array, comm: Communicator, dest: int, tag: int, place: int | None,
            *links: Tensor, note: int = 0, own_pass: bool = False) -> tuple[Tensor, PendingSend]:
     """Send x, with its tangent if it has one: the Tensor that Post returned, and the pending message."""
     side_effect(MESSAGES)
@@ -108,11 +111,11 @@ class Send(Function):
     always_runs = True
 
     @classmethod
-    def apply(cls, x: Any, *, dest: int, comm: Any = None, tag: int = 0,       # type: ignore[override]
-              place: int | None = None, own_pass: bool = False) -> Any:
+    def apply(cls, x: Tensor | Array, *, dest: int, comm: Communicator | None = None, tag: int = 0,       # type: ignore[override]
+              place: int | None = None, own_pass: bool = False) -> Tensor:
         """Send x and return the token."""
         comm = communicator(comm)
-        return cls.token(*posted(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass))
+        return cls.token(*post(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass))
 
     @classmethod
     def token(cls, tensor: Tensor, message: PendingSend) -> Tensor:
@@ -129,7 +132,7 @@ class Send(Function):
         return tensor
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
+    def backward(ctx: Any, g: Tensor) -> Tensor:
         """Start to receive the gradient; Post's backward completes it, and what runs between the two overlaps."""
         message = ctx.message
         message.check("Send", "to")
@@ -152,13 +155,13 @@ class Recv(Function):
 
     @classmethod
     def records(cls, node: Any, tracked: int, settings: dict[str, Any]) -> int:
-        """Record if the sender did."""
-        node.agreed = int(settings["came"].note) & GRAD
+        """Record if the sender has recorded its Send."""
+        node.agreed = int(settings["received"].note) & GRAD
         return int(node.agreed)
 
     @classmethod
-    def apply(cls, *, source: int, comm: Any = None, tag: int = 0, like: Any = None,       # type: ignore[override]
-              place: int | None = None, own_pass: bool = False) -> Any:
+    def apply(cls, *, source: int, comm: Communicator | None = None, tag: int = 0,         # type: ignore[override]
+              like: Tensor | Array | None = None, place: int | None = None, own_pass: bool = False) -> Tensor:
         """Receive and return a Tensor of the sender's shape and dtype; blocks until the message has arrived."""
         comm = communicator(comm)
         side_effect(MESSAGES)
@@ -168,32 +171,32 @@ class Recv(Function):
 
     @classmethod
     def complete(cls, handle: Handle, comm: Communicator, source: int, tag: int, place: int | None,
-                 like: Any = None, link: Any = None, own_pass: bool = False) -> Any:
+                 like: Tensor | Array | None = None, link: Tensor | None = None, own_pass: bool = False) -> Tensor:
         """Wait for the message and record its reception."""
-        came: Message = handle.wait()
+        received: Message = handle.wait()
         reserve_numbers()
-        dual = bool(int(came.note) & WITH_TANGENT)
-        check_like(came.array[0] if dual else came.array, like, call_text("recv", "source", source, tag))
+        dual = bool(int(received.note) & WITH_TANGENT)
+        check_like(received.array[0] if dual else received.array, like, call_text("recv", "source", source, tag))
         if dual and modes.level is None:
             raise RuntimeError(f"Recv: place {source} sent a tensor with a tangent, but no dual level is open here. Enter "
                                "one on both ranks or on none, or send what unpack_dual() gives")
-        if int(came.note) & GRAD and not modes.recording & GRAD:
+        if int(received.note) & GRAD and not modes.recording & GRAD:
             raise RuntimeError(f"Recv: place {source} sent a tensor that requires grad, and waits for its gradient in "
                                "backward, but gradients are not recorded here. Use no_grad() (in backward: create_graph) on "
                                "both ranks or on none, or send x.detach()")
         message = PendingRecv(comm, place, source, tag, own_pass)
-        message.number, message.like = came.number, (came.array.shape, came.array.dtype)
-        y: Tensor = super().apply(link, came=came, message=message)
+        message.number, message.like = received.number, (received.array.shape, received.array.dtype)
+        y: Tensor = super().apply(link, received=received, message=message)
         if y.edge is not None:
             message.set_result(y)
             pending.add(message)
         return make_dual(y[0], y[1]) if dual else y
 
     @staticmethod
-    def forward(ctx: Any, link: Any, *, came: Message, message: PendingRecv) -> Tensor:
+    def forward(ctx: Any, link: Tensor | None, *, received: Message, message: PendingRecv) -> Tensor:
         """The received array as a Tensor."""
         ctx.message = message
-        return as_tensor(came.array)
+        return as_tensor(received.array)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> None:
@@ -201,7 +204,7 @@ class Recv(Function):
         message = ctx.message
         message.check("Recv", "from")
         last = message.take_part()
-        posted(g, message.comm, message.peer, gradient_tag(message.number), message.place,
+        post(g, message.comm, message.peer, gradient_tag(message.number), message.place,
                *[link(ctx)] if g.tracked else [], note=LAST if last else 0)
 
 
@@ -217,11 +220,11 @@ class Isend:
     """
 
     @staticmethod
-    def apply(x: Any, *, dest: int, comm: Any = None, tag: int = 0, place: int | None = None,
+    def apply(x: Tensor | Array, *, dest: int, comm: Communicator | None = None, tag: int = 0, place: int | None = None,
               own_pass: bool = False) -> Handle:
         """Send a copy of x and return a Handle; its wait() gives the token."""
         comm = communicator(comm)
-        tensor, message = posted(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass)
+        tensor, message = post(x, comm, dest, comm.user_tag(tag), place, own_pass=own_pass)
         return Handle(lambda: Send.token(tensor, message), lambda: True)
 
 
@@ -233,8 +236,8 @@ class Irecv:
     """
 
     @staticmethod
-    def apply(*, source: int, comm: Any = None, tag: int = 0, like: Any = None, place: int | None = None,
-              own_pass: bool = False) -> Handle:
+    def apply(*, source: int, comm: Communicator | None = None, tag: int = 0, like: Tensor | Array | None = None,
+              place: int | None = None, own_pass: bool = False) -> Handle:
         """Start to receive and return a Handle; its wait() gives the Tensor."""
         comm = communicator(comm)
         side_effect(MESSAGES)
@@ -247,7 +250,7 @@ class Wait:
     """Complete a handle of Isend, Irecv or of a collective's start(): Wait.apply(handle) is handle.wait()."""
 
     @staticmethod
-    def apply(handle: Any) -> Any:
+    def apply(handle: Handle | Pending) -> Any:
         """Block until the handle's operation has completed and return its result."""
         return handle.wait()
 
@@ -263,17 +266,17 @@ class Join(Function):
         return x
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
         """g for x, None for the others: the pass reaches their nodes without a gradient."""
         return g, *[None] * (len(ctx.edges) - 1)
 
     @staticmethod
-    def jvp(ctx: Any, tangent: Any, *_: Any) -> Any:
+    def jvp(ctx: Any, tangent: Tensor | None, *_: Tensor | None) -> Tensor | None:
         """x's tangent, joined to the others, too: a backward pass through the tangent reaches the messages."""
         return None if tangent is None else Join.apply(tangent, *ctx.others)
 
 
-def join(x: Tensor, *tokens: Any) -> Tensor:
+def join(x: Tensor, *tokens: Tensor | Sequence[Tensor | None] | None) -> Tensor:
     """x unchanged, such that a backward pass through it also runs the Sends of the tokens (and the Recvs of unused
     tensors).
 
@@ -285,7 +288,8 @@ def join(x: Tensor, *tokens: Any) -> Tensor:
     if not isinstance(x, Tensor) or x.array.dtype.kind not in "fcV":
         raise TypeError("join(x, *tokens): x is a tensor that can have a gradient, not "
                         + (f"one of {x.dtype}" if isinstance(x, Tensor) else type(x).__name__))
-    links = [t for token in tokens for t in (token if isinstance(token, (list, tuple)) else [token]) if t is not None]
+    links: list[Any] = [t for token in tokens for t in (token if isinstance(token, (list, tuple)) else [token])
+                        if t is not None]
     for t in links:
         if not isinstance(t, Tensor):
             raise TypeError(f"join(x, *tokens): a token is the tensor that Send gives, or a handle's wait(), not {t!r}")

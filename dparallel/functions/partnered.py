@@ -67,7 +67,7 @@ class Partnered(Collective):
         return handle
 
     @staticmethod
-    def backward(ctx: Any, *gs: Tensor) -> Any:
+    def backward(ctx: Any, *gs: Tensor) -> PerPlace:
         """The gradients of the inputs: apply the partner to the outputs' gradients, on every rank that reached this
         node.
         """
@@ -76,7 +76,7 @@ class Partnered(Collective):
             return ctx.function.finish(ctx, partner.apply(*gs, **settings))
 
     @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
+    def jvp(ctx: Any, *tangents: Tensor | None) -> tuple[Tensor | None, ...]:
         """Apply tangent_collective(), on all ranks."""
         function, inputs, settings = ctx.function.tangent_collective(ctx, tangents_or_zeros(ctx, tangents))
         out = function.apply(*inputs, **settings)
@@ -102,14 +102,14 @@ class Partnered(Collective):
         return Pending(token, pending)
 
 
-def tangents_or_zeros(ctx: Any, tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+def tangents_or_zeros(ctx: Any, tangents: tuple[Tensor | None, ...]) -> tuple[Tensor, ...]:
     """The tangents; zeros of the input's shape and dtype where an input has none."""
     metas = ctx.meta or [()] * len(tangents)
     return tuple(t if t is not None else as_tensor(np.zeros(*meta) if meta else NO_PART)
                  for t, meta in zip(tangents, metas, strict=True))
 
 
-def differentiable_tangents(tangents: Any, ctx: Any) -> Any:
+def differentiable_tangents(tangents: PerPlace, ctx: Any) -> tuple[Tensor | None, ...]:
     """The outputs' tangents; None for outputs of integers."""
     many = tangents if isinstance(tangents, tuple) else (tangents,)
     return tuple(t if dtype is not None and dtype.kind in "fcV" else None
@@ -125,11 +125,11 @@ class PendingCollective(StartedCollective):
         self.back: Any = None                        # the partner's Pending, while a backward pass is between the two
         self.tangent: Any = None                     # the Pending of the outputs' tangents
 
-    def wait(self, token: Tensor) -> Any:
+    def wait(self, token: Tensor) -> PerPlace:
         """Wait, and record the Wait with the number reserved for it, if there is one."""
         if is_grad_enabled():
             reserve_numbers(self)
-        value = Wait.apply(token, pending=self)
+        value: PerPlace = Wait.apply(token, pending=self)
         for t in value if isinstance(value, tuple) else (value,):
             if t.edge is not None:
                 assign_number(self, t.edge[0])
@@ -140,9 +140,10 @@ class Pending:
     """What start() returns: wait() returns the result, done() tests without blocking whether it is there."""
 
     def __init__(self, token: Tensor, pending: PendingCollective) -> None:
-        self._token, self._pending, self._value = token, pending, None
+        self._token, self._pending = token, pending
+        self._value: PerPlace | None = None
 
-    def wait(self) -> Any:
+    def wait(self) -> PerPlace:
         """What apply() would have returned, recorded at this call. Further calls return the same result."""
         if self._value is None or (is_grad_enabled() and self._token.requires_grad and not _recorded(self._value)):
             self._value = self._pending.wait(self._token)
@@ -153,7 +154,7 @@ class Pending:
         return bool(self._pending.handle.done())
 
 
-def _recorded(value: Any) -> bool:
+def _recorded(value: PerPlace) -> bool:
     """Whether a result was recorded: not if it was waited for in no_grad. Outputs of integers count as recorded."""
     return any(t.requires_grad or t.dtype.kind not in "fcV" for t in (value if isinstance(value, tuple) else (value,)))
 
@@ -171,21 +172,21 @@ class Start(Collective):
         return as_tensor(np.zeros(()))
 
     @staticmethod
-    def backward(ctx: Any, g: Tensor) -> Any:
+    def backward(ctx: Any, g: Tensor) -> PerPlace:
         """Wait for the partner, which Wait's backward has started."""
         partner, ctx.pending.back = ctx.pending.back, None
         return ctx.pending.function.finish(ctx, partner.wait())
 
     @staticmethod
-    def jvp(ctx: Any, *tangents: Any) -> Any:
-        """Start the collective that makes the tangents, on all ranks."""
+    def jvp(ctx: Any, *tangents: Tensor | None) -> Tensor:
+        """Start the collective of the tangents, on all ranks."""
         function, inputs, settings = ctx.pending.function.tangent_collective(ctx, tangents_or_zeros(ctx, tangents))
         ctx.pending.tangent = function.start(*inputs, **settings)
         return as_tensor(np.zeros(()))
 
 
 class Wait(Function):
-    """The token -> what the collective gave. Recorded where Start was, that is on all ranks or on none."""
+    """The token -> the collective's result. Recorded if Start was, so on all ranks or on none."""
 
     always_runs = True
 
@@ -196,8 +197,8 @@ class Wait(Function):
         return one_per_place(pending.handle.wait())
 
     @staticmethod
-    def backward(ctx: Any, *gs: Tensor) -> Any:
-        """Start the partner."""
+    def backward(ctx: Any, *gs: Tensor) -> Tensor:
+        """Start the partner on the outputs' gradients."""
         (start, _), = ctx.edges
         partner, settings = ctx.pending.function.adjoint(start)
         with start.settings["comm"].in_backward_of(start.number):
@@ -205,6 +206,6 @@ class Wait(Function):
         return as_tensor(np.zeros(()))
 
     @staticmethod
-    def jvp(ctx: Any, token: Any) -> Any:
-        """Complete the tangents."""
+    def jvp(ctx: Any, token: Tensor | None) -> tuple[Tensor | None, ...]:
+        """Complete the collective of the tangents."""
         return differentiable_tangents(ctx.pending.tangent.wait(), ctx)

@@ -54,6 +54,7 @@ import numpy as np
 
 from autograd import Tensor, as_tensor
 from autograd.core.engine import running, survey
+from autograd.core.graph import Node
 from autograd.core.tensor import edge_of
 
 from ..comm import Communicator, Handle
@@ -70,16 +71,16 @@ MAX_MISSES = 16                      # backward() passes that do not reach a mes
 class PendingMessage:
     """One end of a recorded message whose gradient has not been sent (or received) yet."""
 
-    def __init__(self, comm: Communicator, place: int | None, other: int, tag: int, own_pass: bool = False) -> None:
-        self.comm, self.place, self.peer = comm, place, other
-        self.local = other in comm.held              # whether both ends are in this process
+    def __init__(self, comm: Communicator, place: int | None, peer: int, tag: int, own_pass: bool = False) -> None:
+        self.comm, self.place, self.peer = comm, place, peer
+        self.local = peer in comm.held              # whether both ends are in this process
         self.number = -1
-        self.like: Any = None                        # (shape, dtype)
+        self.like: tuple[tuple[int, ...], np.dtype[Any]] = ((), np.dtype(float))      # shape and dtype
         self.own_pass = own_pass                     # takes part in passes that reach it, and in no other
         self.graph_kept = tag < 0                         # whether a pass that kept its graph took part in it, or sent it
         self.closed = False                            # no further pass will take part
         self.joined_without_path = False                           # whether it took part without a path to the user's tensor
-        self.node: Any = None                        # weak reference to the node of the user's tensor
+        self.node: weakref.ref[Node] | None = None   # of the user's tensor
         self.site = user_site() if tag >= 0 else None     # the user's line
 
     def set_result(self, tensor: Tensor) -> None:
@@ -101,9 +102,9 @@ class PendingMessage:
         """
         return self.node is None or self.node() is None
 
-    def is_reached_by(self, members: set[Any]) -> bool:
+    def is_reached_by(self, members: set[Node]) -> bool:
         """Whether the node of the user's tensor is one of a pass's nodes."""
-        return not self.is_dropped() and self.node() in members
+        return self.node is not None and self.node() in members
 
     def take_part(self) -> bool:
         """Record that the gradient is sent or received in the running pass. Returns whether it is the last gradient:
@@ -137,8 +138,8 @@ class PendingSend(PendingMessage):
     partner: PendingRecv | None = None                  # the other end, if this process holds it
     partner_not_reached = False                                   # the pass does not reach the other end
 
-    def __init__(self, comm: Communicator, place: int | None, other: int, tag: int, own_pass: bool = False) -> None:
-        super().__init__(comm, place, other, tag, own_pass)
+    def __init__(self, comm: Communicator, place: int | None, peer: int, tag: int, own_pass: bool = False) -> None:
+        super().__init__(comm, place, peer, tag, own_pass)
         self.joined_without_path = tag < 0                         # no token leads to the Send of a gradient
 
     def start_receiving(self) -> None:
@@ -255,7 +256,8 @@ class PendingRecv(PendingMessage):
                 self.keeps_graph = False
                 self.send_zeros()
 
-    def _post(self, array: Any, tag: int, note: float) -> None:
+    def _post(self, array: np.ndarray[Any, Any], tag: int, note: float) -> None:
+        """Send a gradient or a status to the other end."""
         self.comm.post_send(array, self.peer, tag, note, self.place)
 
 
@@ -265,7 +267,7 @@ class _PendingMessages(threading.local):
     def __init__(self) -> None:
         self.messages: list[PendingMessage] = []
         self.with_kept_graph: list[PendingRecv] = []               # those whose senders may ask for a status in each pass
-        self.communicators: list[Any] = []                   # communicators that had messages
+        self.communicators: list[Communicator] = []  # that had messages
         self.warned = False
 
     def add(self, message: PendingMessage) -> None:
@@ -299,10 +301,10 @@ class _PendingMessages(threading.local):
 
     def settle(self) -> None:
         """Send the zeros that are due, except for what led to a Send that has had no pass."""
-        owed = [m for m in self.messages if isinstance(m, PendingRecv) and m.unanswered]
-        if owed:
+        due = [m for m in self.messages if isinstance(m, PendingRecv) and m.unanswered]
+        if due:
             behind = nodes_behind(pending_send_roots(self.messages), self.messages)
-            for message in reversed(owed):
+            for message in reversed(due):
                 message.unanswered = False               # if it is not sent now, it waits for that Send's pass
                 if not message.is_reached_by(behind):
                     message.send_zeros()
@@ -399,7 +401,7 @@ def senders_joining(order: list[Any], targets: list[Any] | None, keep: bool, acc
     return pass_start.roots
 
 
-def close(comm: Any = None) -> None:
+def close(comm: Communicator | None = None) -> None:
     """Close all received messages of a communicator that is freed, or (None) of a rank that ends."""
     for message in reversed(pending.messages):
         if isinstance(message, PendingRecv) and comm in (None, message.comm) and not message.comm.freed:

@@ -1,4 +1,4 @@
-"""Permute and SendRecv move tensors between places, all at once; Barrier synchronises. Adjoints move them back."""
+"""Permute and SendRecv, which move tensors between places; their adjoints move them back. Barrier, which synchronises."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ class Permute(Partnered):
         return ctx.function.issue_blocking(ctx, xs, comm=comm, pairs=pairs)
 
     @staticmethod
-    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator, pairs: Any) -> Handle:
+    def issue(ctx: Any, blocking: bool, xs: tuple[Any, ...], *, comm: Communicator,
+              pairs: Sequence[tuple[int, int]]) -> Handle:
         """Issue comm's permute; keeps the pairs as a list, since backward reads them again."""
         if hasattr(pairs, "__iter__"):
-            pairs = list(pairs)                      # backward reads them again: an iterator would be empty by then
+            pairs = list(pairs)                      # an iterator would be empty in backward
             ctx.settings = ctx.settings | {"pairs": pairs}
         return completed(comm.start_permute(arrays_of(xs), pairs), blocking)
 
@@ -84,13 +85,13 @@ class Barrier(Collective):
         return xs if len(xs) > 1 else xs[0] if xs else None
 
     @staticmethod
-    def backward(ctx: Any, *gs: Tensor) -> Any:
-        """Wait for all places, then pass the gradients on."""
+    def backward(ctx: Any, *gs: Tensor) -> PerPlace | None:
+        """Wait for all places, then return the gradients."""
         return Barrier.apply(*gs, comm=ctx.comm)
 
 
 def completed(handle: Handle, blocking: bool) -> Handle:
-    """The handle, waited for if `blocking`: a mistake of any place is raised there."""
+    """The handle, after wait() if `blocking`, which raises a mistake of any place."""
     if blocking:
         handle.wait()
     return handle

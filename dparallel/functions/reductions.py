@@ -1,4 +1,4 @@
-"""AllReduce, ReduceScatter and what all reductions share; and AllGather, the partner of one, and in the derivative of all.
+"""Reduction, the base class of reductions; AllReduce, ReduceScatter, and AllGather, which the derivatives of reductions use.
 
 A reduction y = op(x_0, ..., x_n) is followed elementwise by the slopes dy/dx_p:
 
@@ -22,6 +22,7 @@ import numpy as np
 from autograd import Tensor, as_tensor, ones_like
 
 from ..comm import Communicator, Handle
+from ..comm.base import Array
 from .collective import PerPlace, arrays_of, as_tuple, row_counts
 from .partnered import Issue, Partner, Partnered
 
@@ -57,9 +58,9 @@ class Reduction(Partnered):
 
     @staticmethod
     def combine(ctx: Any, name: str, blocking: bool, xs: tuple[Any, ...], comm: Communicator, op: str, ties: str,
-                **where: Any) -> Handle:
+                **settings: Any) -> Handle:
         """Issue the reduction `name`; save the inputs if its slopes depend on them (prod, max, min)."""
-        handle = comm.issue(name, arrays_of(xs), blocking=blocking, op=op, ties=ties, **where)
+        handle = comm.issue(name, arrays_of(xs), blocking=blocking, op=op, ties=ties, **settings)
         ctx.op = "mean" if op == "avg" else op
         if ctx.agreed and ctx.op in ("prod", "max", "min"):
             ctx.save_for_backward(*[x if isinstance(x, Tensor) else as_tensor(x) for x in xs])
@@ -89,26 +90,27 @@ def slopes(ctx: Any) -> list[Tensor]:
     comm, xs = ctx.settings["comm"], ctx.saved_tensors
     if ctx.op == "prod":
         return _products_of_others(xs, comm)
-    return [as_tensor(s) for s in _winners([x.array for x in xs], comm, ctx.op, ctx.settings.get("ties", "split"))]
+    return [as_tensor(s) for s in _extremum_shares([x.array for x in xs], comm, ctx.op, ctx.settings.get("ties", "split"))]
 
 
 def _products_of_others(xs: Sequence[Tensor], comm: Communicator) -> list[Tensor]:
-    """For each place held the product of all other places' x; made of all places' x, so that zeros do no harm."""
+    """For each held place the product of all other places' x (not the total over x, which would divide by zero)."""
     if comm.size == 1:
         return [ones_like(x) for x in xs]
-    everyone = as_tuple(AllGather.apply(*[x.reshape(1, *x.shape) for x in xs], comm=comm))
-    return [functools.reduce(operator.mul, [every[other] for other in range(comm.size) if other != place])
-            for place, every in zip(comm.held, everyone, strict=True)]
+    gathered = as_tuple(AllGather.apply(*[x.reshape(1, *x.shape) for x in xs], comm=comm))
+    return [functools.reduce(operator.mul, [x[other] for other in range(comm.size) if other != place])
+            for place, x in zip(comm.held, gathered, strict=True)]
 
 
-def _winners(xs: list[Any], comm: Communicator, op: str, ties: str) -> list[Any]:
-    """For each place held how much of the max or min is its own: 1 or 0, or a share where places tie. nan wins."""
-    best = comm.allreduce(xs, op)
-    mine = [(x == y) | (np.isnan(x) & np.isnan(y)) for x, y in zip(xs, best, strict=True)]
+def _extremum_shares(xs: list[Array], comm: Communicator, op: str, ties: str) -> list[Array]:
+    """For each held place its share of the max or min: 1 or 0, or a fraction where places tie. nan is the max and the
+    min."""
+    extrema = comm.allreduce(xs, op)
+    attained = [(x == y) | (np.isnan(x) & np.isnan(y)) for x, y in zip(xs, extrema, strict=True)]
     if ties == "split":
-        counts = comm.allreduce([m.astype(np.int64) for m in mine])
-        return [np.asarray(m / n, x.dtype) for m, n, x in zip(mine, counts, xs, strict=True)]
-    firsts = comm.allreduce([np.where(m, place, comm.size) for m, place in zip(mine, comm.held, strict=True)], "min")
+        counts = comm.allreduce([m.astype(np.int64) for m in attained])
+        return [np.asarray(m / n, x.dtype) for m, n, x in zip(attained, counts, xs, strict=True)]
+    firsts = comm.allreduce([np.where(m, place, comm.size) for m, place in zip(attained, comm.held, strict=True)], "min")
     return [np.asarray(first == place, x.dtype) for first, place, x in zip(firsts, comm.held, xs, strict=True)]
 
 

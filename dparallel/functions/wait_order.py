@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import Any
 
-from autograd.core.graph import next_number
+from autograd.core.graph import Node, next_number
 
 
 class StartedCollective:
@@ -45,16 +44,16 @@ def reserve_numbers(waited: StartedCollective | None = None) -> None:
     """
     if not _outstanding.collectives:
         return
-    found = [(ref, collective) for ref in _outstanding.collectives if (collective := ref()) is not None]
-    for _, collective in found:
+    alive = [(ref, collective) for ref in _outstanding.collectives if (collective := ref()) is not None]
+    for _, collective in alive:
         if collective is waited:
             break
         if collective.reserved_number is None:
             collective.reserved_number = next_number()
-    _outstanding.collectives = [ref for ref, collective in found if collective is not waited]
+    _outstanding.collectives = [ref for ref, collective in alive if collective is not waited]
 
 
-def assign_number(collective: StartedCollective, node: Any) -> None:
+def assign_number(collective: StartedCollective, node: Node) -> None:
     """Give the recorded Wait node the number reserved for it, if there is one."""
     if collective.reserved_number is not None:
         node.seq = collective.reserved_number

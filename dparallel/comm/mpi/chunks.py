@@ -11,10 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from .mpi_types import Datatype, Intracomm
+
 Array = np.ndarray[Any, Any]
 
 
-def gather(comm: Any, x: Array, out: Array, counts: Sequence[int], kind: Any, limit: int, root: int | None) -> None:
+def gather(comm: Intracomm, x: Array, out: Array, counts: Sequence[int], kind: Datatype, limit: int,
+           root: int | None) -> None:
     """Concatenate all places' x in out, on root or (None) on all; counts[p] elements come from place p."""
     starts = offsets(counts)
     for start, sizes in rounds(counts, limit, comm.size):
@@ -22,40 +25,41 @@ def gather(comm: Any, x: Array, out: Array, counts: Sequence[int], kind: Any, li
         if root is not None and comm.rank != root:
             comm.Gatherv(sent, None, root)
             continue
-        got = np.empty(sum(sizes), x.dtype)
+        received = np.empty(sum(sizes), x.dtype)
         if root is None:
-            comm.Allgatherv(sent, [got, sizes, None, kind])
+            comm.Allgatherv(sent, [received, sizes, None, kind])
         else:
-            comm.Gatherv(sent, [got, sizes, None, kind], root)
-        _spread(got, out, [first + start for first in starts], sizes)
+            comm.Gatherv(sent, [received, sizes, None, kind], root)
+        _copy_parts(received, out, [first + start for first in starts], sizes)
 
 
-def scatter(comm: Any, x: Array, out: Array, counts: Sequence[int], kind: Any, limit: int, root: int) -> None:
+def scatter(comm: Intracomm, x: Array, out: Array, counts: Sequence[int], kind: Datatype, limit: int, root: int) -> None:
     """Split root's x: counts[p] elements go to place p; this place's go into out."""
     starts = offsets(counts)
     for start, sizes in rounds(counts, limit, comm.size):
         sent = None
         if comm.rank == root:
-            sent = [_joined(x, [first + start for first in starts], sizes), sizes, None, kind]
+            sent = [_concatenate(x, [first + start for first in starts], sizes), sizes, None, kind]
         comm.Scatterv(sent, [out[start:start + sizes[comm.rank]], sizes[comm.rank], kind], root)
 
 
-def alltoall(comm: Any, x: Array, out: Array, send: Sequence[int], receive: Sequence[int], kind: Any, limit: int) -> None:
+def alltoall(comm: Intracomm, x: Array, out: Array, send: Sequence[int], receive: Sequence[int], kind: Datatype,
+             limit: int) -> None:
     """send[p] elements of x go to place p; receive[p] elements come from it, into out."""
-    longest = np.array([max(send)], np.int64)
-    everyone = np.empty(comm.size, np.int64)
-    comm.Allgather(longest, everyone)
+    largest = np.array([max(send)], np.int64)
+    largest_of_places = np.empty(comm.size, np.int64)
+    comm.Allgather(largest, largest_of_places)
     step = max(1, limit // comm.size)
-    for start in range(0, int(everyone.max()), step):
-        going, coming = ([min(step, max(0, n - start)) for n in counts] for counts in (send, receive))
-        got = np.empty(sum(coming), x.dtype)
-        comm.Alltoallv([_joined(x, [first + start for first in offsets(send)], going), going, None, kind],
-                       [got, coming, None, kind])
-        _spread(got, out, [first + start for first in offsets(receive)], coming)
+    for start in range(0, int(largest_of_places.max()), step):
+        sent_counts, received_counts = ([min(step, max(0, n - start)) for n in counts] for counts in (send, receive))
+        received = np.empty(sum(received_counts), x.dtype)
+        comm.Alltoallv([_concatenate(x, [first + start for first in offsets(send)], sent_counts), sent_counts, None, kind],
+                       [received, received_counts, None, kind])
+        _copy_parts(received, out, [first + start for first in offsets(receive)], received_counts)
 
 
 def rounds(counts: Sequence[int], limit: int, size: int) -> Iterator[tuple[int, list[int]]]:
-    """For each round how many elements of each part were sent before, and how many are sent now, for each place."""
+    """For each round the number of elements of each part that were sent before, and the numbers sent now, by place."""
     step = max(1, limit // size)
     for start in range(0, max(counts), step):
         yield start, [min(step, max(0, n - start)) for n in counts]
@@ -66,13 +70,14 @@ def offsets(counts: Sequence[int]) -> list[int]:
     return [sum(counts[:place]) for place in range(len(counts))]
 
 
-def _joined(x: Array, starts: Sequence[int], sizes: Sequence[int]) -> Array:
+def _concatenate(x: Array, starts: Sequence[int], sizes: Sequence[int]) -> Array:
+    """The parts of x at these offsets in one array."""
     return np.concatenate([x[start:start + n] for start, n in zip(starts, sizes, strict=True)])
 
 
-def _spread(got: Array, out: Array, starts: Sequence[int], sizes: Sequence[int]) -> None:
-    """Copy the parts of got to their offsets in out."""
+def _copy_parts(received: Array, out: Array, starts: Sequence[int], sizes: Sequence[int]) -> None:
+    """Copy the parts of received to their offsets in out."""
     at = 0
     for start, n in zip(starts, sizes, strict=True):
-        out[start:start + n] = got[at:at + n]
+        out[start:start + n] = received[at:at + n]
         at += n

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 from mpi4py import MPI
+from numpy.typing import DTypeLike
 
 from autograd.kernels.halves import converted, copy_into
 
@@ -43,6 +44,7 @@ from . import chunks as rounds
 from . import tuning
 from .handle import MpiHandle
 from .messages import KINDS, MpiMessages, raise_if_lost
+from .mpi_types import Intracomm, Op, Request
 from .ordered_floats import decoded, encoded
 from .shared_sum import SharedSums
 
@@ -51,20 +53,20 @@ OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min":
 BOOL_OPS = {"sum": MPI.LOR, "prod": MPI.LAND, "max": MPI.LOR, "min": MPI.LAND,
             "band": MPI.LAND, "bor": MPI.LOR, "bxor": MPI.LXOR}
 BITS = np.dtype(np.uint16)
-SENT_AS = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no half floats: they travel as integers
+SENT_AS = {dtype: BITS for dtype in DTYPES if is_half(dtype)}   # MPI has no half floats: they are sent as integers
 TYPES = {dtype: MPI.Datatype.fromcode(SENT_AS.get(dtype, dtype).char) for dtype in DTYPES}
-MAX_SEEN = 512
+MAX_SUMMARIES = 512
 MAX_PENDING = 64
 PREFERENCES = tuning.prefer(MPI.__file__, MPI.Query_thread())
-NUMBERS = itertools.count()          # of communicators that this process is the first member of
+NUMBERS = itertools.count()          # of communicators whose rank 0 this process is
 
 
 class CallSummary(NamedTuple):
-    """What all ranks know after they have compared their calls."""
+    """What all ranks know of a collective after they have compared their calls."""
 
     calls: list[Call]
     rows: list[int]                  # of each place's array; 0-d counts as one
-    shape: tuple[int, ...]           # of the array that counts: the root's, or the first one with rows
+    shape: tuple[int, ...]           # of the root's array, or the first one with rows
     dtype: Any
     width: int                       # elements in a row
 
@@ -79,7 +81,7 @@ class MpiComm(MpiMessages, Communicator):
 
     kind = "mpi"
 
-    def __init__(self, comm: Any = None) -> None:
+    def __init__(self, comm: Intracomm | None = None) -> None:
         base = MPI.COMM_WORLD if comm is None else checked_intracomm(comm)
         self.entered = 0                             # collectives so far
         self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
@@ -95,7 +97,7 @@ class MpiComm(MpiMessages, Communicator):
         self._header_values = np.ndarray(self.size, np.float64, self._all_headers, VALUE_AT, HEADER.size)
         self._header_backward_of = np.ndarray(self.size, np.int64, self._all_headers, BACKWARD_OF_AT, HEADER.size)
         self._values_received: list[float] = []             # the numbers of the last any() or total()
-        self._known_summaries: dict[bytes, CallSummary] = {}         # headers of all ranks that fitted
+        self._known_summaries: dict[bytes, CallSummary] = {}         # by the headers of all ranks
         self._pending: dict[int, Any] = {}           # what MPI is working on
         self._history = History()                    # in check mode
         self._abandoned: list[Any] = []              # requests of messages that nobody received
@@ -103,7 +105,7 @@ class MpiComm(MpiMessages, Communicator):
         self._reversed_comm: Any = None                  # the same ranks in reverse order, for reverse scans
         self._shared = SharedSums(self)
         self.max_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
-        atexit.register(self._leak_pending)               # also keeps this, and so the buffers, when nobody else does
+        atexit.register(self._leak_pending)               # also a reference to this object and its buffers
         first = (f"{self.watch.rank}.{next(NUMBERS)}", self.watch.settings.check) if self.comm.rank == 0 else ("", False)
         infos = self.comm.allgather((*first, len(DTYPES)))
         key, self.check = infos[0][:2]
@@ -145,7 +147,7 @@ class MpiComm(MpiMessages, Communicator):
             self._report_unreceived()
             outlive_python(self._pending)
 
-    # --- agreeing -----------------------------------------------------------------------------------------------------
+    # --- comparing calls -------------------------------------------------------------------------------------------------
 
     def _compare_calls(self, call: Call) -> CallSummary:
         """Show the call to all ranks; CollectiveError on all of them if the calls do not match."""
@@ -159,20 +161,20 @@ class MpiComm(MpiMessages, Communicator):
             self.watch.latest_site = self._history.record(self.entered, call)
         call.pack_into(self._own_header)
         self.comm.Allgather(self._own_header_spec, self._all_headers_spec)
-        if call.name in VALUED:                      # their numbers change, all else repeats itself
+        if call.name in VALUED:                      # their numbers differ between calls
             self._values_received = self._header_values.tolist()
             self._header_values.fill(0.0)
         if call.backward_of and (self._header_backward_of == 2 * call.backward_of).all():       # likewise
             self._header_backward_of.fill(0)
         key = bytes(self._all_headers)
-        summary = self._known_summaries.get(key)                 # training repeats itself: no need to think again
+        summary = self._known_summaries.get(key)                 # the same calls were compared before
         if summary is None:
             calls = [Call.unpack(header) for header in _headers(key)]
             reason = mismatch(calls)
-            if reason:                               # the same on all ranks, so all come here
+            if reason:                               # the same on all ranks, so all raise
                 raise self._refused(reason, call)
             summary = _summarise(calls)
-            if len(self._known_summaries) >= MAX_SEEN:
+            if len(self._known_summaries) >= MAX_SUMMARIES:
                 self._known_summaries.clear()
             self._known_summaries[key] = summary
         return summary
@@ -316,7 +318,7 @@ class MpiComm(MpiMessages, Communicator):
             getattr(comm, name)(_spec(source), _spec(target), op)
         return Handle(None, value=result())
 
-    # --- beneath them -------------------------------------------------------------------------------------------------
+    # --- calls of MPI -------------------------------------------------------------------------------------------------
 
     def _call_mpi(self, blocking: bool, name: str, args: Any, finish: Callable[[], Any], *buffers: Any) -> Handle:
         """Call MPI's blocking function, which is faster, or the non-blocking one."""
@@ -345,16 +347,18 @@ class MpiComm(MpiMessages, Communicator):
         return Handle(None, value=[out] if root is None else out)
 
     def _pieces(self, x: Array) -> list[Array]:
+        """Flat views of max_count elements at most."""
         flat = x.reshape(-1)
         return [flat[start:start + self.max_count] for start in range(0, flat.size, self.max_count)]
 
-    def _reduce_pieces(self, sent: Array, out: Array | None, op: Any, root: int) -> None:
+    def _reduce_pieces(self, sent: Array, out: Array | None, op: Op, root: int) -> None:
+        """Reduce to root in pieces of max_count elements."""
         pieces = self._pieces(sent)
         targets = [None] * len(pieces) if out is None else self._pieces(out)
         for source, target in zip(pieces, targets, strict=True):
             self.comm.Reduce(_spec(source), None if target is None else _spec(target), op, root)
 
-    def hold_buffers(self, request: Any, buffers: Any, message: str | None = None) -> None:
+    def hold_buffers(self, request: Request, buffers: Any, message: str | None = None) -> None:
         """Hold the memory that MPI reads and writes until release_buffers(), or until an abandoned request is
         complete.
 
@@ -364,7 +368,7 @@ class MpiComm(MpiMessages, Communicator):
             self._pending = {key: item for key, item in self._pending.items() if not item[0].Test()}
         self._pending[id(request)] = (request, buffers, message)
 
-    def release_buffers(self, request: Any) -> None:
+    def release_buffers(self, request: Request) -> None:
         """Release the buffers of a complete request."""
         self._pending.pop(id(request), None)
 
@@ -394,7 +398,7 @@ class MpiComm(MpiMessages, Communicator):
         finally:
             self.waiting = None
 
-    def persistent_sum(self, size: int, dtype: Any) -> PersistentSum:
+    def persistent_sum(self, size: int, dtype: DTypeLike) -> PersistentSum:
         """A PersistentSum; its vector lies in memory that the ranks share, if all are on one host."""
         return self._shared.vector(size, dtype) or PersistentSum(self, size, dtype)
 
@@ -443,8 +447,8 @@ class MpiComm(MpiMessages, Communicator):
         Collective.
         """
         text_and_history = f"{call}{at_site(user_site())}{self._history.waiting_time()}", self._history.earlier_calls()
-        everyone = self.comm.allgather(text_and_history)
-        return collective_error(reason, [text for text, _ in everyone], first_divergence([calls for _, calls in everyone]))
+        gathered = self.comm.allgather(text_and_history)
+        return collective_error(reason, [text for text, _ in gathered], first_divergence([calls for _, calls in gathered]))
 
 
 MpiComm.spec = staticmethod(lambda x: _spec(x))
@@ -464,6 +468,7 @@ def _summarise(calls: list[Call]) -> CallSummary:
 
 
 def _headers(buffer: bytes) -> list[bytes]:
+    """The header of each rank."""
     return [buffer[start:start + HEADER.size] for start in range(0, len(buffer), HEADER.size)]
 
 
@@ -488,7 +493,7 @@ def reducible(x: Array, op: str, size: int) -> tuple[Array, Any, Callable[[Array
     return x, (BOOL_OPS if dtype.kind == "b" else OPS)[op], lambda out: out
 
 
-def _from_raw(comm: Any) -> MpiComm | None:
+def _from_raw(comm: Intracomm) -> MpiComm | None:
     """An MpiComm over a raw communicator created here, which is freed; None if this rank is no member."""
     if comm == MPI.COMM_NULL:
         return None
@@ -497,25 +502,25 @@ def _from_raw(comm: Any) -> MpiComm | None:
     return group
 
 
-def checked_intracomm(comm: Any) -> Any:
+def checked_intracomm(comm: Intracomm) -> Intracomm:
     """A user's communicator; TypeError unless it is an MPI.Intracomm with this rank in it."""
     if not isinstance(comm, MPI.Intracomm) or comm == MPI.COMM_NULL:
         raise TypeError(f"{comm!r} is no communicator of this rank: pass an MPI.Intracomm such as MPI.COMM_WORLD")
     return comm
 
 
-def attached_communicator(comm: Any) -> MpiComm:
+def attached_communicator(comm: Intracomm) -> MpiComm:
     """The MpiComm over a user's communicator: created at the first call (collectively), attached to it, and freed with
     it.
     """
-    found: Any = checked_intracomm(comm).Get_attr(_keyval())
-    if found is None or found.freed:
-        found = MpiComm(comm)
-        comm.Set_attr(_keyval(), found)
-    return cast(MpiComm, found)
+    attached: Any = checked_intracomm(comm).Get_attr(_keyval())
+    if attached is None or attached.freed:
+        attached = MpiComm(comm)
+        comm.Set_attr(_keyval(), attached)
+    return cast(MpiComm, attached)
 
 
-def is_world(comm: Any) -> bool:
+def is_world(comm: Intracomm) -> bool:
     """Whether comm is COMM_WORLD itself."""
     return isinstance(comm, MPI.Intracomm) and comm == MPI.COMM_WORLD
 
@@ -523,7 +528,7 @@ def is_world(comm: Any) -> bool:
 @functools.cache
 def _keyval() -> int:
     """The MPI attribute key under which a user's communicator keeps its MpiComm."""
-    return MPI.Comm.Create_keyval(delete_fn=lambda comm, keyval, found: found.free())
+    return MPI.Comm.Create_keyval(delete_fn=lambda comm, keyval, attached: attached.free())
 
 
 def mpi_size() -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..handle import Handle
 from ..watchdog.stall import description
+from .mpi_types import Request
 
 
 class MpiHandle(Handle):
@@ -14,9 +15,9 @@ class MpiHandle(Handle):
 
     __slots__ = ("_comm", "_finish_result", "_request", "_what", "number")
 
-    def __init__(self, comm: Any, request: Any, rest: Callable[[], Any] | None, buffers: Any) -> None:
+    def __init__(self, comm: Any, request: Request, finish: Callable[[], Any] | None, buffers: Any) -> None:
         super().__init__(self._complete, request.Test)
-        self._comm, self._request, self._finish_result = comm, request, rest
+        self._comm, self._request, self._finish_result = comm, request, finish
         self.number, self._what = comm.entered, comm.waiting
         comm.hold_buffers(request, buffers)
 

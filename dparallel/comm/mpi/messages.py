@@ -1,4 +1,4 @@
-"""Messages over MPI: a synchronous send of the header under the user's tag, and the data under a tag of its own.
+"""Messages over MPI: a synchronous send of the header with the user's tag, and of the data with a separate tag.
 
 The receiver posts its receive of the header at once, so that MPI matches headers in order, and the receive of the data
 when the header is there. This module does not import mpi4py; communicator.py does.
@@ -16,8 +16,9 @@ import numpy as np
 from ..handle import Handle
 from ..header import HEADER, Call, CollectiveError
 from ..messages import Array, may_stay_unreceived
+from .mpi_types import Request
 
-SPINS = 2000                         # polls for a message before this rank leaves the core to others
+SPINS = 2000                         # polls for a message before this rank sleeps between polls
 KINDS = ("tag", "data", "reply", "permute")
 
 
@@ -75,7 +76,7 @@ class MpiMessages:
         header = np.empty(HEADER.size, np.uint8)
         first = self.comm.Irecv(self.spec(header), peer, self._mpi_tag(tag))
         self.hold_buffers(first, header, "")
-        body: list[Any] = []                       # once the header is here: the call, its array, the requests
+        body: list[Any] = []                       # after the header: the call, its array, the requests
 
         def receive_body() -> list[Any]:
             if not body:
@@ -109,7 +110,7 @@ class MpiMessages:
         finally:
             self.waiting = None
 
-    def _complete(self, requests: list[Any], what: str, result: Any = None) -> Any:
+    def _complete(self, requests: list[Request], what: str, result: Any = None) -> Any:
         """Wait for requests that may never complete: by polling, so that signals are handled, with `waiting` set for
         the watchdog.
         """

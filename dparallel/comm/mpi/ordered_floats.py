@@ -22,7 +22,7 @@ def encoded(x: Array, op: str) -> Array:
     return keys
 
 
-def decoded(keys: Array, dtype: Any) -> Array:
+def decoded(keys: Array, dtype: np.dtype[Any]) -> Array:
     """The floats that were encoded."""
     return _flipped(keys).view(dtype)
 

@@ -10,10 +10,12 @@ import os
 import tempfile
 from typing import Any
 
-TOKEN = 16                                           # bytes behind the memory: that it is the same for all
+from .mpi_types import Intracomm
+
+TOKEN = 16                                           # bytes after the memory, which identify the file
 
 
-def shared_file(comm: Any, nbytes: int) -> tuple[int, Any] | None:
+def shared_file(comm: Intracomm, nbytes: int) -> tuple[int, Any] | None:
     """The descriptor and the map of a file of nbytes zeros that all ranks of an MPI communicator share. Collective.
 
     None on all ranks if they can't share one, as on several hosts, or if a rank has no descriptors left. On Linux the
@@ -35,13 +37,13 @@ def shared_file(comm: Any, nbytes: int) -> tuple[int, Any] | None:
             file = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
         if file is not None and token != b"" and os.pread(file, TOKEN, nbytes) == token:
             memory = mmap.mmap(file, nbytes)
-    everywhere = all(comm.allgather(memory is not None))         # all have opened it by now
+    on_all_ranks = all(comm.allgather(memory is not None))         # all have opened it by now
     with contextlib.suppress(OSError):
         if comm.rank == 0 and path and not path.startswith("/proc/"):
             os.unlink(path)
-    if file is not None and not everywhere:
+    if file is not None and not on_all_ranks:
         os.close(file)
-    return (file, memory) if file is not None and everywhere else None
+    return (file, memory) if file is not None and on_all_ranks else None
 
 
 def _create() -> tuple[int, str]:

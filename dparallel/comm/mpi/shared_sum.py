@@ -1,11 +1,11 @@
-"""Persistent sums of ranks that share memory: each rank adds up a slice of the vectors where they lie, and writes it into
-all of them.
+"""Persistent sums of ranks that share memory: each rank sums one slice of all vectors, in place, and writes it into all of
+them.
 
-2.7 MB on 2 ranks take 60 us, and 250 by MPI's allreduce, which copies all by way of buffers of its own; 69 kB 7 us, not 13.
-Two barriers keep the ranks in step: all have started, all have written. Nobody works in the background: a rank does its part
-of a sum when done() is asked, as the reducer does between nodes, or while it waits, for that sum or another communicator's.
-So the second barrier of a sum, and the first one of the next, start at moments that differ from rank to rank. That is why
-the barriers have an MPI communicator of their own, on which nothing else starts.
+2.7 MB on 2 ranks take 60 us, and 250 us by MPI's allreduce, which copies the data through its own buffers; 69 kB take 7
+us, not 13. Two barriers synchronise the ranks: after all have started, and after all have written. No thread works in the
+background: a rank does its part of a sum when done() is called, as the reducer does between nodes, or while it waits, for
+that sum or for another communicator. So the second barrier of a sum, and the first one of the next, start at different
+moments on different ranks. Therefore the barriers have a separate MPI communicator, on which nothing else starts.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ..groups import Freed
 from ..handle import Handle
@@ -24,10 +25,11 @@ from ..header import CollectiveError, collective_error
 from ..persistent import MSG_CAUGHT, MSG_MISMATCH, PersistentSum, divide
 from ..reference import is_half
 from ..watchdog.call_site import at_site, user_site
+from .mpi_types import Intracomm
 from .shared_memory import shared_file
 
-BLOCK = 1 << 16                                      # elements that are summed at once: they stay in the second cache
-LINE = 64                                            # bytes that go from core to core as one
+BLOCK = 1 << 16                                      # elements that are summed at once, which fit the second-level cache
+LINE = 64                                            # bytes of a cache line
 PAGE = 4096
 
 
@@ -56,7 +58,7 @@ class SharedSums:
         self._step = 0                               # have written
         self._active: list[SharedSums] = []
 
-    def vector(self, size: int, dtype: Any) -> SharedSum | None:
+    def vector(self, size: int, dtype: DTypeLike) -> SharedSum | None:
         """A new SharedSum of zeros; None if memory can't be shared. Collective."""
         if self.size == 1 or is_half(np.dtype(dtype)):
             return None
@@ -145,7 +147,7 @@ class SharedSums:
             first.add()
         elif waits:
             self._report_mismatch(first)
-        else:                                        # what this pass has still to start would meet the next pass's
+        else:                                        # sums that this pass has still to start would match the next pass's
             return False
         self._step = 1 - self._step if self._queue else 0
         if self._queue:
@@ -169,7 +171,7 @@ class SharedSums:
 class SharedSum(PersistentSum):
     """A persistent sum in shared memory. wait() raises CollectiveError on all ranks if they summed different vectors."""
 
-    def __init__(self, sums: SharedSums, memory: list[memoryview], dtype: Any) -> None:
+    def __init__(self, sums: SharedSums, memory: list[memoryview], dtype: np.dtype[Any]) -> None:
         vectors = [np.frombuffer(part, dtype, offset=LINE) for part in memory]
         self.sum_numbers = [part[:8].cast("q") for part in memory]         # which sum of the communicator this is
         self.failed = [part[8:16].cast("q") for part in memory]      # 1 + a rank that could not add up
@@ -240,8 +242,8 @@ class SharedSum(PersistentSum):
                     part[block] = out[block]
 
 
-def _shared(comm: Any, nbytes: int) -> list[Any] | None:
-    """nbytes for each rank, on pages of its own, which are placed near the rank that writes them first."""
+def _shared(comm: Intracomm, nbytes: int) -> list[memoryview] | None:
+    """nbytes for each rank, on separate pages, which the system places near the rank that writes them first."""
     pages = -(-nbytes // PAGE) * PAGE
     shared = shared_file(comm, pages * comm.size)
     if shared is None:

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Sequence
 from typing import Any
 
+from ..mpi.mpi_types import Intracomm
 from ..mpi.shared_memory import shared_file
 
 try:
@@ -31,10 +32,10 @@ class Board:
 
     def __init__(self, file: int, memory: Any, size: int, local_ranks: Sequence[int]) -> None:
         self.size, self.local_ranks, self._file = size, frozenset(local_ranks), file
-        self._memory = memory                        # the last slot: who reports
+        self._memory = memory                        # one more slot, for claim()
 
     @classmethod
-    def shared(cls, node: Any, size: int, local_ranks: Sequence[int]) -> Board | None:
+    def shared(cls, node: Intracomm, size: int, local_ranks: Sequence[int]) -> Board | None:
         """The board of `node`, an MPI communicator of one host. Collective; None if memory can't be shared."""
         shared = shared_file(node, SLOT * (size + 1))
         return None if shared is None else cls(*shared, size, local_ranks)
@@ -52,8 +53,8 @@ class Board:
 
     def read(self) -> dict[int, dict[str, Any]]:
         """The last state of each rank; slots that are being written, or never were, are left out."""
-        found = {}
-        others = self._memory[self.size * SLOT + CLAIM.size]         # whether there are any: to look takes a page for each
+        states = {}
+        others = self._memory[self.size * SLOT + CLAIM.size]         # of other hosts: reading a slot allocates its page
         for rank in range(self.size) if others else sorted(self.local_ranks):
             for _ in range(3):
                 start = rank * SLOT
@@ -61,12 +62,12 @@ class Board:
                 data = self._memory[start + HEAD.size:start + HEAD.size + length]
                 if length and zlib.crc32(data) == checksum:
                     with contextlib.suppress(ValueError):
-                        found[rank] = json.loads(data)
+                        states[rank] = json.loads(data)
                     break
-        return found
+        return states
 
     def claim(self, now: float, quiet: float) -> bool:
-        """Whether this rank is to make the report: no rank made one in the last `quiet` seconds."""
+        """Whether this rank may report: no rank has reported in the last `quiet` seconds."""
         with contextlib.suppress(OSError):
             if fcntl is not None:
                 fcntl.flock(self._file, fcntl.LOCK_EX)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..handle import outlive_python
+from ..mpi.mpi_types import Intracomm, MPIModule
 
 FAREWELL = 0.5                                       # seconds that a rank which leaves gives its last messages
 
@@ -20,28 +21,28 @@ class Relay:
     rank of its own.
     """
 
-    def __init__(self, mpi: Any, comm: Any, others: Sequence[int], is_leader: bool) -> None:
+    def __init__(self, mpi: MPIModule, comm: Intracomm, others: Sequence[int], is_leader: bool) -> None:
         self.mpi, self.comm, self.others, self.is_leader = mpi, comm, others, is_leader
         self._sending: list[Any] = []
 
     @classmethod
-    def create(cls, mpi: Any, node: Any) -> Relay | None:
+    def create(cls, mpi: MPIModule, node: Intracomm) -> Relay | None:
         """The relay of all ranks of COMM_WORLD; node: this host's communicator. Collective. None on one host, or if
         MPI may not be called by several threads.
         """
         world = mpi.COMM_WORLD
         infos = world.allgather((node.bcast(world.rank), mpi.Query_thread() == mpi.THREAD_MULTIPLE))
         firsts = {first for first, _ in infos}
-        mine = infos[world.rank][0]
+        own_first = infos[world.rank][0]
         if len(firsts) == 1 or not all(several for _, several in infos):
             return None
-        return cls(mpi, world.Dup(), sorted(firsts - {mine}), world.rank == mine)
+        return cls(mpi, world.Dup(), sorted(firsts - {own_first}), world.rank == own_first)
 
     def send(self, items: Sequence[dict[str, Any]], now: float) -> None:
         """Send states to the other hosts, with their age instead of their time: hosts have clocks of their own."""
         if self.mpi.Is_finalized():                  # by the user
             return
-        if self._on_their_way() < 2 * len(self.others):        # else they do not listen
+        if self._on_their_way() < 2 * len(self.others):        # else they do not receive
             aged = [{**item, "time": now - item["time"]} for item in items]
             self._sending += [self.comm.isend(aged, first) for first in self.others]
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from ..environment import environment, leave_mark
+from ..mpi.mpi_types import Intracomm, MPIModule
 from .board import Board
 from .call_site import at_site, blocked_site
 from .relay import Relay
@@ -160,7 +161,7 @@ class Watch:
         """Stop watching a communicator."""
         self._comms.pop(comm.key, None)
 
-    def share(self, mpi: Any) -> None:
+    def share(self, mpi: MPIModule) -> None:
         """Let the ranks see each other's states: create the board and the relay. Collective; a second call does
         nothing.
         """
@@ -300,13 +301,13 @@ class Watch:
             self._relay.announce_exit(vars(state), state.time)
 
 
-def node_communicator(mpi: Any) -> Any:
+def node_communicator(mpi: MPIModule) -> Intracomm:
     """An MPI communicator of the ranks of this host."""
     return mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED)
 
 
 @functools.cache
-def watch(mpi: Any) -> Watch:
+def watch(mpi: MPIModule) -> Watch:
     """This process's watchdog, given the module mpi4py.MPI; its thread starts with the first communicator."""
     return Watch(mpi.COMM_WORLD.rank, mpi.COMM_WORLD.size, end_job)
 
@@ -348,7 +349,7 @@ def write_report(rank: int, text: str, code: int = 1, how: str = "ended the job"
     return True
 
 
-def members_of(comm: Any, world: Any) -> Sequence[int]:
+def members_of(comm: Intracomm, world: Intracomm) -> Sequence[int]:
     """The ranks of an MPI communicator by their number in another one."""
     group = comm.Get_group()
     return list(group.Translate_ranks(range(comm.size), world.Get_group()))
