@@ -205,7 +205,7 @@ def test_notes_on_python_3_10():
         add_note = property()                        # raises AttributeError: hasattr is False
 
     error = Old("text", 1)
-    threads.note(error, "rank 1 of 2 failed")
+    threads.add_note(error, "rank 1 of 2 failed")
     assert error.args == ("text\nrank 1 of 2 failed", 1)
 
 
