@@ -6,7 +6,10 @@
 | OMP_NUM_THREADS and the others of THREADS | of a rank; set to the cores over a host's ranks where the first is not set |
 | MASTER_ADDR | the first host, for scripts that open sockets of their own; set for several hosts unless it is set |
 | TORCHELASTIC_RUN_ID, _RESTART_COUNT, _MAX_RESTARTS | torchrun's: the job's name, its number among --restarts, their limit |
-| DPARALLEL_CHECK, DPARALLEL_STALL_SECONDS, DPARALLEL_STALL_ABORT | set by --check, --stall, --stall-abort |
+| DPARALLEL_CHECK, _STALL_SECONDS, _STALL_ABORT, _GRACE_SECONDS | set by --check, --stall, --stall-abort, --grace |
+| SLURM_JOB_ID, SLURM_JOB_NODELIST, SLURM_TASKS_PER_NODE, SLURM_CPUS_PER_TASK | the allocation, see slurm.py |
+| SLURM_STEP_NUM_TASKS, SLURM_PROCID, SLURM_PTY_PORT | whether srun has started dprun more than once |
+| HYDRA_LAUNCHER_EXTRA_ARGS | the arguments of --ssh, for MPICH |
 | variables beginning as in INHERITED | marks of a surrounding MPI job: not handed on, but for GIVEN, the user's settings |
 
 rank.py and place.py run on the ranks, by their paths, and import nothing of this package: a user's module of the same name
