@@ -1,4 +1,4 @@
-"""The whole suite: without MPI, in four parts side by side, then on 1, 2 and 3 real ranks. `make test` runs this.
+"""The whole suite: without MPI, in parts of which four run side by side, and on 1, 2 and 3 real ranks. `make test` runs this.
 
 The tests of what may be compiled (autograd/base/extensions.py) run once more on its sources.
 
@@ -48,13 +48,14 @@ class Part:
         self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env={**os.environ, **BYTE_CODE, **changes},
                                         preexec_fn=on_one_core if threads else None)
 
-    def done(self, counts):
-        """Show what it says until it ends, and add up its results; the exit code."""
+    def done(self, counts, meanwhile=lambda: None):
+        """Show what it says until it ends, calling meanwhile() now and then, and add up its results; the exit code."""
         print(f"=== {self.title}", flush=True)
         code, last = None, ""
         with open(self.output.name) as said:
             while code is None:
                 code = self.process.poll()
+                meanwhile()
                 for line in said:
                     print(line, end="", flush=True)
                     last = line if re.search(r"\d+ (passed|failed)", line) else last
@@ -88,17 +89,31 @@ def quick() -> int:
     return next((code for code in codes if code), 0)
 
 
+def queued(begin, at_once, counts):
+    """Begin so many parts at once, and each of the others when one has ended; their exit codes."""
+    parts, codes = [], []
+
+    def fill():
+        while len(parts) < len(begin) and sum(part.process.poll() is None for part in parts) < at_once:
+            parts.append(begin[len(parts)]())
+
+    while len(codes) < len(begin):
+        fill()
+        codes.append(parts[len(codes)].done(counts, fill))
+    return codes
+
+
 def main() -> int:
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     without = [f"--ignore={path}" for path in (*FORKS, *JOBS, *LOCAL)]
-    beside = [Part("dparallel", [*PYTEST, "tests/dparallel", *without], threads=True),
-              Part("jobs and local devices", [*PYTEST, *FORKS, *JOBS, *LOCAL]),
-              Part("autograd, a to n", [*PYTEST, *map(str, FIRST_HALF)]),
-              Part("autograd, o to z, and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without,
-                                                      *(f"--ignore={path}" for path in FIRST_HALF)])]
-    codes = [part.done(counts) for part in beside]
-    beside = [Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1"), on_ranks(1)]
-    codes += [part.done(counts) for part in beside]
+    codes = queued([
+        lambda: Part("dparallel", [*PYTEST, "tests/dparallel", *without], threads=True),
+        lambda: Part("jobs and local devices", [*PYTEST, *FORKS, *JOBS, *LOCAL]),
+        lambda: Part("autograd, o to z, and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without,
+                                                        *(f"--ignore={path}" for path in FIRST_HALF)]),
+        lambda: Part("autograd, a to n", [*PYTEST, *map(str, FIRST_HALF)]),
+        lambda: Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1"),
+        lambda: on_ranks(1)], 4, counts)
     codes += [on_ranks(n).done(counts) for n in (2, 3)]
     print(", ".join(f"{count} {word}" for word, count in counts.items()))
     return next((code for code in codes if code), 0)
