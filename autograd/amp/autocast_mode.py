@@ -55,7 +55,7 @@ class autocast(Modal):
         self._before: list[Any] = []                 # a stack: one object may be entered again inside itself
 
     def clone(self) -> autocast:
-        """Another block with the same settings, whose warnings have been given."""
+        """Another block with the same settings, which warns no second time."""
         other = autocast(self.device, self.fast_dtype, False, self._cache_enabled)
         other._enabled = self._enabled
         return other
@@ -83,7 +83,7 @@ class autocast(Modal):
 
 
 def _level(block: autocast) -> int:
-    """Where a warning of the constructor points: to its caller, also through a subclass of ours."""
+    """The stacklevel of the constructor's warnings: its caller, also for a subclass within this package."""
     return 2 if type(block) is autocast else 3
 
 
@@ -120,17 +120,17 @@ def set_autocast_dtype(device_type: str, dtype: Any) -> None:
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether casts of weights are kept within a block."""
+    """Whether casts of weights are cached within a block."""
     return modes.autocast_caching
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Keep casts of weights within a block, or make them at each use."""
+    """Switch the cache of weights' casts within a block on or off."""
     modes.autocast_caching = bool(enabled)
 
 
 def clear_autocast_cache() -> None:
-    """Forget the casts of weights that were made so far in this block."""
+    """Drop the casts of weights cached so far in this block."""
     if modes.autocast_cache is not None:
         modes.autocast_cache.clear()
 
@@ -146,7 +146,7 @@ def autocast_decrement_nesting() -> int:
 
 
 def _of(device_type: str) -> tuple[Any, ...]:
-    """The older forms of four functions, whose names say the device."""
+    """The older forms of four functions, with the device in their names."""
     return (functools.partial(is_autocast_enabled, device_type), functools.partial(set_autocast_enabled, device_type),
             functools.partial(get_autocast_dtype, device_type), functools.partial(set_autocast_dtype, device_type))
 

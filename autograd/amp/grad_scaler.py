@@ -21,7 +21,7 @@ MSG_NEW_SCALE = "new_scale should be a float or a 1-element FloatTensor with req
 
 
 class OptimizerLike(Protocol):
-    """What the scaler asks of an optimiser: its parameters' gradients, and a step."""
+    """The part of an optimiser that the scaler uses: its parameters' gradients, and a step."""
 
     param_groups: list[dict[str, Any]]
 
@@ -30,7 +30,7 @@ class OptimizerLike(Protocol):
 
 
 class OptState(Enum):
-    """How far an optimiser is in this iteration."""
+    """The stage that an optimiser has reached in this iteration."""
 
     READY = 0
     UNSCALED = 1
@@ -87,7 +87,7 @@ class GradScaler:
         return type(outputs)(scaled) if isinstance(outputs, (list, tuple)) else scaled  # type: ignore[call-arg]
 
     def unscale_(self, optimizer: OptimizerLike) -> None:
-        """Divide the gradients of an optimiser's parameters by the scale, in place, and look for inf and nan in them."""
+        """Divide the gradients of an optimiser's parameters by the scale, in place, and check them for inf and nan."""
         if not self._enabled:
             return
         scale, _ = self._checked("unscale_")
@@ -121,7 +121,7 @@ class GradScaler:
         return out
 
     def _step_of_its_own(self, optimizer: Any, state: _State, scale: Tensor, args: Any, kwargs: Any) -> Any:
-        """The step of an optimiser that unscales in it: told by attributes, or by its argument `grad_scaler`."""
+        """The step of an optimiser that unscales by itself: it reads attributes, or takes the argument `grad_scaler`."""
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:
             warnings.warn("GradScaler passes itself to this optimizer as `grad_scaler`, which is deprecated: its step() "
                           "should read the attributes grad_scale and found_inf instead", FutureWarning, stacklevel=3)
@@ -185,7 +185,7 @@ class GradScaler:
         return self._states.setdefault(id(optimizer), _State())
 
     def _check_inf_per_device(self, optimizer: OptimizerLike) -> dict[str, Tensor]:
-        """Look for inf and nan without unscaling, of any dtype; {device: found}, for optimisers that ask."""
+        """Check for inf and nan without unscaling, of any dtype; {device: found}, for optimisers that call it."""
         self._checked("_check_inf_per_device")
         self._state(optimizer).found_inf = _unscaled(optimizer, None, True)
         return self._found_inf_per_device(optimizer)
@@ -246,7 +246,7 @@ class GradScaler:
                 "growth_interval": self._growth_interval, "_growth_tracker": self._get_growth_tracker()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what state_dict() gave. RuntimeError if that is empty: it came from a scaler that was off."""
+        """Restore what state_dict() returned. RuntimeError if that is empty: it came from a disabled scaler."""
         if not self._enabled:
             return
         if not state_dict:
@@ -271,8 +271,8 @@ class GradScaler:
 
 
 class _State:
-    """What is known of one optimiser in this iteration; found_inf is 1 if a gradient was inf or nan, None if nobody looked
-    or there was no gradient."""
+    """The state of one optimiser in this iteration; found_inf is 1 if a gradient was inf or nan, None before the check and
+    if there was no gradient."""
 
     def __init__(self) -> None:
         self.stage = OptState.READY
@@ -281,7 +281,7 @@ class _State:
 
 def _unscaled(optimizer: OptimizerLike, factor: Tensor | None, half: bool) -> Tensor | None:
     """Multiply all gradients by `factor`, in place; whether one of them was inf or nan before. ValueError for float16
-    gradients unless `half`: what they lost can't be had back."""
+    gradients unless `half`, since what has underflowed there is lost."""
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     for p in parameters:
         if not isinstance(p, Tensor):

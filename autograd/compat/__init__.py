@@ -1,4 +1,5 @@
-"""Names of torch that only pass something on, or say that it is not here; the modules of these names are doors to them.
+"""Functions of torch that return their argument, or raise that the feature is missing; modules of torch's names pass them
+on.
 
 May import: core, ops. Read first: compiler.py.
 """

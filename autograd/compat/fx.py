@@ -11,7 +11,7 @@ def wrap(fn_or_name: Any) -> Any:
 
 
 def symbolic_trace(root: Any, concrete_args: Any = None) -> Any:
-    """NotImplementedError: no graph of Python code is made."""
+    """NotImplementedError: Python code is not captured as a graph."""
     raise NotImplementedError("fx.symbolic_trace(): the graph here is that of a run; see Tensor.grad_fn")
 
 

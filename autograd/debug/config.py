@@ -25,7 +25,7 @@ class Config(dict[str, Any]):
 
 
 def show_config() -> Config:
-    """What is in use, by name: versions, NumPy's BLAS, threads, and the accelerators, each loaded when first wanted.
+    """The libraries in use, by name: versions, NumPy's BLAS, threads, and the accelerators, which are loaded on first use.
 
     >>> print(autograd.show_config())
     """

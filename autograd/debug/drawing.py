@@ -59,7 +59,8 @@ def visited(roots: list[Edge]) -> list[Node]:
 
 
 def known_shapes(nodes: list[Node], known: dict[Any, tuple[int, ...]]) -> dict[tuple[int, int], tuple[int, ...]]:
-    """(id of node, output number) -> shape, as far as nodes tell: by what they saved, by what their inputs were."""
+    """(id of node, output number) -> shape, where known: from saved values, and from the shapes of inputs that nodes have
+    saved."""
     shapes = {(id(node), number): shape for (node, number), shape in known.items()}
     for node in sorted(nodes, key=lambda node: -node.seq):           # outputs before inputs
         saved = node.saved if isinstance(node.saved, tuple) else ()
@@ -75,7 +76,7 @@ def known_shapes(nodes: list[Node], known: dict[Any, tuple[int, ...]]) -> dict[t
 
 
 def input_shapes(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]]) -> list[Any]:
-    """The shapes of a node's inputs, None where it does not tell."""
+    """The shapes of a node's inputs, None for unknown ones."""
     declared = type(node).__mro__[1].__name__        # see core/declare.py
     if isinstance(node.meta, list):
         return [None if meta is None else meta[0] for meta in node.meta]
@@ -90,7 +91,7 @@ def input_shapes(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]]) -> 
 
 
 def label(node: Node, shapes: dict[tuple[int, int], tuple[int, ...]], names: dict[int, str]) -> str:
-    """The name of a node, or of its leaf, and the shapes of what it gives."""
+    """The name of a node, or of its leaf, and the shapes of its outputs."""
     if node.is_leaf:
         variable = node.variable                     # type: ignore[attr-defined]
         return f"{names.get(id(variable), 'leaf')} {list(variable.shape)}"

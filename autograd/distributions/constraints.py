@@ -29,9 +29,8 @@ class Constraint:
         return bool(self.check(value.array if self._plain(value) else value).all())
 
     def _plain(self, value: Tensor) -> bool:
-        """Whether check() may run on the NumPy array, which takes a third of the time: small tensors, constraints of
-        this file.
-        """
+        """Whether check() may run on the NumPy array, which takes a third of the time: for small tensors, and constraints
+        of this file."""
         return (type(self) in ON_ARRAYS and isinstance(value, Tensor) and value.dtype.char in "fd?bBhilq"
                 and value.array.size < SMALL and not any(isinstance(bound, Tensor) for bound in vars(self).values()))
 

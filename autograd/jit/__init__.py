@@ -1,4 +1,4 @@
-"""TorchScript's decorators, which leave Python as it is: `script` gives back what it is given.
+"""TorchScript's decorators, without effect: `script` returns its argument.
 
 That is what PyTorch promises too, a scripted function computes what its Python does. Recording a run (`trace`) and files
 of compiled models (`save`, `load`) are refused.

@@ -41,7 +41,7 @@ __all__ += ["DataParallel"]                          # noqa: F405
 
 
 def __getattr__(name: str) -> Any:
-    """DataParallel, which a plugin may provide: looked for when it is first used."""
+    """DataParallel, which a plugin may provide: imported on first use."""
     if name == "DataParallel":
         return getattr(parallel, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

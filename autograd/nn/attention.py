@@ -9,7 +9,7 @@ from typing import Any
 
 
 class SDPBackend(enum.IntEnum):
-    """PyTorch's kernels of scaled_dot_product_attention. MATH is what is computed here."""
+    """PyTorch's kernels of scaled_dot_product_attention. MATH is the only one here."""
 
     ERROR = -1
     MATH = 0

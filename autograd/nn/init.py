@@ -135,7 +135,7 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 
 def _empty(tensor: Tensor) -> bool:
-    """Whether there is nothing to fill; says so, as a unit without inputs is rarely meant."""
+    """Whether there is nothing to fill; warns, since a unit without inputs is rarely intended."""
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
     return 0 in tensor.shape

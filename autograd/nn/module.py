@@ -52,7 +52,7 @@ class Module(Hooked, Stateful):
             raise TypeError(f"{type(self).__name__}.__init__() got {what}")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Any attribute; what was a parameter, module or buffer can be replaced by another one, or by None."""
+        """Set any attribute. A parameter, module or buffer can be replaced by another one, or by None."""
         held = self.__dict__
         if isinstance(value, (Parameter, Hooked)):
             if "_buffer_names" in held:
@@ -70,7 +70,8 @@ class Module(Hooked, Stateful):
         object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        """What is held under this name. Python asks here for what it did not find, and subclasses by super().__getattr__."""
+        """The member of this name. Python calls this for attributes that it did not find, subclasses by
+        super().__getattr__."""
         if not isinstance(name, str) or not any(name in Members(self, kind) for kind in KINDS):
             if hasattr(type(self), name):            # a property that raised AttributeError: its own error
                 return object.__getattribute__(self, name)
@@ -146,7 +147,7 @@ class Module(Hooked, Stateful):
         return module                                # type: ignore[no-any-return]
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put a module at a dotted name; strict: only where one is."""
+        """Set a module at a dotted name; strict: AttributeError unless there is one."""
         path, _, name = target.rpartition(".")
         if not target:
             raise ValueError("Cannot set the submodule without a target name!")
@@ -173,13 +174,13 @@ class Module(Hooked, Stateful):
         return self._get_leaf(target, "buffer")      # type: ignore[no-any-return]
 
     def direct_modules(self) -> Iterator[tuple[str, Module]]:
-        """The modules held directly, by attribute name; one with two names twice."""
+        """The direct submodules, by attribute name; one with two names twice."""
         for name, value in list(self.__dict__.items()):
             if isinstance(value, Module):
                 yield name, value
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules held directly, each once, by attribute name."""
+        """The direct submodules, each once, by attribute name."""
         seen: set[Module] = set()
         for name, module in self.direct_modules():
             if module not in seen:
@@ -187,12 +188,12 @@ class Module(Hooked, Stateful):
                 yield name, module
 
     def children(self) -> Iterator[Module]:
-        """The modules held directly, each once."""
+        """The direct submodules, each once."""
         return (module for _, module in self.named_children())
 
     def named_modules(self, memo: set[Any] | None = None, prefix: str = "",
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:
-        """This module and all below it, each once, by dotted name."""
+        """This module and all submodules, each once, by dotted name."""
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -207,14 +208,14 @@ class Module(Hooked, Stateful):
         return (module for _, module in self.named_modules())
 
     def direct_parameters(self) -> Iterator[tuple[str, Tensor]]:
-        """The parameters held directly. In a replica they are copies that lead back to the original's."""
+        """The direct parameters. In a replica they are copies whose graph leads back to the original's."""
         replaced = self.__dict__.get("_replica_parameters", ())
         for name, value in self.__dict__.items():
             if isinstance(value, Parameter) or (name in replaced and isinstance(value, Tensor)):
                 yield name, value
 
     def direct_buffers(self, persistent_only: bool = False) -> Iterator[tuple[str, Tensor]]:
-        """The buffers held directly."""
+        """The buffers of this module itself."""
         for name, persistent in self.__dict__.get("_buffer_names", {}).items():
             value = self.__dict__.get(name)
             if value is not None and (persistent or not persistent_only):

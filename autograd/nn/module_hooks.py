@@ -20,7 +20,7 @@ KINDS = ("pre", "post", "backward_pre", "backward", "state_pre", "state", "load_
 
 
 class Hook(NamedTuple):
-    """A forward hook, and how it wants to be called."""
+    """A forward hook, with the arguments that it is called with."""
 
     call: Callable[..., Any]
     with_kwargs: bool
@@ -50,19 +50,19 @@ class HooksByNumber(MutableMapping[int, Any]):
     def __init__(self, module: Hooked, kind: str, flag: str = "") -> None:
         self.module, self.kind, self.flag = module, kind, flag
 
-    def _held(self) -> dict[int, Any]:
+    def _entries(self) -> dict[int, Any]:
         kinds = self.module.__dict__.get("_hooks")
         found = {} if kinds is None else kinds[self.kind]
         return {number: hook for number, hook in found.items() if getattr(hook, self.flag)} if self.flag else found
 
     def __iter__(self) -> Iterator[int]:
-        return iter(list(self._held()))
+        return iter(list(self._entries()))
 
     def __len__(self) -> int:
-        return len(self._held())
+        return len(self._entries())
 
     def __getitem__(self, number: int) -> Any:
-        hook = self._held()[number]
+        hook = self._entries()[number]
         return True if self.flag else hook.call if isinstance(hook, Hook) else hook
 
     def __setitem__(self, number: int, hook: Any) -> None:
@@ -109,7 +109,7 @@ class Hooked:
         return [] if kinds is None else list(kinds[kind].values())
 
     def _applying(self, kind: str) -> list[tuple[int, Any]]:
-        """(number, hook) of those of one kind that a call is subject to: all modules' first, then its own."""
+        """(number, hook) of one kind for a call: the hooks of all modules first, then the module's own."""
         own = self.__dict__.get("_hooks")
         return [*of_all_modules.by_kind[kind].items(), *(() if own is None else own[kind].items())]
 
@@ -202,7 +202,7 @@ class Hooked:
 
 
 def _hook_output(module: Any, hooks: list[Any], args: tuple[Any, ...], output: Any) -> None:
-    """Register the older backward hooks with the node that made the output, or its first tensor."""
+    """Register the older backward hooks with the node of the output, or of its first tensor."""
     first = output
     while not isinstance(first, Tensor):
         first = next(v for v in first.values() if isinstance(v, Tensor)) if isinstance(first, dict) else first[0]
@@ -280,7 +280,7 @@ def _replaced_arguments(pre: Hook, module: Any, args: tuple[Any, ...], kwargs: d
 
 def _call_after_error(post: Hook, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
                       output: Tensor | None) -> None:
-    """A hook that is always called; its own error must not hide forward's. output: None if forward raised."""
+    """Call a hook of always_call=True; an error of its own must not hide forward's. output: None if forward raised."""
     try:
         if post.with_kwargs:
             post.call(module, args, kwargs, output)
@@ -369,7 +369,7 @@ class Crossing:
 
 
 def spread(values: tuple[Any, ...], places: list[int], count: int) -> tuple[Any, ...]:
-    """A tuple of `count`, with the values at `places` and None elsewhere."""
+    """A tuple of length `count`, with the values at `places` and None elsewhere."""
     out: list[Any] = [None] * count
     for place, value in zip(places, values, strict=True):
         out[place] = value

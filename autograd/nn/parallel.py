@@ -53,7 +53,7 @@ for _name in ("data_parallel", "distributed", "parallel_apply", "replicate", "sc
 
 
 def __getattr__(name: str) -> Any:
-    """The plugin's, kept from then on."""
+    """The plugin's function or class of this name, bound on first access."""
     if name not in NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     plugin = provided(__name__)

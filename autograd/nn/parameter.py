@@ -43,9 +43,8 @@ def refuse_use(what: str) -> NoReturn:
 
 
 class UninitializedTensorMixin:
-    """A tensor that has a dtype but no shape yet; materialize() gives it one, and makes it an ordinary tensor in place, so
-    optimisers that hold it go on holding it.
-    """
+    """A tensor with a dtype but no shape yet. materialize() gives it one and makes it an ordinary tensor in place, so that
+    references to it, as optimisers have, stay valid."""
 
     __slots__ = ()
 

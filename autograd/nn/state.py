@@ -151,8 +151,8 @@ class Stateful:
         for hook in self._hooks_of("load_pre"):
             hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         pending = local_metadata.get("pending", [])
-        own = dict([*self.direct_parameters(), *self.direct_buffers(persistent_only=True)])
-        for name, value in own.items():
+        direct = dict([*self.direct_parameters(), *self.direct_buffers(persistent_only=True)])
+        for name, value in direct.items():
             key = prefix + name
             if key not in state_dict:
                 if strict:
@@ -180,7 +180,7 @@ class Stateful:
             elif strict:
                 missing_keys.append(prefix + EXTRA)
         if strict:
-            unexpected_keys += _strangers(state_dict, prefix, own, {name for name, _ in self.direct_modules()}, self)
+            unexpected_keys += _strangers(state_dict, prefix, direct, {name for name, _ in self.direct_modules()}, self)
 
 
 def _without_module(hook: Callable[..., None], module: Module, *args: Any) -> None:
@@ -208,7 +208,8 @@ def _load(module: Any, state_dict: dict[str, Any], prefix: str, metadata: dict[s
                                  "new values, if incompatible_keys need to be modified, it should be done inplace.")
 
 
-def _strangers(state_dict: dict[str, Any], prefix: str, own: dict[str, Any], children: set[str], module: Any) -> list[str]:
+def _strangers(state_dict: dict[str, Any], prefix: str, direct: dict[str, Any], children: set[str],
+               module: Any) -> list[str]:
     """The keys under prefix that neither this module nor one of its children knows."""
     unknown = []
     for key in state_dict:
@@ -218,7 +219,7 @@ def _strangers(state_dict: dict[str, Any], prefix: str, own: dict[str, Any], chi
         if key[len(prefix):] == EXTRA:
             if type(module).set_extra_state is Stateful.set_extra_state:
                 unknown.append(key)
-        elif (first not in children) if dot else (first not in own):
+        elif (first not in children) if dot else (first not in direct):
             unknown.append(key)
     return unknown
 

@@ -161,7 +161,7 @@ class LBFGS(Optimizer):
 
 
 def _scalar(value: float, like: Array) -> Tensor:
-    """A number as the state keeps it."""
+    """A number as a 0-d tensor of the state."""
     return result(np.array(value, like.dtype))
 
 

@@ -27,7 +27,7 @@ class Point(NamedTuple):
 
 
 def cubic_minimum(a: Point, b: Point, low: float, high: float) -> float:
-    """Where the cubic through two points with their slopes is least, kept in [low, high]; the middle if nowhere."""
+    """The minimum of the cubic through two points with their slopes, within [low, high]; the middle if there is none."""
     a, b = (a, b) if a.t <= b.t else (b, a)
     d1 = a.slope + b.slope - 3 * (a.f - b.f) / (a.t - b.t)
     square = d1 * d1 - a.slope * b.slope
@@ -54,7 +54,7 @@ class LineSearch:
         return Point(t, f, g, float(g @ self.d))
 
     def armijo(self, p: Point) -> bool:
-        """Whether the function has come down enough."""
+        """Whether the function has decreased enough (Armijo's condition)."""
         return not p.f > self.start.f + ARMIJO * p.t * self.start.slope
 
     def curved(self, p: Point) -> bool:

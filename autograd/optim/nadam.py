@@ -44,7 +44,7 @@ class NAdam(Elementwise):
         return {"exp_avg": 0.0, "exp_avg_sq": 0.0}
 
     def numbers(self, group: dict[str, Any]) -> dict[str, float]:
-        """Steps, and the product of all mu so far."""
+        """The number of steps, and the product of all mu so far."""
         return {"step": 0.0, "mu_product": 1.0}
 
     def rule(self, numbers: dict[str, float], group: dict[str, Any], fresh: bool) -> Update:
@@ -74,7 +74,7 @@ class NAdam(Elementwise):
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
-        """Adam that looks a step of momentum ahead."""
+        """Adam with Nesterov momentum, on one parameter's Tensors."""
         (beta1, beta2), (m, v) = options["betas"], recorded_moments(g, state, options)
         mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (n * options["momentum_decay"])) for n in (t, t + 1))
         product = state["mu_product"] = state["mu_product"] * mu

@@ -43,7 +43,7 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
 
 
 def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A class's `step` with the hooks around it; a step that calls the one of its base class runs them once."""
+    """A class's `step` with hooks before and after it. A step that calls the one of its base class runs them once."""
 
     @primitive
     @functools.wraps(step)
@@ -156,7 +156,7 @@ class Optimizer:
     # --- state in and out ---------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """State and options, parameters by number. The tensors are the optimiser's own."""
+        """State and options, with parameters by number. The tensors are not copied."""
         for hook in list(self._optimizer_state_dict_pre_hooks.values()):
             hook(self)
         packed = pack(self.param_groups, self.state)

@@ -56,7 +56,7 @@ class Rprop(Elementwise):
 
     @staticmethod
     def formula(p: Any, g: Any, state: dict[str, Any], options: dict[str, Any], t: float, fresh: bool) -> Any:
-        """Steps of their own sizes; no step, and no memory of the gradient, where its sign turned."""
+        """Steps of individual sizes; where the gradient's sign has changed, no step, and the gradient counts as 0."""
         (shrink, grow), (low, high) = options["etas"], options["step_sizes"]
         turn = (g * state["prev"]).detach()
         factors = where(turn > 0, full_like(turn, grow), where(turn < 0, full_like(turn, shrink), full_like(turn, 1)))

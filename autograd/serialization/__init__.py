@@ -1,4 +1,4 @@
-"""Weights in and out: save() and load(), in our format, safetensors and PyTorch's.
+"""save() and load(): states of models in files, as safetensors; PyTorch's files are read too.
 
 May import: base, core, nn. Read first: files.py.
 """

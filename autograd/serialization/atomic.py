@@ -1,4 +1,4 @@
-"""A file is written whole or not at all: beside its place first, then moved there in one step."""
+"""Atomic writing: a temporary file beside the target is written, synchronised to disk and renamed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def write(file: Any, pieces: Iterable[Any]) -> None:
 
 
 def _replace(path: str, pieces: Iterable[Any]) -> None:
-    """Write a new file, make sure that it is on the disk, and put it in the place of `path`."""
+    """Write a temporary file, synchronise it to disk, and rename it to `path`."""
     folder, name = os.path.split(path)
     beside = os.path.join(folder, f".{name[:40]}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
     try:

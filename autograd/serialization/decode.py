@@ -1,4 +1,4 @@
-"""A nested state put together again, from the tree and the tensors that encode() made."""
+"""decode(): a nested state rebuilt from the tree and the tensors that encode() made."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .source import Array, Source
 
 
 class Decoder:
-    """Reads the values of a tree; tensors that shared memory share it again."""
+    """Rebuilds the values of a tree. Tensors that shared memory share it again."""
 
     def __init__(self, source: Source, entries: dict[str, Entry], table: dict[str, Any]) -> None:
         self.source, self.entries, self.table = source, entries, table
@@ -21,7 +21,7 @@ class Decoder:
         self.values: dict[str, Any] = {}
 
     def value(self, tree: Any) -> Any:
-        """The value that a JSON tree stands for."""
+        """The value that a JSON tree represents."""
         if isinstance(tree, list):
             return [self.value(item) for item in tree]
         if not isinstance(tree, dict):
@@ -80,7 +80,7 @@ class Decoder:
 
 
 def decode(source: Source, entries: dict[str, Entry], structure: dict[str, Any]) -> Any:
-    """The state that encode() took apart. ValueError if the file's tensors are not those that its structure tells of."""
+    """The state that encode() flattened. ValueError if the file's tensors are not those of its structure."""
     if structure.get("version") != 1:
         raise ValueError(f"its structure is of version {structure.get('version')!r}; this version reads 1")
     table = structure["tensors"]

@@ -1,4 +1,4 @@
-"""A nested state taken apart: a tree that JSON can hold, and a flat dict of arrays.
+"""encode(): a nested state as a tree for JSON and a flat dict of arrays.
 
 What JSON has (None, bool, int, float, str, list, dict with string keys) stands for itself in the tree; the rest is an
 object {"$": kind, ...}. Objects of any other class are refused: a file of weights can hold no code.
@@ -93,7 +93,7 @@ class Encoder:
 
 
 def encode(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
-    """The arrays of a state, and its structure: the tree, and of every array type, shape, checksum and place.
+    """The arrays of a state, and its structure: the tree, and for each array dtype, shape, checksum and view.
 
     An array in the memory of another one is kept all the same, so that other readers find every name; "view" says where
     it was, and decode() puts it there again.

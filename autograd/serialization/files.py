@@ -90,7 +90,7 @@ def _reader(source: Source) -> Callable[..., Any]:
 
 
 def _load_safetensors(source: Source) -> Any:
-    """A state that save() took apart; of a file without structure, its tensors by name."""
+    """A state that save() wrote; of a file without structure its tensors by name."""
     entries, metadata = read_header(source)
     if STRUCTURE not in metadata and CHECKSUM not in metadata:
         return _tensors(source, entries, metadata)
@@ -112,7 +112,8 @@ def _tensors(source: Source, entries: dict[str, Entry], metadata: dict[str, str]
 
 
 def _describe(error: BaseException) -> str:
-    """An error in words; those that the library raises about damaged contents do not say so themselves."""
+    """The text of an error; errors of other types than ValueError, which libraries raise about damaged contents, get a
+    prefix."""
     if type(error) is ValueError:
         return str(error)
     return f"its contents make no sense ({type(error).__name__}: {error})"

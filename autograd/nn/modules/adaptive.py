@@ -55,7 +55,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                                         Linear(inner, classes, bias=False, **kind)))
 
     def reset_parameters(self) -> None:
-        """Draw all weights anew, as the constructor did."""
+        """Initialise all weights again, as the constructor does."""
         for layer in (self.head, *(part for cluster in self.tail for part in cluster)):
             layer.reset_parameters()
 
@@ -98,7 +98,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return cat([head[:, :self.shortlist_size], *tails], dim=1)
 
     def predict(self, input: Tensor) -> Tensor:
-        """The most probable class of each row: (n,). Clusters are looked into only where the head points to them."""
+        """The most probable class of each row: (n,). A cluster is evaluated only for rows where the head selects it."""
         head = self.head(input)
         best = head.argmax(dim=1)
         value_read("AdaptiveLogSoftmaxWithLoss.predict()")

@@ -31,13 +31,13 @@ class NormBase(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
 
-        def made(wanted: bool, make: Callable[..., Any]) -> Tensor | None:
+        def allocated(wanted: bool, make: Callable[..., Any]) -> Tensor | None:
             return make(num_features, device=device, dtype=dtype) if wanted else None
 
-        self.register_parameter("weight", Parameter(made(True, empty)) if affine else None)
-        self.register_parameter("bias", Parameter(made(True, empty)) if affine and bias else None)
-        self.register_buffer("running_mean", made(track_running_stats, zeros))
-        self.register_buffer("running_var", made(track_running_stats, ones))
+        self.register_parameter("weight", Parameter(allocated(True, empty)) if affine else None)
+        self.register_parameter("bias", Parameter(allocated(True, empty)) if affine and bias else None)
+        self.register_buffer("running_mean", allocated(track_running_stats, zeros))
+        self.register_buffer("running_var", allocated(track_running_stats, ones))
         self.register_buffer("num_batches_tracked", _no_batches() if track_running_stats else None)
         self.reset_parameters()
 
@@ -66,7 +66,7 @@ class NormBase(Module):
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
                               missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str]) -> None:
-        """States of before version 2 (PyTorch 0.4.1) have no num_batches_tracked: the module's own stays."""
+        """States of before version 2 (PyTorch 0.4.1) have no num_batches_tracked: the module keeps its own."""
         version = local_metadata.get("version")
         if (version is None or version < 2) and self.track_running_stats and self.num_batches_tracked is not None:
             state_dict.setdefault(prefix + "num_batches_tracked", self.num_batches_tracked)
@@ -166,20 +166,20 @@ class SyncBatchNorm(_BatchNorm):
         return _converted(cls._found(), module, process_group, {})
 
 
-def _converted(cls: type[SyncBatchNorm], module: Any, process_group: Any, made: dict[int, Any]) -> Any:
-    """The module, or what comes in its place; one that is used twice is converted once."""
-    if id(module) in made:
-        return made[id(module)]
+def _converted(cls: type[SyncBatchNorm], module: Any, process_group: Any, converted: dict[int, Any]) -> Any:
+    """The module, or its replacement; one that occurs twice is converted once."""
+    if id(module) in converted:
+        return converted[id(module)]
     if isinstance(module, _BatchNorm):
         layer: Any = cls.__new__(cls)
         layer.__dict__.update(module.__dict__)
         layer.process_group = process_group
-        made[id(module)] = layer
+        converted[id(module)] = layer
         return layer
-    made[id(module)] = module
+    converted[id(module)] = module
     for name, child in list(module._modules.items()):
         if child is not None:
-            module._modules[name] = _converted(cls, child, process_group, made)
+            module._modules[name] = _converted(cls, child, process_group, converted)
     return module
 
 

@@ -11,13 +11,13 @@ from ..module import Module
 
 
 class _Numbered(Module):
-    """Modules in order, whose names are numbers unless they came with names of their own."""
+    """Modules in order, named by numbers unless they were given names."""
 
     def _items(self) -> list[tuple[str, Any]]:
-        """Names and modules; None where None was put in a module's place, as model code does for what it leaves out."""
+        """Names and modules; None where a module was replaced by None, as model code does to leave one out."""
         return list(self._modules.items() if "_none" in self.__dict__ else self.direct_modules())
 
-    def _place(self, index: Any) -> tuple[str, Module]:
+    def _item_at(self, index: Any) -> tuple[str, Module]:
         """Name and module at an index."""
         items = self._items()
         index = operator.index(index)
@@ -40,12 +40,12 @@ class _Numbered(Module):
         return (module for _, module in self._items())
 
     def __setitem__(self, index: Any, module: Module) -> None:
-        setattr(self, self._place(index)[0], module)
+        setattr(self, self._item_at(index)[0], module)
 
     def __delitem__(self, index: Any) -> None:
         modules = list(self)
         if not isinstance(index, slice):
-            self._place(index)                       # an IndexError with our words
+            self._item_at(index)                       # an IndexError with our words
         del modules[index]
         self._refill(modules)
 
@@ -65,13 +65,13 @@ class _Numbered(Module):
 
     def pop(self, key: Any) -> Any:
         """Take the module at an index out and return it."""
-        module = self._place(key)[1]
+        module = self._item_at(key)[1]
         del self[key]
         return module
 
 
 class Sequential(_Numbered):
-    """Modules applied one after the other; given as arguments, or as one dict of names."""
+    """Modules applied in sequence; passed as arguments, or as one dict of names."""
 
     def __init__(self, *args: Any) -> None:
         named = args[0].items() if len(args) == 1 and isinstance(args[0], dict) else enumerate(args)
@@ -79,7 +79,7 @@ class Sequential(_Numbered):
             self.add_module(str(name), module)
 
     def forward(self, input: Tensor) -> Tensor:
-        """The output of the last module; each module gets the output of the one before it."""
+        """The output of the last module; the input of each module is the output of the one before it."""
         for module in self:
             input = module(input)
         return input
@@ -87,10 +87,10 @@ class Sequential(_Numbered):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(dict(self._items()[index]))
-        return self._place(index)[1]
+        return self._item_at(index)[1]
 
     def insert(self, index: int, module: Module) -> Sequential:
-        """Put a module before the one at `index`. Returns self."""
+        """Insert a module before the one at `index`. Returns self."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
         modules = list(self)
@@ -135,10 +135,10 @@ class ModuleList(_Numbered):
             self.extend(modules)
 
     def __getitem__(self, index: Any) -> Any:
-        return type(self)(list(self)[index]) if isinstance(index, slice) else self._place(index)[1]
+        return type(self)(list(self)[index]) if isinstance(index, slice) else self._item_at(index)[1]
 
     def insert(self, index: int, module: Module) -> None:
-        """Put a module before the one at `index`."""
+        """Insert a module before the one at `index`."""
         modules = list(self)
         modules.insert(index, module)
         self._refill(modules)
@@ -150,7 +150,7 @@ class ModuleList(_Numbered):
         return ModuleList([*self, *other])
 
     def __repr__(self) -> str:
-        """Neighbours that print alike are shown once, with their number."""
+        """The modules' repr; equal neighbours are one line with their number."""
         runs: list[list[Any]] = []                   # first, last, text
         for number, module in enumerate(self):
             if runs and runs[-1][2] == repr(module):

@@ -157,7 +157,7 @@ class Conv3d(_ConvNd):
 # --- transposed -------------------------------------------------------------------------------------------------------
 
 class _ConvTransposeNd(_ConvNd):
-    """What transposed convolutions share: which output sizes are possible."""
+    """Base of transposed convolutions, which checks output_size."""
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: tuple[int, ...], stride: tuple[int, ...],
                  padding: tuple[int, ...], dilation: tuple[int, ...], transposed: bool, output_padding: tuple[int, ...],
@@ -170,7 +170,7 @@ class _ConvTransposeNd(_ConvNd):
     def _output_padding(self, input: Tensor, output_size: Sequence[int] | None, stride: Sequence[int],
                         padding: Sequence[int], kernel_size: Sequence[int], num_spatial_dims: int,
                         dilation: Sequence[int] | None = None) -> Sequence[int]:
-        """What to add at the far ends so that the output gets the size asked for."""
+        """The output padding, at the far ends, that gives the requested output size."""
         if output_size is None:
             return self.output_padding
         n, extra = num_spatial_dims, input.ndim - num_spatial_dims

@@ -10,7 +10,7 @@ from .extra_repr import format_attributes
 
 
 class Fold(Module):
-    """Columns (n, c * window, places) added up where their windows lie: (n, c, *output_size)."""
+    """Columns (n, c * window, windows) summed into their windows of the image: (n, c, *output_size)."""
 
     def __init__(self, output_size: SizeLike, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0,
                  stride: SizeLike = 1) -> None:
@@ -29,7 +29,7 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """The windows of (n, c, h, w) as columns: (n, c * window, places)."""
+    """The windows of (n, c, h, w) as columns: (n, c * window, windows)."""
 
     def __init__(self, kernel_size: SizeLike, dilation: SizeLike = 1, padding: SizeLike = 0, stride: SizeLike = 1) -> None:
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride

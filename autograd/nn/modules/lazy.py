@@ -21,7 +21,7 @@ from .linear import Linear
 
 
 class LazyModuleMixin(Module):
-    """What makes a module lazy; it stands before the ordinary class among the bases.
+    """Base that makes a module lazy; it precedes the ordinary class among the bases.
 
     A subclass overrides initialize_parameters(), which is handed the arguments of the first forward and materializes all
     parameters and buffers. Afterwards the module is a `cls_to_become`, if that is set.
@@ -52,7 +52,7 @@ class LazyModuleMixin(Module):
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def has_uninitialized_params(self) -> bool:
-        """Whether this module itself holds a parameter or buffer without shape."""
+        """Whether a direct parameter or buffer has no shape yet."""
         return any(is_lazy(value) for _, value in [*self.direct_parameters(), *self.direct_buffers()])
 
     def _infer_parameters(self, module: Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> None:
@@ -70,14 +70,14 @@ class LazyModuleMixin(Module):
 
     def _lazy_load_hook(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
                         missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str]) -> None:
-        """Before a state is loaded: what it has with a shape gets that shape here."""
+        """Before a state is loaded: give parameters without shape the shapes of the state."""
         for name, value in [*self.direct_parameters(), *self.direct_buffers()]:
             given = state_dict.get(prefix + name)
             if given is not None and is_lazy(value) and not is_lazy(given):
                 value.materialize(given.shape)       # type: ignore[attr-defined]
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """What has no shape yet is saved as it is."""
+        """Save parameters without shape as such."""
         for name, value in [*self.direct_parameters(), *self.direct_buffers(persistent_only=True)]:
             destination[prefix + name] = value if keep_vars or is_lazy(value) else value.detach()
 
@@ -101,7 +101,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
-        """As Linear's, once there are values to set."""
+        """Initialise as Linear does, once the parameters have shapes."""
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 
@@ -124,7 +124,7 @@ class LazyLinear(LazyModuleMixin, Linear):
 # --- convolutions -----------------------------------------------------------------------------------------------------
 
 class _LazyConvNd(LazyModuleMixin):
-    """What lazy convolutions share, beside the ordinary class: in_channels are those of the first input."""
+    """Base of lazy convolutions, beside the ordinary class: in_channels are those of the first input."""
 
     weight: Any
     bias: Any
@@ -134,14 +134,14 @@ class _LazyConvNd(LazyModuleMixin):
     kernel_size: tuple[int, ...]
 
     def _defer(self, out_channels: int, bias: bool, device: DeviceLike, dtype: DTypeLike) -> None:
-        """Parameters without shape in the place of those that the constructor made of 0 channels."""
+        """Replace the parameters of 0 channels that the constructor made by parameters without shape."""
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
         if bias:
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self) -> None:
-        """As the ordinary convolution's, once there are values to set."""
+        """Initialise as the ordinary convolution does, once the parameters have shapes."""
         if not self.has_uninitialized_params() and self.in_channels != 0:
             super().reset_parameters()               # type: ignore[misc]
 
@@ -230,7 +230,7 @@ class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
 # --- normalisation ----------------------------------------------------------------------------------------------------
 
 class _LazyNormBase(LazyModuleMixin, NormBase):
-    """What lazy normalisations share: num_features are the channels (dimension 1) of the first input."""
+    """Base of lazy normalisations: num_features are the channels (dimension 1) of the first input."""
 
     def __init__(self, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
                  track_running_stats: bool = True, device: DeviceLike = None, dtype: DTypeLike = None, *,
@@ -247,7 +247,7 @@ class _LazyNormBase(LazyModuleMixin, NormBase):
             self.num_batches_tracked = zeros((), dtype="int64")
 
     def reset_parameters(self) -> None:
-        """As the ordinary layer's, once there are values to set."""
+        """Initialise as the ordinary layer does, once the parameters have shapes."""
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 

@@ -18,7 +18,7 @@ class Identity(Module):
     """Return the input; constructor arguments are accepted and ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Nothing to keep."""
+        """Accept and ignore all arguments, as PyTorch's Identity does."""
 
     def forward(self, input: Tensor) -> Tensor:
         """input of any shape and dtype -> the same Tensor."""

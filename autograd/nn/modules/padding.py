@@ -160,19 +160,19 @@ class _CircularPadNd(_PadNd):
 
 
 class CircularPad1d(_CircularPadNd):
-    """(c, length) or (n, c, length), going around."""
+    """(c, length) or (n, c, length), wrapped round."""
 
     dims = 1
 
 
 class CircularPad2d(_CircularPadNd):
-    """(c, h, w) or (n, c, h, w), going around."""
+    """(c, h, w) or (n, c, h, w), wrapped round."""
 
     dims = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """(c, d, h, w) or (n, c, d, h, w), going around."""
+    """(c, d, h, w) or (n, c, d, h, w), wrapped round."""
 
     dims = 3
 

@@ -1,4 +1,4 @@
-"""Parameters as a list and as a dict, which a Module finds; other values may stand among them."""
+"""ParameterList and ParameterDict: containers whose tensors are parameters of a Module; other values may be among them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..module import Module
 from .container import pairs
 
 
-def _kept(value: Any) -> Any:
-    """A tensor becomes a parameter; anything else stays what it is."""
+def _as_parameter(value: Any) -> Any:
+    """A tensor as a parameter; any other value unchanged."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
@@ -42,7 +42,7 @@ class ParameterList(Module):
         return type(self)(list(self)[index]) if isinstance(index, slice) else getattr(self, self._name(index))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        setattr(self, self._name(index), _kept(value))
+        setattr(self, self._name(index), _as_parameter(value))
 
     def __len__(self) -> int:
         return self._size
@@ -55,7 +55,7 @@ class ParameterList(Module):
 
     def append(self, value: Any) -> ParameterList:
         """Add a parameter at the end; a tensor becomes one. Returns self."""
-        setattr(self, str(self._size), _kept(value))
+        setattr(self, str(self._size), _as_parameter(value))
         self._size += 1
         return self
 
@@ -96,7 +96,7 @@ class ParameterDict(Module):
         if self._name(key) not in self._keys and hasattr(self, key):
             raise KeyError(f"attribute '{key}' already exists")
         self._keys[key] = None
-        setattr(self, key, _kept(value))
+        setattr(self, key, _as_parameter(value))
 
     def __delitem__(self, key: str) -> None:
         del self._keys[key]

@@ -1,4 +1,4 @@
-"""RNNCell, LSTMCell, GRUCell: one step of a recurrent layer, for models that write their own loop."""
+"""RNNCell, LSTMCell, GRUCell: one step of a recurrent layer, for models with a loop of their own."""
 
 from __future__ import annotations
 

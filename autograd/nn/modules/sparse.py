@@ -1,4 +1,4 @@
-"""Embedding and EmbeddingBag: tables of vectors, looked up by number."""
+"""Embedding and EmbeddingBag: tables of vectors, indexed by number."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ MSG_NESTED = "enable_nested_tensor is True, but self.use_nested_tensor is False 
 
 
 def activation_of(activation: Any) -> Callable[..., Any]:
-    """The function of a name, or what was given."""
+    """The activation function of a name, or the given function."""
     if not isinstance(activation, str):
         return activation
     if activation not in ("relu", "gelu"):
@@ -151,13 +151,13 @@ class TransformerEncoder(Module):
 
 @primitive
 def _counted(padding: Any) -> Any:
-    """What is not padding, if that comes after all else in each row; else everything."""
+    """The mask of what is no padding, if padding comes last in each row; else a mask of ones."""
     counted = padding == 0
     return counted if (counted[:, :-1] >= counted[:, 1:]).all() else np.ones_like(counted)
 
 
 def _why_not_nested(layer: Any) -> str:
-    """What keeps PyTorch from leaving padding out; "" if nothing."""
+    """The reason for which PyTorch would not use nested tensors; "" if there is none."""
     name = "encoder_layer"
     if not isinstance(layer, TransformerEncoderLayer):
         return f"{name} was not TransformerEncoderLayer"

@@ -163,7 +163,7 @@ class _Orthogonal(Module):
         n, k = Q.shape[-2:]
         if n != k:
             Q = cat([Q, randn(*Q.shape[:-2], n, n - k, dtype=Q.dtype)], -1)
-        self.base = clone(Q) if n == k and _is_orthogonal(Q) else _made_orthogonal(Q)
+        self.base = clone(Q) if n == k and _is_orthogonal(Q) else _orthogonalised(Q)
         minus = np.zeros(shape, Q.dtype)
         np.einsum("...ii->...i", minus[..., :min(shape[-2:]), :min(shape[-2:])])[...] = -1
         return result(minus)
@@ -204,7 +204,7 @@ def _is_orthogonal(Q: Any) -> bool:
     return bool(np.allclose(np.conj(np.swapaxes(q, -1, -2)) @ q, np.eye(q.shape[-1], dtype=q.dtype), atol=eps))
 
 
-def _made_orthogonal(A: Any) -> Any:
+def _orthogonalised(A: Any) -> Any:
     """The factor Q of A = Q R with positive numbers on R's diagonal."""
     X, tau = geqrf(A)
     return householder_product(X, tau) * unsqueeze(sgn(diagonal(X, 0, -2, -1)), -2)

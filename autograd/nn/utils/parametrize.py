@@ -43,7 +43,7 @@ def cached() -> Iterator[None]:
             _cache.values.clear()
 
 
-def _hold(module: Module, name: str, tensor: Tensor) -> None:
+def _store(module: Module, name: str, tensor: Tensor) -> None:
     """A Parameter as a parameter, any other tensor as a buffer."""
     if isinstance(tensor, Parameter):
         module.register_parameter(name, tensor)
@@ -76,21 +76,21 @@ class ParametrizationList(ModuleList):
             if new.dtype != dtype:
                 raise ValueError("When `right_inverse` outputs one tensor, it may not change the dtype.\noriginal.dtype: "
                                  f"{dtype}\nright_inverse(original).dtype: {new.dtype}")
-            _take(original, new)
-            _hold(self, "original", original)
+            _accept(original, new)
+            _store(self, "original", original)
         else:
             for number, part in enumerate(new):
-                self._hold_part(number, part, original)
+                self._store_original(number, part, original)
         if not unsafe:
-            _demand_alike(self(), shape, dtype, "Registering a parametrization")
+            _demand_same_form(self(), shape, dtype, "Registering a parametrization")
 
-    def _hold_part(self, number: int, part: Any, original: Tensor) -> None:
+    def _store_original(self, number: int, part: Any, original: Tensor) -> None:
         if not isinstance(part, Tensor):
             raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got element "
                              f"{number} of the sequence with type {type(part).__name__}.")
         if isinstance(original, Parameter):
             part = Parameter(part.detach(), original.requires_grad)
-        _hold(self, f"original{number}", part)
+        _store(self, f"original{number}", part)
 
     def right_inverse(self, value: Tensor) -> None:
         """Make the originals those from which `value` is computed."""
@@ -116,7 +116,7 @@ class ParametrizationList(ModuleList):
                 raise ValueError(f"The tensor returned by `right_inverse` has dtype {got} while `{name}` has dtype "
                                  f"{original.dtype}")
         for name, part in zip(self._names(), parts, strict=True):
-            _take(getattr(self, name), part)
+            _accept(getattr(self, name), part)
 
     def _names(self) -> list[str]:
         return ["original"] if self.is_tensor else [f"original{n}" for n in range(self.ntensors)]
@@ -142,13 +142,13 @@ def _inverted(module: Module, value: Tensor) -> Tensor:
         return value
 
 
-def _take(tensor: Tensor, value: Tensor) -> None:
+def _accept(tensor: Tensor, value: Tensor) -> None:
     """Give a parameter or buffer another value, it itself staying what optimisers hold."""
     if value.array is not tensor.array:
         tensor.data = value.detach()
 
 
-def _demand_alike(x: Tensor, shape: Sequence[int], dtype: DTypeLike, what: str) -> None:
+def _demand_same_form(x: Tensor, shape: Sequence[int], dtype: DTypeLike, what: str) -> None:
     """ValueError unless x is a tensor of this shape and dtype."""
     if not isinstance(x, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(x).__name__}.")
@@ -172,7 +172,7 @@ def _deepcopy(module: Any, memo: dict[int, Any]) -> Any:
     return twin
 
 
-def _own_class(module: Module) -> None:
+def _parametrized_class(module: Module) -> None:
     """Give the module a subclass of its class, which can hold properties."""
     cls = type(module)
     held: dict[str, Any] = {"__getstate__": _no_pickling, "__module__": cls.__module__}
@@ -192,10 +192,10 @@ def _property(name: str) -> property:
             _cache.values[key] = parametrization()
         return _cache.values[key]
 
-    def put(module: Any, value: Any) -> None:
+    def setter(module: Any, value: Any) -> None:
         module.parametrizations[name].right_inverse(value)
 
-    return property(get, put)
+    return property(get, setter)
 
 
 # --- what users call --------------------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
         held = module._buffers if tensor_name in module._buffers else module._parameters
         del held[tensor_name]
         if not is_parametrized(module):
-            _own_class(module)
+            _parametrized_class(module)
             module.parametrizations = ModuleDict()
         setattr(type(module), tensor_name, _property(tensor_name))
         module.parametrizations[tensor_name] = parametrizations
@@ -231,11 +231,11 @@ def _check_another(module: Any, name: str, parametrization: Any) -> None:
     """ValueError if a further parametrization changes dtype or shape, there or back."""
     y = getattr(module, name)
     x = parametrization(y)
-    _demand_alike(x, y.shape, y.dtype, "Registering a parametrization")
+    _demand_same_form(x, y.shape, y.dtype, "Registering a parametrization")
     back = _inverted(parametrization, x)
     if not isinstance(back, Tensor):
         raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
-    _demand_alike(back, y.shape, y.dtype, "The right_inverse of a parametrization")
+    _demand_same_form(back, y.shape, y.dtype, "The right_inverse of a parametrization")
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
@@ -257,7 +257,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
         original = parametrizations.original
         if leave_parametrized:
             with no_grad():
-                _take(original, getattr(module, tensor_name))
+                _accept(original, getattr(module, tensor_name))
     elif leave_parametrized:
         value = getattr(module, tensor_name)
         original = Parameter(value.detach()) if value.requires_grad else value
@@ -266,7 +266,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
                          "of a sequence of tensors.")
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]
-    _hold(module, tensor_name, original)
+    _store(module, tensor_name, original)
     if not is_parametrized(module):
         del module._modules["parametrizations"]
         module.__class__ = type(module).__bases__[0]

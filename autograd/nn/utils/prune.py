@@ -1,5 +1,5 @@
-"""Pruning: a parameter is held as <name>_orig and a mask of zeros and ones, <name>_mask, and their product is taken before
-every forward.
+"""Pruning: a parameter becomes <name>_orig and a mask of zeros and ones, <name>_mask, which are multiplied before every
+forward.
 
 A pruning method computes the mask. Several methods on one parameter are held in a PruningContainer: each works on what the
 ones before it have left. remove() makes the product the parameter again.
@@ -166,7 +166,7 @@ class Identity(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """The mask so far."""
+        """The mask so far, unchanged."""
         return default_mask
 
     @classmethod
@@ -189,7 +189,7 @@ class RandomUnstructured(_Unstructured):
     """Prunes elements at random. amount: their fraction (a float of 0 to 1), or their number (an int)."""
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """Zeros at random places."""
+        """The mask with zeros at random elements."""
         return _without(default_mask, rand_like(t), _number(self.amount, t.numel()), largest=True)
 
     @classmethod
@@ -390,7 +390,7 @@ def _channels(t: Tensor, dim: int, chosen: Any) -> tuple[Any, ...]:
 
 
 def _without(mask: Tensor, scores: Tensor, number: int, largest: bool) -> Tensor:
-    """A copy of the mask with zeros at `number` places: where scores are largest, or smallest."""
+    """A copy of the mask with `number` more zeros, where scores are largest, or smallest."""
     if number == 0:
         return mask.clone()                          # type: ignore[no-any-return]
     places = topk(scores.reshape(-1), k=number, largest=largest).indices
@@ -421,7 +421,7 @@ def _validate_pruning_amount_init(amount: Any) -> None:
 
 
 def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
-    """ValueError if there are fewer to prune than a number says."""
+    """ValueError if a number of elements to prune exceeds those that there are."""
     if isinstance(amount, Integral) and int(amount) > tensor_size:
         raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
 

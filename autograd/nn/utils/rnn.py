@@ -113,7 +113,7 @@ def invert_permutation(permutation: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _places(lengths: tuple[int, ...]) -> tuple[Any, Any]:
+def _positions(lengths: tuple[int, ...]) -> tuple[Any, Any]:
     """For lengths in decreasing order: which (step, sequence) each packed row is, as row numbers of (t, b); batch sizes."""
     steps = np.arange(max(lengths))[:, None] < np.asarray(lengths)
     return np.flatnonzero(steps), steps.sum(1)
@@ -143,7 +143,7 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
                            "requirement if you do not need ONNX exportability.")
     if lengths[0] > x.shape[0]:
         raise RuntimeError(f"Expected `len(lengths)` to be at most the number of steps, {x.shape[0]}, but got {lengths[0]}")
-    rows, sizes = _places(tuple(lengths.tolist()))
+    rows, sizes = _positions(tuple(lengths.tolist()))
     data = index_select(reshape(x, (x.shape[0] * x.shape[1], *x.shape[2:])), 0, result(rows))
     return PackedSequence(data, result(sizes.astype(np.int64)), order, None)
 
@@ -160,7 +160,7 @@ def pad_packed_sequence(sequence: PackedSequence, batch_first: bool = False, pad
         steps = total_length
     lengths = (sizes[:, None] > np.arange(batch)).sum(0)
     data = sequence.data
-    rows, _ = _places(tuple(lengths.tolist()))
+    rows, _ = _positions(tuple(lengths.tolist()))
     source = np.full(steps * batch, data.shape[0])   # the row after the last is padding
     source[rows] = np.arange(data.shape[0])
     padding = full((1, *data.shape[1:]), padding_value, dtype=data.dtype)

@@ -48,7 +48,7 @@ class SpectralNorm:
         return as_matrix(weight, self.dim)
 
     def compute_weight(self, module: Module, do_power_iteration: bool) -> Tensor:
-        """The weight, u and v improved first if so wanted, in place: replicas share them."""
+        """The normalised weight; with power iterations u and v are updated first, in place, since replicas share them."""
         weight, u, v = (getattr(module, self.name + end) for end in ("_orig", "_u", "_v"))
         matrix = self.reshape_weight_to_matrix(weight)
         if do_power_iteration:

@@ -1,4 +1,4 @@
-"""A call of a module with other tensors in place of its parameters and buffers."""
+"""functional_call: a call of a module with other tensors instead of its parameters and buffers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _named(module: Any) -> dict[str, Any]:
 
 
 def _tied(tensors: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
-    """What is given for one name, under all names of the same tensor."""
+    """The given tensors under all names of the same tensor (tied weights)."""
     groups: dict[int, list[str]] = {}
     for name, tensor in named.items():
         groups.setdefault(id(tensor), []).append(name)

@@ -31,7 +31,7 @@ class Combined(LRScheduler):
                                  f"different from {type(optimizer).__name__}.")
 
     def state_dict(self) -> dict[str, Any]:
-        """The own state, and those of the schedulers."""
+        """The scheduler's own state, and those of its schedulers."""
         return {**super().state_dict(), "_schedulers": [s.state_dict() for s in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -42,7 +42,7 @@ class Combined(LRScheduler):
 
 
 class SequentialLR(Combined):
-    """The first scheduler up to the first milestone, then the next from its own beginning, and so on."""
+    """The first scheduler up to the first milestone, then the next one from its epoch 0, and so on."""
 
     def __init__(self, optimizer: Optimizer, schedulers: list[Any], milestones: list[int], last_epoch: int = -1) -> None:
         if len(schedulers) < 1:
@@ -63,7 +63,7 @@ class SequentialLR(Combined):
         self._last_lr = first.get_last_lr()
 
     def recursive_undo(self, sched: Any = None) -> None:
-        """Take back the step that each scheduler's constructor made."""
+        """Undo the step that each scheduler's constructor has made."""
         sched = self if sched is None else sched
         if hasattr(sched, "_schedulers"):
             for inner in sched._schedulers:

@@ -41,7 +41,7 @@ class OneCycleLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _between(self, start: float, end: float, part: float) -> Any:
-        """The value `part` of the way from start to end."""
+        """Interpolate between start and end, by the annealing strategy; part is in [0, 1]."""
         if self._anneal_func_type == "linear":
             return (end - start) * part + start
         return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
@@ -79,7 +79,7 @@ def _total(total_steps: int | None, epochs: int | None, steps_per_epoch: int | N
 
 
 def _phases(total: int, part: float, three: bool) -> list[dict[str, Any]]:
-    """Each phase's last batch, and between which options of a group it goes."""
+    """The phases: each one's last batch, and the options of a group between which it interpolates."""
     def phase(end: float, lrs: str, momenta: str) -> dict[str, Any]:
         (start_lr, end_lr), (start_momentum, end_momentum) = lrs.split(), momenta.split()
         return {"end_step": end, "start_lr": start_lr, "end_lr": end_lr, "start_momentum": start_momentum,

@@ -42,7 +42,7 @@ class ReduceLROnPlateau(LRScheduler):
         self._reset()
 
     def _reset(self) -> None:
-        """Forget what was seen."""
+        """Reset the best metric and all counters."""
         self.best = self.mode_worse
         self.cooldown_counter = self.num_bad_epochs = 0
 

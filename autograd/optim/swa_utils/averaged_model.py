@@ -16,7 +16,8 @@ from .averages import get_swa_avg_fn
 
 
 class AveragedModel(Module):
-    """A copy of the model; update_parameters(model) moves it on: the equal mean, or what avg_fn or multi_avg_fn says.
+    """A copy of the model, whose parameters update_parameters(model) averages: by the equal mean, or by avg_fn or
+    multi_avg_fn.
 
     avg_fn(averaged, current, n) gives the new value of one tensor; multi_avg_fn(list, list, n) writes it for many.
     use_buffers averages the buffers too; otherwise they are copied.
@@ -70,7 +71,7 @@ class AveragedModel(Module):
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: DeviceLike = None) -> None:
-    """Let batch normalisation layers find their running statistics anew, as equal means over the loader's batches.
+    """Compute the running statistics of batch normalisation layers anew, as equal means over the loader's batches.
 
     A batch that is a list or tuple stands for its first item.
     """

@@ -1,4 +1,4 @@
-"""How an averaged parameter takes in a new value: the equal mean (SWA) or an exponential one (EMA)."""
+"""Update rules of averaged parameters: the equal mean (SWA) and the exponential one (EMA)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _checked(decay: float) -> float:
 
 
 def get_swa_avg_fn() -> Callable[[Any, Any, Any], Any]:
-    """fn(averaged, current, number averaged so far) -> the mean of one more."""
+    """fn(averaged, current, n) -> the mean of n + 1 values, from that of n."""
 
     @no_grad()
     def swa_update(averaged_param: Tensor, current_param: Tensor, num_averaged: TensorOrNumber) -> Tensor:
