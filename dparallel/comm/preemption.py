@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from .base import Communicator
 from .environment import environment, leave_mark
-from .job import world
+from .job import communicator
 from .watchdog.stall import end_job, write_report
 
 PREEMPTED = 75                       # sysexits.h: EX_TEMPFAIL, "try again later"
@@ -57,7 +57,7 @@ class graceful_exit:
                  grace: float | None = None, code: int = PREEMPTED) -> None:
         if grace is not None and not grace > 0:
             raise ValueError(f"grace is a number of seconds above 0, not {grace!r}")
-        self.comm = world() if comm is None else comm
+        self.comm = communicator(comm)
         self.save, self.code = save, code
         self.grace = grace if grace is not None else environment.grace_seconds or GRACE
         self.signal = 0                              # the number of the one that came

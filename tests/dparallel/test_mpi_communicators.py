@@ -65,6 +65,11 @@ def messages(send, recv):
     return case
 
 
+def graceful(raw):
+    with dparallel.graceful_exit(raw) as stop:
+        assert not stop.requested()
+
+
 class Counting(Joinable):
     def __init__(self, raw):
         self.raw = raw
@@ -215,7 +220,7 @@ CASES = {
     "Accuracy": metric(metrics.Accuracy), "Mean": mean,
     "reduce_metrics": lambda raw: metrics.reduce_metrics({"loss": 1.0}, comm=raw),
     "objects": objects, "containers": containers, "checks": checks, "Hierarchical": hierarchical, "clip_grad_norm_": clipped,
-    "samplers": sampled, "replicate": replicated, "from_mpi": lambda raw: dparallel.from_mpi(raw).free(),
+    "graceful_exit": graceful, "samplers": sampled, "replicate": replicated, "from_mpi": lambda raw: dparallel.from_mpi(raw).free(),
     "allreduce_hook": hook(lambda raw: (raw, hooks.allreduce_hook)),
     "fp16_compress_hook": hook(lambda raw: (raw, hooks.fp16_compress_hook)),
     "bf16_compress_hook": hook(lambda raw: (raw, hooks.bf16_compress_hook)),
