@@ -1,4 +1,5 @@
-"""The state of a module as a dict of tensors by dotted name: out, and in again, whole or not at all."""
+"""state_dict() and load_state_dict() of modules: tensors by dotted name. Loading changes all of them or, on an error,
+none."""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ class Stateful:
         raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
 
     def set_extra_state(self, state: Any) -> None:
-        """Take back what get_extra_state gave."""
+        """Restore what get_extra_state() returned."""
         raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
 
     # --- out ----------------------------------------------------------------------------------------------------------
@@ -111,7 +112,7 @@ class Stateful:
         return destination
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """Put this module's own state into destination; modules of unusual state override this."""
+        """Write this module's own state to destination; modules with an unusual state override this."""
         for name, value in [*self.direct_parameters(), *self.direct_buffers(persistent_only=True)]:
             destination[prefix + name] = value if keep_vars else value.detach()
         if type(self).get_extra_state is not Stateful.get_extra_state:
@@ -147,7 +148,8 @@ class Stateful:
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], strict: bool,
                               missing_keys: list[str], unexpected_keys: list[str], error_msgs: list[str]) -> None:
-        """Check this module's own values, and note how to take them; modules of unusual state override this."""
+        """Check this module's own values, and append the copies to make to `pending`; modules with an unusual state
+        override this."""
         for hook in self._hooks_of("load_pre"):
             hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         pending = local_metadata.get("pending", [])
@@ -196,7 +198,7 @@ def _giving_nothing(hook: Callable[..., Any], *args: Any) -> None:
 
 def _load(module: Any, state_dict: dict[str, Any], prefix: str, metadata: dict[str, Any], versions: Mapping[str, Any],
           lists: tuple[list[str], list[str], list[str]]) -> None:
-    """Load a module and all below it, each from the part of the dict that is its own."""
+    """Load a module and its submodules, each from the keys with its prefix."""
     module._load_from_state_dict(state_dict, prefix, {**versions.get(prefix[:-1], {}), **metadata}, True, *lists)
     for name, child in module.direct_modules():
         start = f"{prefix}{name}."
@@ -230,7 +232,7 @@ def _copy(value: Tensor, array: Array) -> None:
 
 
 def _like(value: Tensor, given: Tensor, array: Array) -> Tensor:
-    """The given tensor as what `value` is: a Parameter stays one, with its requires_grad."""
+    """The given tensor as an object of value's kind: a Parameter stays one, with its requires_grad."""
     if isinstance(value, Parameter):
         return given if isinstance(given, Parameter) else Parameter(array, requires_grad=value.requires_grad)
     return given if isinstance(given, Tensor) else result(array)

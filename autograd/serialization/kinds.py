@@ -24,7 +24,7 @@ NUMBERS = (*CODES, "complex128")
 
 
 class Atom(NamedTuple):
-    """A class whose values one JSON value can tell."""
+    """A class whose values are written as one JSON value: its name in the file, and the conversions out and in."""
 
     kind: str
     out: Callable[[Any], Any]
@@ -65,7 +65,7 @@ BACK = {atom.kind: atom.back for atom in (*ATOMS.values(), NUMBER, DTYPE)}
 
 
 def atom_of(value: Any) -> Atom | None:
-    """How to write a value that is no container and no tensor; None if there is no way."""
+    """The Atom that writes a value which is no container and no tensor; None if there is none."""
     if isinstance(value, np.generic):
         return NUMBER if value.dtype.name in NUMBERS else None
     if isinstance(value, np.dtype):

@@ -1,4 +1,4 @@
-"""`map_location`: where tensors are to go. It may say whatever it likes, as long as it means the CPU's memory."""
+"""check_location(): the argument `map_location`, which must leave tensors in the CPU's memory."""
 
 from __future__ import annotations
 

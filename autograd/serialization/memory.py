@@ -1,4 +1,4 @@
-"""Blocks of bytes from a file, and the arrays that lie in them: several may share one, as they did when saved."""
+"""Memory: a block of bytes of a file, and the arrays in it. Several may share one, as they did when they were saved."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Memory:
 
     def _converted(self, shape: tuple[int, ...], kind: str, offset: int, strides: tuple[int, ...] | None, conj: bool,
                    neg: bool) -> Array:
-        """array() of numbers that are not in the file as they are wanted: of a converted copy of the stretch they lie in."""
+        """array() of numbers that must be converted: a view of a converted copy of the bytes that it spans."""
         dtype = np.dtype("uint16") if kind == "bfloat16" else np.dtype(kind)
         unit = dtype.itemsize
         if strides is None:
@@ -88,7 +88,7 @@ class Memory:
         return np.lib.stride_tricks.as_strided(vector, shape, steps)       # inside: the last element is vector's last
 
     def _read(self, target: Array | None, kind: str) -> None:
-        """Read the bytes, into `target` if there is one; `kind` says which of them belong together."""
+        """Read the bytes, into `target` if given; `kind` gives the size of a number, for the byte order."""
         if target is None:
             target = self.source.vector(self.start, self.count)
             if self.source.mapped and self.start % np.dtype("u2" if kind == "bfloat16" else kind).itemsize:
@@ -128,7 +128,7 @@ def require_grad(tensor: Tensor, flag: bool) -> None:
 
 
 def _dense(shape: tuple[int, ...], strides: tuple[int, ...] | None, step: int) -> bool:
-    """Whether `strides` are those of an array whose elements lie one after the other, the last dimension fastest."""
+    """Whether `strides` are those of a C-contiguous array."""
     for size, stride in zip(reversed(shape), reversed(strides), strict=True) if strides is not None else ():
         if size != 1 and stride != step:
             return False
@@ -137,7 +137,7 @@ def _dense(shape: tuple[int, ...], strides: tuple[int, ...] | None, step: int) -
 
 
 def _numbers(array: Array, source: Source) -> Array:
-    """Bits of bfloat16 as numbers: of the package ml_dtypes, or as float32, which a warning tells."""
+    """Bits of bfloat16 as numbers: in the dtype of the package ml_dtypes, else as float32, with a warning."""
     try:
         return array.view(dtypes.bfloat16())
     except ModuleNotFoundError:

@@ -1,4 +1,4 @@
-"""What can't be saved is refused by name, with where it is and what to save instead."""
+"""The errors about objects that can't be saved: the class, the keys that lead to the object, and what to save instead."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def _entry(name: str, fields: Any, start: int) -> Entry:
 # --- out ----------------------------------------------------------------------------------------------------------------
 
 def blocks(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> Iterator[Any]:
-    """What a file of these arrays consists of, piece by piece; arrays of larger numbers first, so that all are aligned."""
+    """The parts of a file of these arrays, in order; arrays of larger numbers first, so that all are aligned."""
     order = sorted(arrays, key=lambda name: -arrays[name].dtype.itemsize)
     starts, end = {}, 0
     for name in order:

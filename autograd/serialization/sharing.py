@@ -1,4 +1,4 @@
-"""Which of many arrays share memory, and where they lie in it."""
+"""Which of many arrays share memory, and their offsets and strides in it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .source import Array
 
 
 class View(NamedTuple):
-    """An array's place in the memory of another: the name of that one, its own first byte there, its strides."""
+    """An array as a view of another: the name of that one, the offset of its first byte, its strides."""
 
     of: str
     offset: int
@@ -18,7 +18,7 @@ class View(NamedTuple):
 
 
 def shared_views(arrays: dict[str, Array]) -> tuple[dict[str, View], dict[str, Array]]:
-    """The place of every array that lies in the memory of another one; and blocks of memory to be kept beside them.
+    """The View of every array that shares the memory of another one, and blocks of memory to be saved beside them.
 
     Arrays that overlap are laid in the first of them that holds all of the others; if there is none, in a block of bytes.
     Overlapping is judged by first and last byte, so the columns of one matrix count as sharing it.

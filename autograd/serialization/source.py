@@ -1,4 +1,4 @@
-"""Where weights come from: a file by its name (read piece by piece, or mapped into memory), or a file-like object."""
+"""Source: a file of weights by its name (read piece by piece, or mapped into memory), or a file-like object."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Source:
 
 
 class Stream:
-    """A file that is never asked for more than it has, however much a damaged length says."""
+    """A file whose read() never asks for more bytes than the file has, whatever a damaged length says."""
 
     def __init__(self, file: Any, size: int) -> None:
         self.file, self.size, self.tell = file, size, file.tell

@@ -67,8 +67,8 @@ def write(x: Tensor, value: Tensor, name: str, old: Tensor | None = None, passin
 
 
 def only_base(x: Tensor) -> bool:
-    """Whether x is a view, and only gradients count: CopySlices says what x was, and that it is gone. To send zeros there by
-    way of x as well would take as long as the base is large, for each write."""
+    """Whether x is a view and only gradients are recorded: CopySlices, the node of a write to a view, then cuts off x's old
+    value by itself. Sending zeros to it through x too would cost as much as the base is large, for each write."""
     return x.base is not None and modes.recording == GRAD
 
 
@@ -103,9 +103,8 @@ def in_place(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]:
 
 
 def before_write(x: Tensor) -> Tensor:
-    """x as it is before a write: the same memory (a copy where hooks take what is saved: they may keep it) and origin,
-    nobody's view.
-    """
+    """x as it is before a write: a tensor with the same origin that is no view, on the same memory (on a copy where
+    saved-tensor hooks are in use, which may keep it)."""
     old = result(x.array if hooks_in_use() is None else x.array.copy())
     old.edge, old.tracked, old.dual = x.edge, x.tracked, x.dual
     return old
@@ -190,7 +189,7 @@ def repeated_index_put(self: Tensor, indices: Sequence[Tensor], values: Tensor, 
 
 
 def assign_repeated(x: Tensor, index: Any, value: TensorOrNumber) -> None:
-    """x[index] = value, where x shows elements several times: of what is written to one element, the last stays.
+    """x[index] = value, where x repeats elements: of several values for one element the last counts.
 
     An assignment of the values' numbers finds out which value that is; the values are written to first_occurrence(x).
     """
@@ -340,7 +339,7 @@ def reshaping(operation: Callable[..., Any], name: str) -> Callable[..., Tensor]
 
 
 def resize_(self: Tensor, *sizes: Any, memory_format: MemoryFormat | None = None) -> Tensor:
-    """Give this tensor another shape; elements are kept in order, new ones are whatever is there. Returns self."""
+    """Resize this tensor in place; elements keep their order, further ones are uninitialised. Returns self."""
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
     shape = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes

@@ -1,4 +1,4 @@
-"""NumPy's functions in terms of ours: the arguments of each that are supported, and what is called with them."""
+"""NumPy's functions as calls of autograd's: the supported arguments of each, under NumPy's names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Operations:
     """autograd's operations by name, looked up when they are called: this module is imported before they are complete."""
 
     def named(self, name: str, asked: str) -> Callable[..., Any]:
-        """autograd.<name>. TypeError, naming what was asked for, where there is none."""
+        """autograd.<name>. TypeError with `asked`, NumPy's name, where there is none."""
         found: Any = sys.modules[__name__.partition(".")[0]]
         for part in name.split("."):
             found = getattr(found, part, None)

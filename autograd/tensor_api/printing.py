@@ -103,7 +103,7 @@ def edges(array: Any) -> Any:
 
 
 def row(array: Array, indent: int, short: bool, form: Any) -> str:
-    """A vector, in as many lines as it takes."""
+    """A vector, broken into lines of the line width."""
     n = options.edgeitems
     if short and not n:
         texts = ["..."]

@@ -31,7 +31,7 @@ class UnpackedDualTensor(NamedTuple):
 
 
 def enter_dual_level() -> int:
-    """Begin a level: tensors may be given tangents; returns its number. RuntimeError inside another one."""
+    """Begin a level, in which tensors can have tangents; returns its number. RuntimeError inside another one."""
     if modes.level is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     modes.level = _numbers()

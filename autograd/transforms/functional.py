@@ -66,7 +66,7 @@ def _fresh(inputs: Sequence[Tensor], create_graph: bool, tracked: bool) -> tuple
 
 def _vector(v: TensorOrNumber | Sequence[Tensor], like: Sequence[Tensor], several: bool, create_graph: bool,
             caller: str) -> tuple[Tensor, ...]:
-    """The v of vjp and the like, checked against what it is multiplied with."""
+    """The v of vjp and the others, checked against the shapes of what it is multiplied with."""
     _, given = _as_tuple(v, "v", caller)
     given = _fresh(given, create_graph, False)
     if len(like) != len(given):
@@ -112,7 +112,7 @@ def _gradients(outputs: Sequence[Any], inputs: Sequence[Tensor], vectors: Any = 
 
 
 def _filled(grads: Sequence[Any], like: Sequence[Tensor], strict: bool, create_graph: bool, stage: str) -> list[Tensor]:
-    """Zeros for what is missing, an error in strict mode."""
+    """The gradients, with zeros for missing ones; an error for those in strict mode."""
     out = []
     for index, (g, other) in enumerate(zip(grads, like, strict=True)):
         if g is None and strict:
@@ -201,7 +201,7 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 def _first_derivative(func: Callable[..., Any], inputs: Tensor | Sequence[Tensor],
                       v: TensorOrNumber | Sequence[Tensor] | None, create_graph: bool, strict: bool,
                       caller: str) -> tuple[Any, ...]:
-    """What vhp and hvp begin with: the inputs, v, the output and its gradient, which can be differentiated again."""
+    """The first part of vhp and hvp: the inputs, v, the output and its gradient, which can be differentiated again."""
     with enable_grad():
         several, inputs = _as_tuple(inputs, "inputs", caller)
         inputs = _fresh(inputs, create_graph, True)

@@ -45,7 +45,7 @@ _overrides = _Overrides()
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """In the block, checkpoints stop running their function again (or don't) once all that backward needs is there."""
+    """In the block, checkpoints end their recomputation (or don't) as soon as all saved tensors are there."""
     before, _overrides.early_stop = _overrides.early_stop, enable
     try:
         yield
@@ -64,12 +64,12 @@ def set_checkpoint_debug_enabled(enabled: bool | None) -> Iterator[None]:
 
 
 def noop_context_fn() -> tuple[Any, Any]:
-    """No contexts: for forward, for running again."""
+    """The default of context_fn: no contexts for forward and for the recomputation."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
 def _random_from(state: Tensor | None) -> Any:
-    """In the block, this thread's random numbers come from where `state` was taken; None changes nothing."""
+    """In the block, this thread draws random numbers from the generator state; None changes nothing."""
     return contextlib.nullcontext() if state is None else using_generator(Generator().set_state(state))
 
 
@@ -128,7 +128,7 @@ def checkpoint(function: Callable[..., Any], *args: Any, use_reentrant: bool | N
 # --- the reentrant variant ---------------------------------------------------------------------------------------------
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The inputs as leaves of their own, which need a gradient where the given ones do."""
+    """The inputs as leaves, which require grad where the given ones do."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
     return tuple([x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs])
@@ -141,13 +141,13 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 
 class CheckpointFunction(Function):
-    """The function as one node, whose backward records it and goes back through it."""
+    """The function as one node, whose backward records it again and runs backward() on that."""
 
     reenters = True
 
     @staticmethod
     def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
-        """Run it without recording; keep the arguments."""
+        """Run the function without recording, and save its arguments."""
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = default_generator().get_state() if preserve_rng_state else None
@@ -160,7 +160,7 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Gradients:
-        """Run it again on leaves, recorded, and backward() from its outputs."""
+        """Run the function on leaves, recorded, and call backward() from its outputs."""
         if not is_checkpoint_valid():
             raise RuntimeError(MSG_REENTRANT)
         inputs = list(ctx.constants)

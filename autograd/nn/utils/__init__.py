@@ -1,4 +1,4 @@
-"""What is done to modules and their parameters, under PyTorch's names."""
+"""Functions on modules and their parameters, under PyTorch's names."""
 
 from . import parametrizations, parametrize, prune, rnn, stateless
 from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm

@@ -1,4 +1,4 @@
-"""Parameters as one vector, and back."""
+"""Parameters as one vector, and the vector as parameters."""
 
 from __future__ import annotations
 

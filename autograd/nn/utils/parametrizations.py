@@ -94,7 +94,7 @@ class _SpectralNorm(Module):
         return weight / vdot(u, mv(matrix, v))
 
     def right_inverse(self, value: Tensor) -> Tensor:
-        """The value itself: it is taken to be normalised."""
+        """The value itself, which is assumed to be normalised."""
         return value
 
     _u: Any

@@ -19,7 +19,7 @@ from ..modules.container import ModuleDict, ModuleList
 
 
 class _Cache:
-    """What was computed since the outermost cached() was entered."""
+    """The tensors computed since the outermost cached() was entered."""
 
     depth = 0
     values: dict[tuple[int, str], Any]

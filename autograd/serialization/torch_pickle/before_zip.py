@@ -19,7 +19,7 @@ PROTOCOL = 1001
 
 
 class Blank:
-    """In the place of a storage's memory, while it is not known where in the file that is."""
+    """Stands for a storage's memory in the first reading, when its position in the file is unknown."""
 
     def array(self, shape: tuple[int, ...], kind: str, *view: Any, **marks: bool) -> Array:
         """An empty array of the right dtype, whatever the shape."""

@@ -1,4 +1,4 @@
-"""What the names in PyTorch's files stand for: storages, and the functions that make tensors of them."""
+"""The names that PyTorch's files may call: storages, and the functions that rebuild tensors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def size_of(kind: str) -> int:
 
 
 def unpickle(stream: Any, persistent: Callable[[Any], Any]) -> Any:
-    """The object of the next pickle: UnpicklingError if it is made of anything else than these names."""
+    """The object of the next pickle. UnpicklingError if it contains anything but these names."""
     value = Machine(NAMES, persistent).run(stream)
     for part in contents(value):
         if isinstance(part, (Named, Storage, StorageType)):
@@ -157,7 +157,7 @@ def _names() -> dict[str, Any]:
 
 
 class Names(dict[str, Any]):
-    """NAMES, with bfloat16 only where somebody asks for it: it is of the package ml_dtypes."""
+    """NAMES, with bfloat16 looked up on first use, since it needs the package ml_dtypes."""
 
     def __contains__(self, name: object) -> bool:
         return name == "torch.bfloat16" or super().__contains__(name)

@@ -29,7 +29,7 @@ SIZED = (tuple, list, dict, set, frozenset, str, bytes)
 
 
 class Named:
-    """What a name in the file stands for: a function to be called, or a class that is only mentioned."""
+    """A name in the file: a function to be called, or a class that is only mentioned (call is None)."""
 
     def __init__(self, name: str, call: Callable[..., Any] | None = None) -> None:
         self.name, self.call = name, call
@@ -46,7 +46,7 @@ class Machine:
         self.length = self.spent = 0                 # bytes of the pickle so far, and work that they led to
 
     def run(self, stream: Any) -> Any:
-        """The object that the next pickle of the stream tells of."""
+        """The object of the next pickle of the stream."""
         start = None
         for opcode, argument, position in pickletools.genops(stream):
             start = position if start is None else start
@@ -88,7 +88,7 @@ class Machine:
         return value
 
     def popped(self, count: int) -> list[Any]:
-        """The last `count` values, taken off."""
+        """Pop the last `count` values."""
         if count > len(self.stack) - (self.marks[-1] if self.marks else 0):
             raise ValueError("its pickle takes more from the stack than there is")
         values = self.stack[len(self.stack) - count:]
@@ -96,7 +96,7 @@ class Machine:
         return values
 
     def marked(self) -> list[Any]:
-        """The values since the last mark, taken off with it."""
+        """Pop the values since the last mark, and the mark."""
         start = self.marks.pop()
         values = self.stack[start:]
         del self.stack[start:]
@@ -109,7 +109,7 @@ class Machine:
         return self.stack[-1]
 
     def find(self, module: str, name: str) -> None:
-        """What the file calls module.name, if that is on the list."""
+        """Push the object that the file names module.name. UnpicklingError if it is not on the list."""
         full = f"{'builtins' if module == '__builtin__' else module}.{name}"
         if full not in self.names:
             raise UnpicklingError(f"it holds an object of {full}; only tensors, parameters, containers, numbers and strings "
@@ -130,13 +130,13 @@ class Machine:
         self.stack.append(function.call(*arguments))
 
     def fill(self, items: list[Any]) -> None:
-        """Put keys and values, one after the other, into the dict on the stack."""
+        """Store keys and values, which alternate, in the dict on top of the stack."""
         target = self.top(dict, OrderedDict, Counter)
         for key, value in zip(items[::2], items[1::2], strict=True):
             target[self.key(key)] = value
 
     def build(self) -> None:
-        """The versions beside a module's state are the only attribute that is set."""
+        """Set _metadata, the versions in a module's state, which is the only attribute that may be set."""
         state, = self.popped(1)
         target = self.top(OrderedDict)
         if type(state) is not dict or not state.keys() <= {"_metadata"}:
@@ -149,7 +149,7 @@ class Machine:
         self.stack.append(self.memo[key])
 
     def put(self, key: int | None) -> None:
-        """Keep the last value in the memo."""
+        """Store the top of the stack in the memo."""
         self.memo[len(self.memo) if key is None else key] = self.stack[-1]
 
 

@@ -49,7 +49,7 @@ MSG_TYPE = "default_collate: batch must contain tensors, numpy arrays, numbers, 
 
 
 def _like_mapping(model: Any, values: dict[Any, Any]) -> Any:
-    """`values` in a mapping of model's type where that can be made: its other attributes are kept."""
+    """`values` in a mapping of model's type, if one can be made; its other attributes are copied."""
     try:
         if isinstance(model, MutableMapping):
             twin = copy.copy(model)
@@ -61,7 +61,7 @@ def _like_mapping(model: Any, values: dict[Any, Any]) -> Any:
 
 
 def _like_sequence(model: Any, values: list[Any]) -> Any:
-    """`values` in a sequence of model's type where that can be made; tuples become lists, as in PyTorch."""
+    """`values` in a sequence of model's type, if one can be made; tuples become lists, as in PyTorch."""
     if isinstance(model, tuple) or type(model) is list:
         return values
     try:
@@ -125,7 +125,7 @@ def default_collate(batch: Any) -> Any:
 
 
 def stacks_rows(collate_fn: Any) -> bool:
-    """Whether collate_fn is default_collate as it was made: then rows may be picked at once instead."""
+    """Whether collate_fn is default_collate with its initial map, so that rows may be indexed at once instead."""
     return collate_fn is default_collate and default_collate_fn_map == _initial_map
 
 

@@ -77,7 +77,7 @@ class DataLoader(Generic[T_co]):
 
     @property
     def multiprocessing_context(self) -> Any:
-        """What worker processes are started by; None for worker threads."""
+        """The multiprocessing context of worker processes; None for worker threads."""
         return self._context
 
     @multiprocessing_context.setter
@@ -98,12 +98,12 @@ class DataLoader(Generic[T_co]):
 
     @property
     def _index_sampler(self) -> Any:
-        """What gives the numbers of a batch, or with batching off of an item."""
+        """The sampler of batches, or with batching off of items."""
         return self.sampler if self.batch_sampler is None else self.batch_sampler
 
     @property
     def _recipe(self) -> Recipe:
-        """How batches are made, for those who make them."""
+        """The settings that fetchers need to make batches."""
         return Recipe(isinstance(self.dataset, IterableDataset), self.batch_sampler is not None, self.collate_fn,
                       self.drop_last, None if self.batch_size is None else [None] * self.batch_size)
 
@@ -125,7 +125,7 @@ class DataLoader(Generic[T_co]):
         return iterator
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy begins anew: it has no workers and stands in no pass."""
+        """A copy has no workers, and no pass in progress."""
         return {**self.__dict__, "_iterator": None, "_progress": None}
 
     def __len__(self) -> int:
@@ -145,7 +145,7 @@ class DataLoader(Generic[T_co]):
                           "going to create.", stacklevel=3)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the newest pass stands after the last batch that it handed out, in tensors, numbers, lists and dicts.
+        """The position of the newest pass after the last batch delivered, in tensors, numbers, lists and dicts.
 
         It holds the state of the random generators that loader and samplers were given. Without one the loader draws from
         the default generator, which then counts as its own.
@@ -158,7 +158,7 @@ class DataLoader(Generic[T_co]):
         return save(self, self._progress)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Let the next pass go on from where the state was taken, and random generators from where they stood."""
+        """Let the next pass resume from a state, and restore the random generators."""
         check(self, state_dict)
         apply(self, state_dict)
         self._saved = state_dict

@@ -86,7 +86,7 @@ class DistributedSampler(Sampler[int]):
         self.epoch = epoch
 
     def state_dict(self) -> dict[str, int]:
-        """Where the pass stands: {"seed", "epoch", "sample"}, the last counted over all ranks."""
+        """The position in the pass: {"seed", "epoch", "sample"}, the last counted over all ranks."""
         return {"seed": self.seed, "epoch": self.epoch, "sample": self.sample}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
@@ -95,5 +95,5 @@ class DistributedSampler(Sampler[int]):
         self.sample = self._first = state["sample"]
 
     def begin_pass(self) -> None:
-        """What a DataLoader says of its next pass before the first number is drawn: that state_dict() is of that pass."""
+        """Called by a DataLoader before it draws the first number of a pass: state_dict() is of that pass from now on."""
         self.sample = self._first

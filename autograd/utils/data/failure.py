@@ -7,7 +7,7 @@ from typing import NamedTuple, NoReturn
 
 
 class Failure(NamedTuple):
-    """What a worker raised. `original` stays behind where the worker is another process."""
+    """An exception that a worker raised. `original` is None where the worker is another process."""
 
     kind: type[BaseException]
     text: str

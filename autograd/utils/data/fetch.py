@@ -55,7 +55,7 @@ class MapFetcher:
 
 
 def without_rows(batch: Any) -> Any:
-    """A batch that default_collate has made, with no rows."""
+    """A batch made by default_collate, cut to no rows."""
     if isinstance(batch, dict):
         return {key: without_rows(value) for key, value in batch.items()}
     if isinstance(batch, (list, tuple)):
@@ -91,7 +91,7 @@ class StreamFetcher:
 
 
 def reopen(recipe: Recipe, dataset: Any, saved: dict[str, Any] | None) -> Any:
-    """A fetcher for `dataset` that goes on from where `saved` was taken."""
+    """A fetcher for `dataset` that resumes from a saved state."""
     if saved and "dataset" in saved:
         dataset.load_state_dict(saved["dataset"])
     fetcher = recipe.fetcher(dataset)
@@ -103,7 +103,7 @@ def reopen(recipe: Recipe, dataset: Any, saved: dict[str, Any] | None) -> Any:
 
 
 def stateful(value: Any) -> bool:
-    """Whether `value` can save and load where it stands."""
+    """Whether `value` has state_dict() and load_state_dict()."""
     return callable(getattr(value, "state_dict", None)) and callable(getattr(value, "load_state_dict", None))
 
 

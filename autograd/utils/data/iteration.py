@@ -43,7 +43,7 @@ class LoaderIterator:
         raise NotImplementedError(f"{type(self).__name__} cannot be pickled; DataLoader.state_dict() says where it stands")
 
     def count(self) -> None:
-        """One more batch was handed out; warn if a stream gives more than its length promised."""
+        """Count a delivered batch; warn if a stream has more of them than its length promised."""
         progress = self.progress
         progress.batches += 1
         if self.promised is not None and progress.batches > self.promised:
@@ -54,10 +54,10 @@ class LoaderIterator:
 
 
 class SerialIterator(LoaderIterator):
-    """A pass in which each batch is loaded when it is asked for."""
+    """A pass in which the caller's thread loads each batch."""
 
     def begin(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
-        """Begin a pass; a stream that cannot save where it stands is read again up to there."""
+        """Begin a pass; a stream without a state is read again up to the saved position."""
         super().begin(loader, saved)
         progress = self.progress
         fetcher = progress.fetcher = reopen(loader._recipe, loader.dataset, progress.fetcher_state)
@@ -80,7 +80,7 @@ class SerialIterator(LoaderIterator):
 
 
 class ParallelIterator(LoaderIterator):
-    """A pass with workers: each has up to prefetch_factor batches to load ahead, and they take turns.
+    """A pass with workers. Each has up to prefetch_factor tasks, and they take turns.
 
     A worker at the end of its share of a stream answers so to every task that it still has; its turns are passed over.
     """
@@ -98,7 +98,7 @@ class ParallelIterator(LoaderIterator):
         self.start_workers(saved)
 
     def begin(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
-        """Another pass with the same workers, after those batches of the last one that were loaded ahead."""
+        """Begin another pass with the same workers, after receiving the batches that they still load for the last one."""
         try:
             while self.pending:
                 self.receive()

@@ -1,4 +1,4 @@
-"""A crew of workers in processes: each has a thread here that hands its messages on and takes in its answers."""
+"""ProcessCrew: workers in processes. A thread of this process passes each one's messages and answers on."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ProcessCrew(Crew):
         super().__init__(job, in_order)
 
     def serve(self, number: int) -> None:
-        """Hand messages on to a process, and its answers back."""
+        """Send messages to a process, and put its answers into the outbox."""
         pipe, process = self.pipes[number], self.processes[number]
         try:
             while (message := self.next_message(number)) is not None:
@@ -55,7 +55,7 @@ class ProcessCrew(Crew):
             pipe.close()
 
     def stop(self) -> None:
-        """End all workers; those that do not come to an end in time are killed."""
+        """End all workers; those that do not end within GRACE seconds are killed."""
         if os.getpid() != self.maker:
             return
         self.dismiss()

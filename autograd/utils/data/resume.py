@@ -22,7 +22,7 @@ VERSION = 1
 
 
 class Progress:
-    """How far one pass over a loader has come. `numbers` are the batches of item numbers that are still to be loaded."""
+    """The progress of one pass over a loader. `numbers` iterates over the batches of item numbers still to be loaded."""
 
     def __init__(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
         self.sampler = loader._index_sampler

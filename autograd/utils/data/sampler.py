@@ -40,7 +40,7 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """All items in an order drawn anew each time; num_samples of them, as often as needed, or drawn with replacement.
+    """All items in random order; num_samples of them, with repetition if there are fewer, or drawn with replacement.
 
     Without a generator each pass seeds one from the default generator.
     """
@@ -56,7 +56,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many numbers a pass gives: what was asked for, or as many as there are items now."""
+        """How many numbers a pass gives: the argument, or the present number of items."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -72,7 +72,7 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """The given numbers, each once, in an order drawn anew each time."""
+    """The given numbers, each once, in random order."""
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices, self.generator = indices, generator

@@ -1,4 +1,4 @@
-"""Streams of random numbers, of this library, of NumPy, and of Python: where they stand, and back to there.
+"""Random streams of this library, NumPy and Python: reading their states and restoring them.
 
 A stream is anything with get_state/set_state, getstate/setstate or a bit generator; the modules `random` and
 `numpy.random` are the streams that their functions draw from.
@@ -20,12 +20,12 @@ KINDS = (Generator, np.random.Generator, np.random.RandomState, random.Random)
 
 
 def shared_streams() -> dict[str, Any]:
-    """The streams that functions draw from where they are given none."""
+    """The streams that functions draw from by default."""
     return {"default": default_generator(), "random": random, "numpy": np.random}
 
 
 def states(streams: dict[str, Any]) -> dict[str, Any]:
-    """Where each stream stands."""
+    """The state of each stream."""
     return {name: _state(stream) for name, stream in streams.items()}
 
 
@@ -38,7 +38,7 @@ def restore(streams: dict[str, Any], saved: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def as_of(streams: dict[str, Any], saved: dict[str, Any]) -> Iterator[None]:
-    """A block in which the streams stand as saved; afterwards those that functions share stand as before it."""
+    """A block in which the streams have their saved states; after it the shared ones have their former states."""
     common = shared_streams()
     before = states(common)
     restore(streams, saved)

@@ -34,7 +34,7 @@ GRACE = 2.0                               # seconds that workers have to end the
 
 @dataclass(frozen=True)
 class ThreadStreams:
-    """A worker thread's own random streams; functions that are given none draw from `torch_generator` in its thread."""
+    """The random streams of a worker thread; functions without a generator draw from `torch_generator` in its thread."""
 
     random_generator: random.Random
     torch_generator: Generator
@@ -43,7 +43,7 @@ class ThreadStreams:
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """What get_worker_info() tells: the worker's number, how many there are, its seed, and its copy of the dataset.
+    """The result of get_worker_info(): the worker's number, how many there are, its seed, and its copy of the dataset.
 
     `rng` holds a thread's own streams (Python's and NumPy's global ones are shared by all threads); None in a process.
     """
@@ -76,7 +76,7 @@ class Job(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A batch, or why there is none, and where the worker stands after it."""
+    """A batch, or the reason why there is none, and the worker's state after it."""
 
     value: Any = None
     failure: Failure | None = None
@@ -106,7 +106,7 @@ class Worker:
             self.failed = Failure.caught(error, self.location)
 
     def begin(self, saved: dict[str, Any] | None) -> None:
-        """Begin a pass, or go on with the one that `saved` (a state from an Answer) comes from."""
+        """Begin a pass, or resume the one that `saved` (a state from an Answer) is of."""
         self.done = 0
         if self.failed is not None:
             return
@@ -122,7 +122,7 @@ class Worker:
             self.failed = Failure.caught(error, self.location)
 
     def replay(self, saved: dict[str, Any]) -> None:
-        """Bring a stream that cannot save where it stands there by reading it again."""
+        """Bring a stream without a state to its saved position by reading it again."""
         restore(self.streams, saved["start"])
         self.start = states(self.streams)
         self.fetcher = reopen(self.recipe, self.dataset, None)
@@ -144,7 +144,7 @@ class Worker:
         return Answer(value, failure, ended, self.state())
 
     def state(self) -> dict[str, Any]:
-        """Where this worker stands: after `done` batches since its streams stood at `start`."""
+        """The position of this worker: `done` batches after its streams had the states `start`."""
         return {"done": self.done, "start": self.start, "streams": states(self.streams),
                 "own": copy.deepcopy(self.fetcher.state())}
 
@@ -250,7 +250,7 @@ def thread_copy(value: Any, twins: dict[int, Any]) -> Any:
 
 
 def _twin(value: Any, twins: dict[int, Any]) -> Any:
-    """A copy of an object with its own attributes; the object itself where it refuses to be copied."""
+    """A copy of an object with attributes of its own; the object itself if it can't be copied."""
     if id(value) in twins:
         return twins[id(value)]
     try:
