@@ -289,7 +289,8 @@ class OptimizerState:
 
     def take(self) -> Any:
         """Its state as it lies on this rank."""
-        packed = local_state(self.inner)
+        optimizer = self.optimizer
+        packed = optimizer.local_state() if isinstance(optimizer, ZeroRedundancyOptimizer) else local_state(optimizer)
         owners = self._owners(packed)
         state = {}
         for number, of_one in packed["state"].items():

@@ -10,7 +10,7 @@ from autograd.optim import LBFGS, Optimizer
 from autograd.optim.optimizer import evaluate
 
 from ..comm import Communicator, communicator
-from .optimizer_state import check_elementwise, cut_state, full_state
+from .optimizer_state import check_elementwise, cut_state, full_state, local_state
 from .parameters import ParameterSlice
 from .unit import Unit, grouped, refresh
 
@@ -79,11 +79,14 @@ class ZeroRedundancyOptimizer(Optimizer):
         for mine, theirs in zip(self.param_groups, self.optim.param_groups, strict=True):
             mine.update({name: value for name, value in theirs.items() if name not in ("params", "param_names")})
 
+    def _give_options(self) -> None:
+        for mine, theirs in zip(self.param_groups, self.optim.param_groups, strict=True):
+            theirs.update({name: value for name, value in mine.items() if name not in ("params", "param_names")})
+
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update this rank's elements, and gather all. closure recomputes the loss, which is returned. Collective."""
         loss = evaluate(closure)
-        for mine, theirs in zip(self.param_groups, self.optim.param_groups, strict=True):
-            theirs.update({name: value for name, value in mine.items() if name not in ("params", "param_names")})
+        self._give_options()
         for unit in self.units:
             replaced = unit.replaced()
             if replaced is not None:
@@ -104,9 +107,14 @@ class ZeroRedundancyOptimizer(Optimizer):
 
     # --- state ----------------------------------------------------------------------------------------------------------
 
+    def local_state(self) -> dict[str, Any]:
+        """The state as it lies on this rank, in slices, with the options as they are now. Not collective."""
+        self._give_options()
+        return local_state(self.optim)
+
     def consolidate_state_dict(self, to: int = 0) -> None:
         """Bring the whole state to rank `to`, for state_dict() there. All ranks call it together."""
-        packed = full_state(self.optim, self.optim.state_dict(), to)
+        packed = full_state(self.optim, self.local_state(), to)
         self._full = packed if self.comm.rank == to else None
 
     def state_dict(self) -> dict[str, Any]:

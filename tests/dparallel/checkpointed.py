@@ -78,7 +78,7 @@ class Run:
             self.optimizer = ZeroRedundancyOptimizer(self.model.parameters(), optim.AdamW, comm, lr=0.02)
         else:
             self.optimizer = make(self.model.parameters())
-        self.scheduler = OneCycleLR(self.optimizer, 0.05, total_steps=100) if shard != "zero" else None
+        self.scheduler = OneCycleLR(self.optimizer, 0.05, total_steps=100)
         self.scaler = ag.amp.GradScaler("cpu", init_scale=64.0, growth_interval=3)
         rng = np.random.default_rng(7)
         self.x, self.y = rng.standard_normal((ROWS, FEATURES)), rng.integers(0, CLASSES, ROWS)
@@ -123,8 +123,7 @@ class Run:
             self.scaler.step(self.optimizer)
             self.scaler.update()
             self.progress["losses"].append(loss.item())
-        if self.scheduler is not None:
-            self.scheduler.step()
+        self.scheduler.step()
 
     def weights(self):
         return {name: t.numpy().copy() for name, t in self.model.state_dict().items()}

@@ -104,6 +104,7 @@ def test_zero_redundancy_state_moves_between_numbers_of_ranks():
         model = wrap(make_mlp(), comm, None)
         optimizer = ZeroRedundancyOptimizer(model.named_parameters(), optim.AdamW, comm, lr=0.02)
         train(model, optimizer, comm)
+        optimizer.param_groups[0]["lr"] = 0.03       # as a schedule does after a step
         optimizer.consolidate_state_dict()
         return model.state_dict(), optimizer.state_dict() if comm.rank == 0 else None
 
@@ -116,6 +117,7 @@ def test_zero_redundancy_state_moves_between_numbers_of_ranks():
         return values(model.state_dict())
 
     saved = run_ranks(3, first)[0]
+    assert saved[1]["param_groups"][0]["lr"] == 0.03
     expected = rest(Devices(1), saved, lambda params, comm: adamw(params))
     for size in (1, 2, 5):
         for weights in run_ranks(size, rest, saved, lambda params, comm: ZeroRedundancyOptimizer(params, optim.AdamW, comm, lr=1)):
