@@ -280,15 +280,15 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
     with pg.raise_on_all_ranks("gather"):
         root = place_of(pg, dst, group_dst, "gather", 0)
         x, here = array_of(tensor, "tensor"), pg.rank() == root
-        given = list(gather_list or ())
-        if given and not here:
+        outputs = list(gather_list or ())
+        if outputs and not here:
             raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
-        if here and not given:
+        if here and not outputs:
             raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-        for output in arrays_of(given, "gather_list", pg.size()) if here else ():
+        for output in arrays_of(outputs, "gather_list", pg.size()) if here else ():
             check_like(output, x, "gather")
     handle = pg.issue("gather", [x[None]], blocking=not async_op, root=root)
-    return finish_call(pg, handle, lambda result: list(map(write, given, result)) if here else [], async_op)
+    return finish_call(pg, handle, lambda result: list(map(write, outputs, result)) if here else [], async_op)
 
 
 def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int | None = None, group: Group = None,
@@ -300,14 +300,14 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
     with pg.raise_on_all_ranks("scatter"):
         root = place_of(pg, src, group_src, "scatter", 0)
         x, here = array_of(tensor, "tensor"), pg.rank() == root
-        given = list(scatter_list or ())
-        if given and not here:
+        parts = list(scatter_list or ())
+        if parts and not here:
             raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
-        if here and not given:
+        if here and not parts:
             raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-        for part in arrays_of(given, "scatter_list", pg.size()) if here else ():
+        for part in arrays_of(parts, "scatter_list", pg.size()) if here else ():
             check_like(part, x, "scatter")
-    rows = np.stack([part.array for part in given]) if here else None
+    rows = np.stack([part.array for part in parts]) if here else None
     handle = pg.issue("scatter", rows, blocking=not async_op, root=root)
     return finish_call(pg, handle, lambda result: [write_received(tensor, result[0][0], "scatter")], async_op)
 
@@ -334,9 +334,9 @@ def reduce_scatter_tensor(output: Tensor, input: Tensor, op: Op = ReduceOp.SUM, 
     if pg is None:
         return None
     with pg.raise_on_all_ranks("reduce_scatter_tensor"):
-        target, given = array_of(output, "output"), array_of(input, "input")
-        check_numel(given, target, pg.size() * target.size, "reduce_scatter_tensor")
-        name, (x,) = _op_and_arrays(op, given.reshape(pg.size(), -1))
+        target, source = array_of(output, "output"), array_of(input, "input")
+        check_numel(source, target, pg.size() * target.size, "reduce_scatter_tensor")
+        name, (x,) = _op_and_arrays(op, source.reshape(pg.size(), -1))
     handle = pg.issue("reduce_scatter", [x], blocking=not async_op, op=name, sizes=[1] * pg.size())
     return finish_call(pg, handle, lambda result: [write(output, result[0])], async_op)
 

@@ -51,8 +51,8 @@ class Backend(str):
         if not isinstance(name, str) or ":" not in name:
             return cls(name)
         devices = dict(part.partition(":")[::2] for part in name.split(","))
-        found = {device.strip().lower(): cls(backend.strip()) for device, backend in devices.items()}
-        return found.get("cpu", next(iter(found.values())))
+        backends = {device.strip().lower(): cls(backend.strip()) for device, backend in devices.items()}
+        return backends.get("cpu", next(iter(backends.values())))
 
 
 class _World(type):

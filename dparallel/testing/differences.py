@@ -117,14 +117,14 @@ class _Run:
     def _vector_jacobian_product(self, us: Sequence[Tensor], outputs: Sequence[Tensor] | None = None) -> list[Array]:
         """The gradients of <outputs, us> with respect to the inputs, as arrays; zeros where a gradient is None."""
         xs = [x for _, x in self.sources]
-        found = gradients(self.traced.outputs if outputs is None else outputs, xs, us) if self.traced.recorded else \
+        grads = gradients(self.traced.outputs if outputs is None else outputs, xs, us) if self.traced.recorded else \
             [None] * len(xs)
         wrong = next((f"the gradient of input {path} has shape {list(g.shape)}, the input {list(x.shape)}" for (path, x), g
-                      in zip(self.sources, found, strict=True) if g is not None and g.shape != x.shape), "")
+                      in zip(self.sources, grads, strict=True) if g is not None and g.shape != x.shape), "")
         raise_on_all_ranks(self.comm, wrong, GradcheckError)
-        self.dtypes = [None if g is None else g.dtype for g in found]
+        self.dtypes = [None if g is None else g.dtype for g in grads]
         return [np.zeros(x.shape, x.dtype) if g is None else g.detach().numpy().copy()
-                for x, g in zip(xs, found, strict=True)]
+                for x, g in zip(xs, grads, strict=True)]
 
     def analytical(self, nondet_tol: float, check_dtypes: bool) -> list[Array]:
         """The gradients of backward. GradcheckError if a second backward differs by more than nondet_tol."""
