@@ -146,7 +146,7 @@ def prepare(library: Any) -> None:
     library.single = environment.threads == 1         # its regions have one thread without being told
 
 
-def using(library: Any, count: int, call: Callable[..., Any], *args: Any) -> int:
+def using(library: Any, count: int, call: Callable[..., Any], *args: Any) -> Any:
     """call(*args) of a library, with so many threads. The number is put back: PyTorch may have the same libgomp. 0.7 us."""
     if count == 1 and library.single:
         return call(*args)

@@ -19,7 +19,7 @@ from . import conversion, inplace, numpy_protocol, printing
 from .tensor_types import construct, new
 
 
-def reflected(operation: Any) -> Any:
+def reflected(operation: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     """The operation with its operands swapped: x.__rsub__(y) is y - x."""
     return lambda x, y: operation(y, x)
 

@@ -185,7 +185,7 @@ def to(self: Tensor, *args: Any, dtype: DTypeLike = None, device: DeviceLike = N
     return converted(self, self.dtype if dtype is None else dtypes.as_dtype(dtype), copy, memory_format)
 
 
-def _is_device(arg: Any) -> bool:
+def _is_device(arg: object) -> bool:
     return isinstance(arg, (str, device)) or (isinstance(arg, int) and not isinstance(arg, bool))
 
 

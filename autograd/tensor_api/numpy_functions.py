@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..base.types import DTypeLike
+from ..base.types import DTypeLike, SizeLike
 from ..core.tensor import Tensor, result
+from ..core.types import TensorOrArray, TensorOrNumber
 
 
 class Operations:
@@ -33,31 +34,31 @@ operations = ag = Operations()
 Axis = Any
 
 
-def dims(a: Any, axis: Axis) -> tuple[int, ...]:
+def dims(a: Tensor, axis: Axis) -> tuple[int, ...]:
     """axis as a tuple of dimensions; None is all of them."""
     return tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
 
 
-def tensors(arrays: Any) -> list[Any]:
+def tensors(arrays: Iterable[TensorOrArray]) -> list[Any]:
     """A sequence of Tensors and arrays as Tensors."""
     return [x if isinstance(x, Tensor) else result(np.asarray(x)) for x in arrays]
 
 
 # --- with code of their own ------------------------------------------------------------------------------------------
 
-def reshape(a: Any, shape: Any, order: str = "C") -> Any:
+def reshape(a: Tensor, shape: SizeLike, order: str = "C") -> Tensor:
     """numpy.reshape, in C order only."""
     if order != "C":
         raise TypeError(f"numpy.reshape on Tensors: argument order={order!r} is not supported")
     return ag.reshape(a, shape)
 
 
-def transpose(a: Any, axes: Any = None) -> Any:
+def transpose(a: Tensor, axes: Sequence[int] | None = None) -> Tensor:
     """numpy.transpose: permute, by default to the reverse order."""
     return ag.permute(a, tuple(reversed(range(a.ndim))) if axes is None else tuple(axes))
 
 
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(ary: Tensor, indices_or_sections: SizeLike, axis: int = 0) -> list[Any]:
     """numpy.split: into equal parts, or before the given indices."""
     size = ary.shape[axis]
     if isinstance(indices_or_sections, (int, np.integer)):
@@ -68,7 +69,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return [ag.narrow(ary, axis, a, max(b - a, 0)) for a, b in itertools.pairwise(marks)]
 
 
-def where(condition: Any, *xy: Any) -> Any:
+def where(condition: TensorOrArray, *xy: Any) -> Any:
     """numpy.where: selection of two, or with the condition alone the indices where it holds."""
     if not xy:
         return ag.nonzero(condition, as_tuple=True)
@@ -76,7 +77,7 @@ def where(condition: Any, *xy: Any) -> Any:
     return ag.where(condition, *xy)
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: TensorOrArray, b: TensorOrArray) -> Any:
     """numpy.dot of numbers, vectors and matrices: over the last dimension of a and the last but one of b."""
     if a.ndim == 0 or b.ndim == 0:
         return a * b
@@ -85,12 +86,13 @@ def dot(a: Any, b: Any) -> Any:
     return ag.matmul(*tensors([a, b]))
 
 
-def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+def clip(a: Tensor, a_min: TensorOrNumber | None = None, a_max: TensorOrNumber | None = None, *,
+         min: TensorOrNumber | None = None, max: TensorOrNumber | None = None) -> Tensor:
     """numpy.clip, with the limits under either of their names."""
     return ag.clamp(a, a_min if min is None else min, a_max if max is None else max)
 
 
-def prod(a: Any, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Any:
+def prod(a: Tensor, axis: Axis = None, dtype: DTypeLike = None, *, keepdims: bool = False) -> Tensor:
     """numpy.prod of all elements, or along one axis."""
     if axis is None and not keepdims:
         return ag.prod(a, dtype=dtype)

@@ -6,11 +6,12 @@ other functions, and arguments that the counterpart does not have, are a TypeErr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from ..base.types import Dims
 from ..core.modes import modes
 from ..core.tensor import MSG_NUMPY, Tensor
 from .numpy_functions import FUNCTIONS, operations
@@ -52,7 +53,7 @@ def array_ufunc(self: Tensor, ufunc: Callable[..., Any], method: str, *inputs: A
     return call(*operands) if out is None else call(*operands, out=out[0])
 
 
-def reduced(name: str, x: Any, axis: Any = 0, *, keepdims: bool = False, **settings: Any) -> Any:
+def reduced(name: str, x: Tensor, axis: Dims = 0, *, keepdims: bool = False, **settings: Any) -> Any:
     """ufunc.reduce(x, axis), for the ufuncs in REDUCTIONS."""
     if settings:
         raise TypeError(f"numpy.{name}.reduce on Tensors: argument {', '.join(map(repr, settings))} is not supported")
@@ -66,7 +67,8 @@ def reduced(name: str, x: Any, axis: Any = 0, *, keepdims: bool = False, **setti
     return call(x, axis, keepdims)
 
 
-def array_function(self: Tensor, function: Any, types: Any, args: Sequence[Tensor], kwargs: dict[str, Any]) -> int:
+def array_function(self: Tensor, function: Callable[..., Any], types: Iterable[type],
+                   args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A public function of NumPy that is no ufunc."""
     module = function.__module__.removeprefix("numpy").lstrip(".")
     name = f"{module}.{function.__name__}" if module in ("linalg", "fft") else function.__name__
@@ -78,7 +80,7 @@ def array_function(self: Tensor, function: Any, types: Any, args: Sequence[Tenso
     raise TypeError(f"numpy.{name} is not supported on Tensors; use tensor.detach().numpy() for its values")
 
 
-def plain(value: Any, tracked: bool) -> Any:
+def plain(value: object, tracked: bool) -> Any:
     """A Tensor's array (of a tracked one only if `tracked`); anything else as it is."""
     if not isinstance(value, Tensor):
         return value

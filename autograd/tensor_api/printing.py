@@ -93,7 +93,7 @@ class ComplexFormat:
         return self.real(value.real) + ("" if imaginary[0] in "+-" else "+") + imaginary
 
 
-def edges(array: Any) -> Any:
+def edges(array: Array) -> Array:
     """The elements that are shown of a large array: the first and last few of each dimension."""
     n = options.edgeitems
     for axis, size in enumerate(array.shape):
@@ -102,7 +102,7 @@ def edges(array: Any) -> Any:
     return array
 
 
-def row(array: Array, indent: int, short: bool, form: Any) -> str:
+def row(array: Array, indent: int, short: bool, form: Format | ComplexFormat) -> str:
     """A vector, broken into lines of the line width."""
     n = options.edgeitems
     if short and not n:

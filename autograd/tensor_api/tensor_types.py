@@ -68,7 +68,7 @@ def legacy_array(data: tuple[Any, ...], dtype: np.dtype[Any], strict: bool = Fal
     return np.empty(shape_of("new", sizes), dtype)
 
 
-def _truncates(data: Any, dtype: np.dtype[Any]) -> bool:
+def _truncates(data: object, dtype: np.dtype[Any]) -> bool:
     """Whether floats shall become integers, as LongTensor([1.5]) asks."""
     return dtype.kind in "iu" and isinstance(data, (list, tuple)) and any(isinstance(v, float) for v in data)
 
@@ -105,7 +105,7 @@ def types(module: str = "torch") -> dict[str, TensorType]:
     return {name: TensorType(name, dtype, module) for name, dtype in TYPES.items() if not name.startswith("Complex")}
 
 
-def set_default_tensor_type(t: Any, /) -> None:
+def set_default_tensor_type(t: TensorType | str, /) -> None:
     """set_default_dtype by the name of a type, such as DoubleTensor or "torch.DoubleTensor"."""
     name = t.__name__ if isinstance(t, TensorType) else str(t).split(".")[-1]
     if name not in TYPES or (isinstance(t, str) and "cuda" in t) or (isinstance(t, TensorType) and t.is_cuda):

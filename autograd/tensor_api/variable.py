@@ -22,7 +22,7 @@ class ExecutionEngine:
 class _AnyTensor(type):
     """Every Tensor is an instance of Variable."""
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor)
 
 
@@ -31,7 +31,7 @@ class Variable(metaclass=_AnyTensor):
 
     _execution_engine = ExecutionEngine()
 
-    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: bool = False) -> Any:
         """The leaf. TypeError if data is no Tensor."""
         if data is None:
             return result(np.empty(0, dtypes.default.dtype))

@@ -6,7 +6,6 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ...core.tensor import Tensor
 from ..module import Module
 
 
@@ -78,7 +77,7 @@ class Sequential(_Numbered):
         for name, module in named:
             self.add_module(str(name), module)
 
-    def forward(self, input: Tensor) -> Tensor:
+    def forward(self, input: Any) -> Any:
         """The output of the last module; the input of each module is the output of the one before it."""
         for module in self:
             input = module(input)
