@@ -364,7 +364,7 @@ def test_a_rank_that_waits_for_the_others_is_not_reported_as_slow(on_ranks, monk
         monkeypatch.setattr(owner, name, waits)
 
     meeting(forward, "broadcast_tensors")
-    meeting(Skipping, "announce")
+    meeting(Skipping, "barrier")
     monkeypatch.setattr(stats, "perf_counter_ns", lambda: getattr(here, "now", 0))
 
     def check(comm):
