@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .mpirun import LaunchError, Mpi, mismatch, outer
+from .rank import DIRECTORY
 from .report import failed, places, read, running, show, stopped, unjoined, vanished
 from .streams import feed, forwarded
 
@@ -137,19 +138,24 @@ class Job:
                 self.process.send_signal(number)
 
     def kill(self) -> None:
-        """End every process of mpirun's session on this machine; mpirun last, which then takes away the memory that they
+        """End every process of the job on this machine; mpirun last, which then takes away the memory that they
         shared."""
         process = self.process
         assert process is not None
         for pid in processes():
             with contextlib.suppress(OSError):
-                if pid != process.pid and os.getsid(pid) == process.pid:
+                if pid != process.pid and (os.getsid(pid) == process.pid or self.started(pid)):
                     os.kill(pid, signal.SIGKILL)
         try:
             process.wait(PATIENCE)
         except subprocess.TimeoutExpired:            # also where there is no list of processes
             with contextlib.suppress(OSError):
                 os.killpg(process.pid, signal.SIGKILL)
+
+    def started(self, pid: int) -> bool:
+        """Whether a process is of this job by its environment: MPICH's mpirun gives its ranks a session of their own."""
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return pid != os.getpid() and f"{DIRECTORY}={self.folder}\0".encode() in file.read()
 
     @contextlib.contextmanager
     def forwarding(self) -> Iterator[None]:
