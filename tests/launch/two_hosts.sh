@@ -21,7 +21,7 @@ start)
         ip -n dp$n addr add 10.77.0.$n/24 dev dpv$n
         ip -n dp$n link set lo up
         ip -n dp$n link set dpv$n up
-        on dp$n "$(command -v sshd)" -D -f /dev/null -h "$folder/key" -o AuthorizedKeysFile="$folder/key.pub" -o StrictModes=no \
+        on_exec dp$n "$(command -v sshd)" -D -f /dev/null -h "$folder/key" -o AuthorizedKeysFile="$folder/key.pub" -o StrictModes=no \
             -o PermitRootLogin=yes -o PidFile=none -o UsePAM=no -o SetEnv="DPRUN_TEST=$n" > "$folder/sshd$n.log" 2>&1 &
         echo $! >> "$folder/pids"
     done
