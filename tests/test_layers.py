@@ -2,9 +2,7 @@
 
 import ast
 import functools
-import importlib
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -103,19 +101,3 @@ def test_one_file_imports_mpi4py():
 def test_launch_is_standard_library_only():
     found = {t.split(".")[0] for name in FILES if name.startswith("launch") for t, _, _ in imports(name)}
     assert found <= {"launch", *sys.stdlib_module_names}
-
-
-@pytest.mark.parametrize("kind", ["__all__", "METHODS", "IN_PLACE"])
-def test_each_operation_has_one_home(kind):
-    """Two modules that offer one name would hide each other's, in the order of imports."""
-    home = {}
-    for name in FILES:
-        if name.startswith("autograd.ops.") and FILES[name].name != "__init__.py" and not name.rpartition(".")[2].startswith("_"):
-            for offered in getattr(importlib.import_module(name), kind, ()):
-                assert home.setdefault(offered, name) == name, f"{kind}: {offered} is in {home[offered]} and in {name}"
-                assert hasattr(importlib.import_module(name), offered)
-
-
-def test_importing_does_not_start_mpi():
-    code = "import sys, dparallel; assert not any(m.startswith('mpi4py') for m in sys.modules), 'mpi4py was imported'"
-    subprocess.run([sys.executable, "-c", code], check=True)

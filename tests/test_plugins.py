@@ -76,6 +76,10 @@ def test_nothing_is_looked_for_before_it_is_used(tmp_path):
         ROOT, tmp_path)
 
 
+def test_importing_dparallel_does_not_start_mpi(tmp_path):
+    run("import sys, dparallel; assert not any(m.startswith('mpi4py') for m in sys.modules)", ROOT, tmp_path)
+
+
 def test_autograd_alone(tmp_path):
     """A copy of the package without its plugins; those that are installed are taken off the path."""
     (tmp_path / "alone").mkdir()

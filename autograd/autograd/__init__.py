@@ -1,4 +1,7 @@
-"""PyTorch's torch.autograd: the core by the names that code imports it from, `from autograd.autograd import Function`."""
+"""PyTorch's torch.autograd: the core by the names that code imports it from, `from autograd.autograd import Function`.
+
+A folder of doors: each file passes names on from the rooms behind, and holds nothing. Read first: this page.
+"""
 
 from ..core.anomaly import detect_anomaly, set_detect_anomaly
 from ..core.backward import backward, grad

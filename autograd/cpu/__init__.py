@@ -1,4 +1,7 @@
-"""The CPU under the names that scripts ask of a device."""
+"""The CPU under the names that scripts ask of a device.
+
+May import: base, amp. Read first: this page.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 That is what PyTorch promises too, a scripted function computes what its Python does. Recording a run (`trace`) and files
 of compiled models (`save`, `load`) are refused.
+
+May import: nn. Read first: this page.
 """
 
 import builtins

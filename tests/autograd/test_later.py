@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pickle
+import pkgutil
 import pydoc
 import subprocess
 import sys
@@ -148,3 +149,16 @@ def test_a_generator_draws_from_its_seed_whenever_it_is_made():
     assert ag.Generator().initial_seed() != ag.Generator().initial_seed()
     with pytest.raises(AttributeError, match="nonsense"):
         _ = first.nonsense
+
+
+@pytest.mark.parametrize("kind", ["__all__", "METHODS", "IN_PLACE"])
+def test_each_operation_has_one_home(kind):
+    """Two modules that offer one name would hide each other's, in the order of imports."""
+    home = {}
+    for info in pkgutil.walk_packages(ops.__path__, "autograd.ops."):
+        module = importlib.import_module(info.name)
+        if not info.ispkg and not info.name.rpartition(".")[2].startswith("_"):
+            for offered in getattr(module, kind, ()):
+                assert home.setdefault(offered, info.name) == info.name, f"{kind}: {offered} is also in {home[offered]}"
+                assert hasattr(module, offered)
+    assert len(home) > 100
