@@ -23,7 +23,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from cases import library, training
 from table import percentile
 
 HERE = Path(__file__).parent
@@ -60,6 +59,8 @@ def saver(kind: str, model: Any, optimizer: Any, folder: str) -> Any:
 
 def timed(kind: str, every: int, rounds: int, ranks: int, folder: str) -> dict[str, Any]:
     """The times of blocks without and with a save, and of the calls."""
+    from cases import library  # here: a test imports this file where `cases` is another module
+
     t = library("torch" if kind == "dcp" else "autograd")
     step, model, optimizer = training_parts(t, ranks)
     save, finish = saver(kind, model, optimizer, folder)
@@ -93,6 +94,8 @@ def timed(kind: str, every: int, rounds: int, ranks: int, folder: str) -> dict[s
 
 def training_parts(t: Any, ranks: int) -> tuple[Any, Any, Any]:
     """The step of the GPT case, its model and its optimiser."""
+    from cases import training
+
     step = training(t, "gpt", ranks)
     held = dict(zip(step.__code__.co_freevars, (cell.cell_contents for cell in step.__closure__), strict=True))
     return step, held["model"], held["optimizer"]

@@ -30,8 +30,8 @@ Labels = tuple[int, ...]
 def contracted(x: Array, y: Array, left: Labels, right: Labels, output_labels: Labels) -> Array:
     """The sum of x * y over the labels that are not among the output's, as matrix products of arrays.
 
-    Labels in both and in `kept` number the matrices; labels in both but not in `kept` are summed. A label stands once
-    on each side, and every label is in `kept` or on both sides.
+    Labels in both and in `output_labels` number the matrices; labels in both but not there are summed. A label stands once
+    on each side, and every label is in `output_labels` or on both sides.
     """
     batch = [n for n in output_labels if n in left and n in right]
     summed = [n for n in left if n not in output_labels]

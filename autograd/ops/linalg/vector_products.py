@@ -53,8 +53,8 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     left, right = list(range(a.ndim)), list(range(a.ndim, a.ndim + b.ndim))
     for i, j in zip(first, second, strict=True):
         right[j] = i
-    kept = (*(n for n in left if n not in first), *(n for n in right if n >= a.ndim))
-    return Contract.apply(a, b, left=tuple(left), right=tuple(right), kept=kept)
+    output_labels = (*(n for n in left if n not in first), *(n for n in right if n >= a.ndim))
+    return Contract.apply(a, b, left=tuple(left), right=tuple(right), output_labels=output_labels)
 
 
 @takes_out
