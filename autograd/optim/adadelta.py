@@ -1,4 +1,4 @@
-"""Adadelta."""
+"""Adadelta: steps scaled by the ratio of running means of squared steps and gradients (Zeiler 2012)."""
 
 from __future__ import annotations
 

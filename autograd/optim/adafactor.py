@@ -1,4 +1,4 @@
-"""Adafactor."""
+"""Adafactor: Adam's second moments kept as a row and a column of each matrix (Shazeer and Stern 2018)."""
 
 from __future__ import annotations
 

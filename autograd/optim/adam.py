@@ -1,4 +1,4 @@
-"""Adam."""
+"""Adam: steps from running means of the gradient and of its square (Kingma and Ba 2015)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adamax."""
+"""Adamax: Adam with the largest gradient so far in place of the root of squares (Kingma and Ba 2015)."""
 
 from __future__ import annotations
 

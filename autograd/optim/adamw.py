@@ -1,4 +1,4 @@
-"""AdamW."""
+"""AdamW: Adam with weight decay apart from the gradient (Loshchilov and Hutter 2019)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ASGD."""
+"""ASGD: stochastic gradient descent whose iterates are averaged (Polyak and Juditsky 1992)."""
 
 from __future__ import annotations
 

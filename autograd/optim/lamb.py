@@ -1,4 +1,4 @@
-"""LAMB."""
+"""LAMB: Adam's direction, scaled for each layer by the ratio of norms (You et al. 2020)."""
 
 from __future__ import annotations
 

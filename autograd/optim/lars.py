@@ -1,4 +1,4 @@
-"""LARS."""
+"""LARS: a learning rate for each layer, by the ratio of norms of weight and gradient (You et al. 2017)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LBFGS."""
+"""LBFGS: quasi-Newton steps from the last differences of points and gradients, with a line search."""
 
 from __future__ import annotations
 

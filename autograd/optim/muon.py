@@ -1,4 +1,4 @@
-"""Muon."""
+"""Muon: momentum whose matrix is made nearly orthogonal before the step (Jordan et al. 2024)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NAdam."""
+"""NAdam: Adam with Nesterov's momentum (Dozat 2016)."""
 
 from __future__ import annotations
 

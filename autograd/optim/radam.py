@@ -1,4 +1,4 @@
-"""RAdam."""
+"""RAdam: Adam whose adaptive rate is held back while its variance is large (Liu et al. 2020)."""
 
 from __future__ import annotations
 

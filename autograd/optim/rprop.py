@@ -1,4 +1,4 @@
-"""Rprop."""
+"""Rprop: step sizes that grow while a gradient keeps its sign, and shrink where it changes."""
 
 from __future__ import annotations
 

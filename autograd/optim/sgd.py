@@ -1,4 +1,4 @@
-"""SGD."""
+"""SGD: stochastic gradient descent, with momentum, Nesterov's too, and weight decay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ReduceLROnPlateau."""
+"""ReduceLROnPlateau: a learning rate that falls when a metric no longer improves."""
 
 from __future__ import annotations
 

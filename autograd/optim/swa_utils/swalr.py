@@ -1,4 +1,4 @@
-"""SWALR."""
+"""SWALR: a learning rate that goes to a constant one for averaging weights."""
 
 from __future__ import annotations
 
