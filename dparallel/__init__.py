@@ -1,8 +1,13 @@
 """Data-parallel training on NumPy and MPI. Importing it does not start MPI; world() does, under an MPI launcher."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from autograd.version import __version__ as __version__
 
-from . import checkpoint, distributed, hooks, metrics
+from . import distributed, hooks, metrics
 from .clipping import clip_grad_norm_
 from .comm import (
     CollectiveError,
@@ -62,6 +67,17 @@ from .replicas.replicate import replicate
 from .sharding import ZeroRedundancyOptimizer
 from .sync_batch_norm import SyncBatchNorm, convert_sync_batchnorm
 from .testing import check_adjoint
+
+if TYPE_CHECKING:
+    from . import checkpoint
+
+
+def __getattr__(name: str) -> Any:
+    """checkpoint is imported when it is first used: 24 modules that plain training does not need."""
+    if name == "checkpoint":
+        return import_module(".checkpoint", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "AllGather",

@@ -43,11 +43,16 @@ def _replace(path: str, pieces: Iterable[Any]) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(beside)
         raise
-    if hasattr(os, "O_DIRECTORY"):                   # the new name is on the disk only when the folder is
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        with contextlib.suppress(OSError):           # some file systems know no such thing
+    sync_folder(folder)                              # the new name is on the disk only when the folder is
+
+
+def sync_folder(path: str) -> None:
+    """Synchronise a folder to disk, with the names that are new in it; nothing where the system knows no such thing."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        with contextlib.suppress(OSError):           # some file systems can't
             os.fsync(descriptor)
         os.close(descriptor)
 
 
-__all__ = ["write"]
+__all__ = ["sync_folder", "write"]

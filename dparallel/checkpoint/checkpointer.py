@@ -134,7 +134,7 @@ class Checkpointer:
                 self._number += 1
                 name = self._new_folder(step, disk)
                 if disk:
-                    check_space(self.folder, plan.total_bytes)
+                    files.check_space(self.folder, plan.total_bytes, "the checkpoint takes")
         number, name = self.ranks.from_first((self._number, name))
         self._number = number
         job = Job(files.head(number, step, self.ranks.size, metric), name, self.ranks.rank, arrays, plan.listed())
@@ -272,15 +272,6 @@ class Checkpointer:
                     raise CheckpointError(told(error, f"{saved.title}: {name} does not take back what was saved")) from error
         for part in self.parts.values():
             part.finish()
-
-
-def check_space(folder: str, needed: int) -> None:
-    """CheckpointError if there is no room for so many bytes. A full disk is found before a byte is written."""
-    if hasattr(os, "statvfs"):
-        disk = os.statvfs(folder)
-        free = disk.f_bavail * disk.f_frsize
-        if free < needed:
-            raise CheckpointError(f"the disk of {folder} has {free:,} bytes free, and the checkpoint takes {needed:,}")
 
 
 def _several(thing: Any) -> Iterable[Any]:

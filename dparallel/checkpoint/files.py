@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd.serialization.atomic import write
+from autograd.serialization.atomic import sync_folder, write
 from autograd.serialization.safetensors import blocks
 from autograd.version import __version__
 
@@ -89,12 +89,13 @@ def read_json(path: str) -> dict[str, Any]:
     return content
 
 
-def sync_folder(path: str) -> None:
-    """See that new names in a folder are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    with contextlib.suppress(OSError):               # some file systems know no such thing
-        os.fsync(descriptor)
-    os.close(descriptor)
+def check_space(folder: str, needed: int, what: str) -> None:
+    """CheckpointError if the disk of a folder has no room for the bytes that `what` takes: before a byte is written."""
+    if hasattr(os, "statvfs"):
+        disk = os.statvfs(folder)
+        free = disk.f_bavail * disk.f_frsize
+        if free < needed:
+            raise CheckpointError(f"the disk of {folder} has {free:,} bytes free, and {what} {needed:,}")
 
 
 # --- the lists ----------------------------------------------------------------------------------------------------------
@@ -156,5 +157,5 @@ def remove_unfinished(folder: str) -> None:
                 os.unlink(path)
 
 
-__all__ = ["MANIFEST", "PROBE", "complete", "head", "merged", "part_name", "read_json", "remove", "remove_unfinished",
-           "shard_name", "steps_in", "sync_folder", "write_json", "write_shard"]
+__all__ = ["MANIFEST", "PROBE", "check_space", "complete", "head", "merged", "part_name", "read_json", "remove",
+           "remove_unfinished", "shard_name", "steps_in", "sync_folder", "write_json", "write_shard"]

@@ -7,7 +7,7 @@ import os
 import secrets
 
 from .errors import CheckpointError, Ranks
-from .files import PROBE
+from .files import PROBE, check_space
 
 IDENTITY = ".identity"
 
@@ -36,11 +36,7 @@ def probe(folder: str, ranks: Ranks, least: int) -> None:
             if unseen:
                 raise CheckpointError(f"the folder {folder} does not show the files of rank {', '.join(map(str, unseen))}: "
                                       "it has to be one that all ranks share")
-            if hasattr(os, "statvfs"):
-                disk = os.statvfs(folder)
-                if disk.f_bavail * disk.f_frsize < least:
-                    raise CheckpointError(f"the disk of {folder} has {disk.f_bavail * disk.f_frsize:,} bytes free, and the "
-                                          f"weights alone take {least:,}")
+            check_space(folder, least, "the weights alone take")
         ranks.agree("")                              # all have looked
     finally:
         with contextlib.suppress(OSError):
