@@ -83,7 +83,8 @@ def limits(mpi: Mpi) -> list[str]:
                 "srun joins ranks by PMIx (--mpi=pmix) only; --mpi=pmi2 is an error on each rank"]
     unclear = ["the exit code does not tell which signal ended a rank (255)"] if "Intel" in mpi.name else []
     return [*unclear, "srun joins ranks by PMI (--mpi=pmi2) only",
-            "a rank that C's exit(n) ends with n below 32 looks as if signal n had ended it"]
+            "a rank that C's exit(n) ends with n below 32 looks as if signal n had ended it",
+            "a job whose hydra_pmi_proxy, mpirun's process on each host, is killed has exit code 255"]
 
 
 def mismatch(mpi: Mpi) -> str:

@@ -249,12 +249,15 @@ def end(code: int, text: str, remedy: str = "") -> None:
 
 
 def write(code: int, text: str, remedy: str) -> bool:
-    """Leave a report of this rank's failure; False if there is no folder for it (another host)."""
+    """Leave a report of this rank's failure; False if there is no folder for it (another host). The first one stands: a
+    thread that reports and calls MPI_Abort, which returns on MPICH (in 2 jobs of 9), ends the process by os._exit()."""
     folder = os.environ.get(DIRECTORY, "")
     if not os.path.isdir(folder):
         return False
     rank = announced(RANKS)
     path = os.path.join(folder, f"{rank}.json")
+    if os.path.exists(path):
+        return True
     try:
         with open(path + ".part", "w", encoding="utf-8", errors="backslashreplace") as file:
             json.dump({"rank": rank, "time": time.time(), "code": code, "text": text, "remedy": remedy}, file)

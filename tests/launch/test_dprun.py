@@ -166,6 +166,14 @@ def test_a_launch_module_of_the_users_is_not_in_the_way(tmp_path):
     assert done.returncode == 0 and "arguments ['a']" in done.stdout, done.stderr
 
 
+def test_the_first_report_of_a_rank_stands(tmp_path):
+    """The watchdog's, which ends its process by os._exit() where MPI_Abort returns."""
+    path = tmp_path / "reported.py"
+    path.write_text("import os\nfrom dparallel.comm.watchdog.stall import end_job, write_report\nwrite_report(0, 'the reason', 3)\nend_job(3)\n")
+    done = dprun("-n", 1, path)
+    assert done.returncode == 3 and done.stderr == "the reason\ndprun: rank 0 of 1 ended the job\n"
+
+
 def test_all_ranks_fail(script):
     done = dprun("-n", 2, script, "all")
     assert done.returncode == 1 and done.stderr.count("Traceback") == 1 and "planted everywhere" in done.stderr
@@ -398,8 +406,10 @@ def test_a_killed_job_leaves_no_files(sleeping, tmp_path):
     folder.mkdir()
     process, pids = sleeping(TMPDIR=str(folder))
     assert [path.name[:6] for path in folder.iterdir()] == ["dprun-"]
-    parent = int(Path(f"/proc/{pids[0]}/stat").read_text().rpartition(")")[2].split()[1])
-    for pid in [parent, *pids]:
+    above = [pids[0]]                                # up to mpirun; MPICH has a daemon between
+    while (parent := int(Path(f"/proc/{above[-1]}/stat").read_text().rpartition(")")[2].split()[1])) != process.pid:
+        above.append(parent)
+    for pid in [*reversed(above), *pids[1:]]:        # mpirun first: killed after its daemon, MPICH's may say 255 before
         os.kill(pid, signal.SIGKILL)
     assert process.wait(60) == 137 and not list(folder.iterdir())
 
