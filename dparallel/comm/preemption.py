@@ -43,7 +43,8 @@ class graceful_exit:
 
     A second signal, one second or more after the first, ends the process at once. So does the end of `grace` seconds after
     the first (default: DPARALLEL_GRACE_SECONDS, which `dprun --grace` sets, or 30): then the whole job ends with 128 + the
-    signal's number.
+    signal's number, also where the main thread is in C code that has released the GIL. Where it keeps the GIL, no thread of
+    this process can act; `dprun` ends the job 2 s later.
 
     >>> with graceful_exit() as stop:
     ...     for step in range(steps):
@@ -64,12 +65,14 @@ class graceful_exit:
         self.agreed = False                          # all ranks know of it
         self._since = 0.0                            # when it came
         self._process = os.getpid()
-        self._timer: threading.Timer | None = None
+        self._pipe = self._old_pipe = -1             # into which numbers of signals are written; where they went before
+        self._clock: threading.Thread | None = None  # reads them
         self._old: dict[int, Any] = {}
 
     def __enter__(self) -> graceful_exit:
         if threading.current_thread() is not threading.main_thread():
             raise RuntimeError("graceful_exit() is for the main thread: Python runs signal handlers in no other")
+        self._start_clock()
         self._old = {number: signal.signal(number, self._handle) for number in SIGNALS}
         return self
 
@@ -81,8 +84,7 @@ class graceful_exit:
         finally:
             for number, old in self._old.items():
                 signal.signal(number, old)
-            if self._timer is not None:
-                self._timer.cancel()
+            self._stop_clock()
         if leaving and kind is None:
             raise Preempted(self.code)
 
@@ -112,15 +114,48 @@ class graceful_exit:
             os.kill(os.getpid(), number)
         elif not self.signal:
             self.signal, self._since = number, now
-            self._timer = threading.Timer(self.grace, self._too_late)
-            self._timer.daemon = True
-            self._timer.start()
+            os.write(self._pipe, bytes([number]))    # again: others may have called set_wakeup_fd() since
 
-    def _too_late(self) -> None:
+    def _start_clock(self) -> None:
+        """Have a thread count the grace time from when a signal comes.
+
+        Python runs _handle between byte codes of the main thread, which may be in C code for long. The C half of its signal
+        handling writes the number into a pipe at once.
+        """
+        numbers, self._pipe = os.pipe()
+        os.set_blocking(self._pipe, False)           # set_wakeup_fd() demands it
+        self._old_pipe = signal.set_wakeup_fd(self._pipe, warn_on_full_buffer=False)
+        self._clock = threading.Thread(target=self._count_down, args=(numbers,), name="dparallel grace", daemon=True)
+        self._clock.start()
+
+    def _stop_clock(self) -> None:
+        """Stop counting, unless this is a forked child."""
+        if self._clock is not None and os.getpid() == self._process:
+            signal.set_wakeup_fd(self._old_pipe)
+            os.write(self._pipe, b"\0")              # not by closing it: a forked child may have it, too
+            self._clock.join()
+            os.close(self._pipe)
+
+    def _count_down(self, numbers: int) -> None:
+        """Start a timer at the first signal of SIGNALS; stop it at 0, the end of the block."""
+        timer = None
+        while (byte := os.read(numbers, 1)) != b"\0":
+            if self._old_pipe >= 0:
+                with contextlib.suppress(OSError):
+                    os.write(self._old_pipe, byte)
+            if timer is None and byte[0] in SIGNALS:
+                timer = threading.Timer(self.grace, self._too_late, byte)
+                timer.daemon = True
+                timer.start()
+        os.close(numbers)
+        if timer is not None:
+            timer.cancel()
+
+    def _too_late(self, number: int) -> None:
         """End the job: the grace time is over."""
-        name = signal.Signals(self.signal).name
+        name = signal.Signals(number).name
         text = f"dparallel: rank {self.comm.rank} had not ended its step and saved {self.grace:g} s after {name}"
-        code = 128 + self.signal
+        code = 128 + number
         rank = environment.rank_in_reports
         if not write_report(int(rank or self.comm.rank), text, code):
             with contextlib.suppress(OSError):
@@ -128,5 +163,13 @@ class graceful_exit:
                 sys.stderr.flush()
         end_job(code)
 
+
+def _after_fork() -> None:
+    """The signals of a forked child (a loader ends its workers by SIGTERM) are not its parent's."""
+    if any(isinstance(getattr(signal.getsignal(number), "__self__", None), graceful_exit) for number in SIGNALS):
+        signal.set_wakeup_fd(-1)
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 __all__ = ["GRACE", "PREEMPTED", "Preempted", "graceful_exit"]

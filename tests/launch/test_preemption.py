@@ -14,13 +14,17 @@ from launch import mpirun
 
 ROOT = Path(__file__).parent.parent.parent
 TRAIN = """
-import os, sys, time
+import ctypes, os, sys, time
 from pathlib import Path
 from dparallel import graceful_exit, world
 how, folder = sys.argv[1], Path(sys.argv[2])
 comm = world()
 with graceful_exit(save=lambda: (time.sleep(0.8), print(f"rank {comm.rank} saved", flush=True))) as stop:
     (folder / f"up{comm.rank}").write_text(str(os.getpid()))
+    if how in ("CDLL", "PyDLL"):                 # blocked in C code for ever, without the GIL and with it: no byte code runs
+        lock = ctypes.create_string_buffer(64)
+        for _ in range(2):
+            getattr(ctypes, how)(None).pthread_mutex_lock(lock)
     for step in range(3000):
         time.sleep(600 if how == "slow" else 0.05)
         if stop.requested():
@@ -89,6 +93,15 @@ def test_the_end_of_the_grace_time_ends_the_job(start):
 
 
 @needs_mpi
+@pytest.mark.parametrize("how, told", [("CDLL", True), ("PyDLL", False)])
+def test_ranks_that_are_in_C_code_at_the_end_of_the_grace_time(start, how, told):
+    process, _ = start(how, *DPRUN, "--grace", "0.5")
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM and ("had not ended its step and saved 0.5 s after SIGTERM" in said) == told, said
+
+
+@needs_mpi
 def test_a_second_signal_ends_the_job_at_once(start):
     process, _ = start("slow", *DPRUN, "--grace", "600")
     for _ in range(2):
@@ -98,7 +111,8 @@ def test_a_second_signal_ends_the_job_at_once(start):
 
 
 @pytest.mark.parametrize("how, grace, code, said", [
-    ("break", "30", 75, "rank 0 saved\n"), ("slow", "0.5", 143, "dparallel: rank 0 had not ended its step and saved 0.5 s after SIGTERM\n")])
+    ("break", "30", 75, "rank 0 saved\n"),
+    *[(how, "0.5", 143, "dparallel: rank 0 had not ended its step and saved 0.5 s after SIGTERM\n") for how in ("slow", "CDLL")]])
 def test_without_ranks(start, how, grace, code, said):
     process, _ = start(how, DPARALLEL_GRACE_SECONDS=grace)
     process.send_signal(signal.SIGTERM)
@@ -111,6 +125,42 @@ def test_a_second_signal_after_a_second(start):
         process.send_signal(signal.SIGUSR1)
         time.sleep(1.2)
     assert process.wait(60) == -signal.SIGUSR1
+
+
+CHILD = """
+import os, signal, time
+from dparallel import Devices, graceful_exit
+with graceful_exit(Devices(1), grace=0.2) as stop:
+    child = os.fork()
+    if not child:
+        time.sleep(60)
+    time.sleep(0.2)
+    os.kill(child, signal.SIGTERM)
+    print(os.WTERMSIG(os.waitpid(child, 0)[1]), flush=True)
+    time.sleep(0.5)
+print("goes on")
+"""
+
+
+def test_the_signal_of_a_forked_child_is_not_its_parents():
+    """A loader ends its workers by SIGTERM."""
+    done = subprocess.run([sys.executable, "-c", CHILD], env={**mpirun.outer(), "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == ("15\ngoes on\n", 0), done.stderr
+
+
+def test_other_readers_of_signal_numbers_still_get_them():
+    """asyncio's add_signal_handler() needs them."""
+    numbers, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    signal.set_wakeup_fd(theirs)
+    try:
+        with pytest.raises(SystemExit), graceful_exit(Devices(1)) as stop:
+            os.kill(os.getpid(), signal.SIGUSR1)
+            assert os.read(numbers, 1)[0] == signal.SIGUSR1 and stop.requested()
+    finally:
+        assert signal.set_wakeup_fd(-1) == theirs
+        os.close(numbers)
+        os.close(theirs)
 
 
 def test_the_block_leaves_things_as_they_were():

@@ -36,7 +36,8 @@ from .waits import State, Wait, deadlock, departed_rank, is_certain, report
 
 LIMIT = 60.0                         # seconds
 PATIENCE = 10                        # times the limit, after which a stall ends the job
-HARMLESS = ("MainThread", "dparallel watchdog", "tqdm_monitor", "TMonitor")          # threads that call no collective
+# threads that call no collective
+HARMLESS = ("MainThread", "dparallel watchdog", "dparallel grace", "tqdm_monitor", "TMonitor")
 SETTLED = 5.0                        # seconds that a message on its way is given before its wait counts as hopeless
 LONG = 2.0                           # seconds of waiting from which hosts tell each other
 FOLDER = str(Path(os.path.abspath(__file__)).parents[1]) + os.sep       # dparallel/comm, where threads wait
