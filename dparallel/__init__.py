@@ -16,6 +16,7 @@ from .comm import (
     Handle,
     Hierarchical,
     RankFailure,
+    RankLost,
     choose_allreduce,
     from_mpi,
     graceful_exit,
@@ -70,12 +71,15 @@ from .testing import check_adjoint
 
 if TYPE_CHECKING:
     from . import checkpoint
+    from .survival import survive
 
 
 def __getattr__(name: str) -> Any:
-    """checkpoint is imported when it is first used: 24 modules that plain training does not need."""
+    """checkpoint and survive are imported when they are first used: 26 modules that plain training does not need."""
     if name == "checkpoint":
         return import_module(".checkpoint", __name__)
+    if name == "survive":
+        return import_module(".survival", __name__).survive
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -108,6 +112,7 @@ __all__ = [
     "Permute",
     "PostLocalSGDOptimizer",
     "RankFailure",
+    "RankLost",
     "Recv",
     "Reduce",
     "ReduceFromPlaces",
@@ -151,6 +156,7 @@ __all__ = [
     "scatter_kwargs",
     "scatter_object_list",
     "stall_limit",
+    "survive",
     "verify",
     "world",
 ]

@@ -69,7 +69,7 @@ class Checkpointer:
             raise ValueError(f"on_error={on_error!r} is one of {ON_ERROR}")
         self.folder = os.path.abspath(os.fsdecode(folder))
         self.keep, self.background, self.on_error = keep_of(keep), background, on_error
-        self.parts = _parts({"model": model, "optimizer": optimizer, "scheduler": scheduler, "scaler": scaler, **extra,
+        self.parts = parts_of({"model": model, "optimizer": optimizer, "scheduler": scheduler, "scaler": scaler, **extra,
                              "loader": loader})
         found = comm if comm is not None else next((m.comm for m in _several(model) if hasattr(m, "comm")), None)
         self.ranks = Ranks(communicator(found))
@@ -187,6 +187,11 @@ class Checkpointer:
             if on_disk >= self._memory.newest_number():
                 self._memory.drop()
 
+    def give_up(self) -> None:
+        """Leave a save that is under way unfinished: a rank was lost, and this object can't be used any more."""
+        if self._writer is not None:
+            self._writer.give_up(wait=True)
+
     def __enter__(self) -> Checkpointer:
         return self
 
@@ -194,8 +199,8 @@ class Checkpointer:
         """close(), unless the block failed: then other ranks may not come."""
         if error is None:
             self.close()
-        elif self._writer is not None:
-            self._writer.give_up(wait=True)
+        else:
+            self.give_up()
 
     def _finish(self) -> None:
         """Let all ranks know what came of the save under way."""
@@ -280,7 +285,7 @@ def _several(thing: Any) -> Iterable[Any]:
         () if thing is None else (thing,))
 
 
-def _parts(given: dict[str, Any]) -> dict[str, Part]:
+def parts_of(given: dict[str, Any]) -> dict[str, Part]:
     """The parts of the state by name; random streams last, since loaders draw from them."""
     parts: dict[str, Part] = {}
     for name, thing in given.items():
@@ -297,4 +302,4 @@ def _parts(given: dict[str, Any]) -> dict[str, Part]:
     return parts
 
 
-__all__ = ["Checkpointer"]
+__all__ = ["Checkpointer", "parts_of"]

@@ -6,6 +6,7 @@ what differed, see each part.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections import OrderedDict
 from typing import Any, Protocol
@@ -30,6 +31,7 @@ from .errors import CheckpointError
 from .reading import Saved
 
 COUNTERS = ("skipped_steps", "forwards")             # of a DataParallel
+SCALARS = frozenset((int, float, bool, str, bytes, complex, type(None)))
 
 
 class Part(Protocol):
@@ -48,6 +50,12 @@ class Part(Protocol):
 
     def finish(self) -> None:
         """After all parts were put back. Collective."""
+
+    def small(self) -> Any:
+        """A copy of all that may change but by optimizer.step(): the whole, or what is not weights or an optimiser's arrays."""
+
+    def whole(self, small: Any) -> Any:
+        """What take() would have given when small() was called, if no optimiser has taken a step since."""
 
 
 class Plain:
@@ -72,6 +80,14 @@ class Plain:
 
     def finish(self) -> None:
         """Nothing is left to do."""
+
+    def small(self) -> Any:
+        """All of it."""
+        return copied(self.take())
+
+    def whole(self, small: Any) -> Any:
+        """What small() has copied."""
+        return small
 
 
 class Container(Plain):
@@ -163,6 +179,14 @@ class SharedStreams:
 
     def finish(self) -> None:
         """Nothing is left to do."""
+
+    def small(self) -> Any:
+        """Where the streams stand."""
+        return states(shared_streams())
+
+    def whole(self, small: Any) -> Any:
+        """As take() has it."""
+        return portable(small)
 
 
 def _python_stream() -> Any:
@@ -266,6 +290,20 @@ class Model:
         if isinstance(self.model, WrappedModule):
             self.model.slices_changed()
 
+    def small(self) -> Any:
+        """Buffers, the comm hook's state, and counters."""
+        buffers = {name: buffer.array.copy() for name, buffer in self.module.named_buffers(remove_duplicate=False)}
+        hook = self._hook
+        return buffers, None if hook is None else copied(hook.state_dict()), self._counters()
+
+    def whole(self, small: Any) -> Any:
+        """The parameters as they are, and what small() has copied."""
+        buffers, hook, counters = small
+        state = self.take()
+        for name in buffers.keys() & state["module"].keys():
+            state["module"][name] = result(buffers[name])
+        return {"module": state["module"], "hook": hook, "counters": counters}
+
 
 def _sliced(value: Any) -> Any:
     """The Slice that a ParameterSlice is; anything else as it is."""
@@ -337,6 +375,17 @@ class OptimizerState:
     def finish(self) -> None:
         """Nothing is left to do."""
 
+    def small(self) -> Any:
+        """The options of the groups, which schedules change."""
+        return [{key: copied(value) for key, value in group.items() if key not in ("params", "param_names")}
+                for group in self.optimizer.param_groups]
+
+    def whole(self, small: Any) -> Any:
+        """The optimiser's arrays as they are, with the options that small() has copied."""
+        state = self.take()
+        groups = [{**group, **options} for group, options in zip(state["param_groups"], small, strict=True)]
+        return {**state, "param_groups": groups}
+
 
 class Loader(Plain):
     """A DataLoader, or a sampler: where a pass stands. On another number of ranks, a position that counts the samples of
@@ -382,6 +431,25 @@ def position(state: dict[str, Any]) -> dict[str, int] | None:
     return sampler if isinstance(sampler, dict) and {"epoch", "sample"} <= sampler.keys() else None
 
 
+def copied(value: Any) -> Any:
+    """A copy of a nested state that shares nothing that can change."""
+    if type(value) in SCALARS:
+        return value
+    if isinstance(value, Tensor):
+        return result(value.array.copy())
+    if type(value) is np.ndarray:
+        return value.copy()
+    if type(value) in (list, tuple):
+        return type(value)(one if type(one) in SCALARS else copied(one) for one in value)
+    if isinstance(value, (dict, OrderedDict)):
+        new = copy.copy(value)                       # of its class, with its attributes
+        for key, one in value.items():
+            if type(one) not in SCALARS:
+                new[key] = copied(one)
+        return new
+    return copy.deepcopy(value)
+
+
 def part_of(name: str, thing: Any) -> Part:
     """The part of the state that an object given to a Checkpointer is. TypeError for what can't be put back."""
     if isinstance(thing, Module):
@@ -403,4 +471,4 @@ def part_of(name: str, thing: Any) -> Part:
                     "load_state_dict()")
 
 
-__all__ = ["Part", "SharedStreams", "for_rank", "part_of", "position"]
+__all__ = ["Part", "SharedStreams", "copied", "for_rank", "part_of", "position"]

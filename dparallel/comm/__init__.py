@@ -20,10 +20,11 @@ from .job import (
            report_progress,
            world,
 )
+from .lost import RankLost
 from .preemption import graceful_exit
 from .threads import RankFailure, run_ranks
 from .watchdog.stall import stall_limit
 
-__all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "Hierarchical", "Places", "RankFailure",
+__all__ = ["CollectiveError", "Communicator", "Devices", "Handle", "Hierarchical", "Places", "RankFailure", "RankLost",
            "choose_allreduce", "communicator", "even_split", "from_mpi", "gather_target", "graceful_exit", "is_communicator",
            "launched_size", "places_of", "report_progress", "root_of", "run_ranks", "stall_limit", "world"]

@@ -5,6 +5,9 @@
 | DPARALLEL_STALL_SECONDS | a rank that waits longer in one collective is reported (0: no watchdog) | 60 |
 | DPARALLEL_STALL_ABORT | 1: a stall ends the job at that limit; 0: never; default: after ten times the limit | |
 | DPARALLEL_GRACE_SECONDS | how long graceful_exit() may take from SIGTERM or SIGUSR1 to the end | 30 |
+| DPARALLEL_SURVIVE | ranks at work in a job that outlives its ranks (`dprun --survive`); others are spares | 0: none |
+| DPARALLEL_SURVIVE_LEAST | the least number of them with which the job goes on | 1 |
+| DPARALLEL_FROZEN_SECONDS | under --survive, a process that shows no life for so long is killed (0: never) | 30 |
 | DPARALLEL_CHECK | 1: every collective is checked, a deadlock ends the job; a stall too, if a limit is set | 0 |
 | DPRUN_REPORT_DIR, DPRUN_RANK | dprun's folder for reports of failed ranks, and this rank's number in it | |
 | DPARALLEL_PLACES_JOB | the pytest plugin's: the folder of the job that this process is a rank of | |
@@ -60,6 +63,21 @@ class Environment:
             if not text or 0 < float(text) < math.inf:
                 return float(text or 0)
         raise ValueError(f"DPARALLEL_GRACE_SECONDS is {text!r}, and not a number of seconds above 0")
+
+    @property
+    def survive_size(self) -> int:
+        """DPARALLEL_SURVIVE; 0 if it is not set."""
+        return max(0, self.number("DPARALLEL_SURVIVE"))
+
+    @property
+    def survive_least(self) -> int:
+        """DPARALLEL_SURVIVE_LEAST, 1 if it is not set."""
+        return max(1, self.number("DPARALLEL_SURVIVE_LEAST"))
+
+    @property
+    def frozen_seconds(self) -> str:
+        """DPARALLEL_FROZEN_SECONDS, as it is written."""
+        return self.text("DPARALLEL_FROZEN_SECONDS")
 
     @property
     def check(self) -> bool:

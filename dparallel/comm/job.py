@@ -5,7 +5,6 @@ Importing this module does not start MPI; world() does, under an MPI launcher.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -72,13 +71,32 @@ def launcher() -> Launcher | None:
     return None
 
 
-@functools.cache
+class ThisJob:
+    """What this process knows of the job it is a part of. comm: what world() returns, None before its first call.
+    membership: who is at work, in a job that outlives its ranks (a Membership), else None."""
+
+    def __init__(self) -> None:
+        self.comm: Communicator | None = None
+        self.membership: Any = None
+
+
+this_job = ThisJob()
+
+
 def world() -> Communicator:
     """All ranks of this job: an MpiComm under an MPI launcher (mpirun, dprun, srun), else Devices(1) without MPI.
 
-    RuntimeError with the remedy if MPI can't be loaded, or does not join the processes that a launcher started (srun without
+    The same object at each call; under `dprun --survive` another one after a rank was lost, and there a spare waits in its
+    first call until it is needed. RuntimeError with the remedy if MPI can't be loaded, or does not join the processes that a launcher started (srun without
     MPI's plugin, torchrun's RANK and WORLD_SIZE): each would train alone. Where that is meant, pass comm=Devices(1).
     """
+    if this_job.comm is None:
+        this_job.comm = _joined()
+    return this_job.comm
+
+
+def _joined() -> Communicator:
+    """The communicator of the ranks of this job."""
     started = launcher()
     if started is None:
         return Devices(1)
@@ -86,6 +104,7 @@ def world() -> Communicator:
     alone = "; for processes that train each by itself pass comm=Devices(1)" if started.variable else ""
     try:
         from .mpi.communicator import MpiComm, mpi_size
+        from .mpi.membership import launched_membership
     except (ImportError, RuntimeError) as error:
         reason = " ".join(str(error).split())
         by = f", by {started.name} ({started.variable})" if started.variable else ""
@@ -97,7 +116,8 @@ def world() -> Communicator:
             raise RuntimeError(f"{started.name} started this process as one of {started.size} ({started.variable}), but MPI "
                                f"sees 1: each would train by itself. Remedy: {started.remedy}{alone}")
         raise RuntimeError(f"the launcher announced {started.size} ranks, but MPI sees 1: {started.remedy}")
-    comm_world = MpiComm()
+    this_job.membership = launched_membership()
+    comm_world = MpiComm() if this_job.membership is None else this_job.membership.settle()
     leave_mark("world")
     return comm_world
 

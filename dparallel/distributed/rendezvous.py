@@ -33,6 +33,7 @@ from launch.cli import parser
 from launch.mpirun import LaunchError, command, find, outer
 
 from ..comm import launched_size, world
+from ..comm.job import this_job
 from ..comm.environment import environment
 from .stores import Store
 
@@ -126,7 +127,7 @@ def _become_rank(path: str, rank: int, size: int, seconds: float) -> None:
     if place.CONNECTION in variables:
         variables[place.CONNECTION] = str(descriptors[1])
     environment.update(variables)
-    world.cache_clear()                              # it may have been called before, when there was one process
+    this_job.comm = None                             # it may have been called before, when there was one process
     _EndReporter(descriptors[0])
 
 

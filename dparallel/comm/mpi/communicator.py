@@ -10,9 +10,15 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, cast
 
+import mpi4py
 import numpy as np
-from mpi4py import MPI
 from numpy.typing import DTypeLike
+
+from ..environment import environment
+
+if environment.survive_size:                         # MPI_Finalize may wait for ranks that have died (seen in 1 run of 3)
+    mpi4py.rc.finalize = False
+from mpi4py import MPI
 
 from autograd.kernels.halves import converted, copy_into
 
@@ -35,6 +41,7 @@ from ..header import (
     first_with_rows,
     mismatch,
 )
+from ..lost import Abandoned
 from ..persistent import PersistentSum
 from ..reference import is_half, neutral
 from ..watchdog.call_site import at_site, user_site
@@ -47,6 +54,7 @@ from .messages import KINDS, MpiMessages, raise_if_lost
 from .mpi_types import Intracomm, Op, Request
 from .ordered_floats import decoded, encoded
 from .shared_sum import SharedSums
+from .surviving import surviving
 
 OPS = {"sum": MPI.SUM, "mean": MPI.SUM, "prod": MPI.PROD, "max": MPI.MAX, "min": MPI.MIN,
        "band": MPI.BAND, "bor": MPI.BOR, "bxor": MPI.BXOR}
@@ -83,6 +91,7 @@ class MpiComm(MpiMessages, Communicator):
 
     def __init__(self, comm: Intracomm | None = None) -> None:
         base = MPI.COMM_WORLD if comm is None else checked_intracomm(comm)
+        base = surviving(base) if environment.survive_size else base
         self.entered = 0                             # collectives so far
         self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
         self.watch, self.key, self.members = watch(MPI), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
@@ -112,7 +121,7 @@ class MpiComm(MpiMessages, Communicator):
         dtypes = [known for *_, known in infos]       # installations may differ
         self.without_bfloat16 = [rank for rank, known in enumerate(dtypes) if known < max(dtypes)]
         if 1 < self.size == self.watch.size:
-            self.watch.share(MPI)
+            self.watch.share(MPI, MPI.COMM_WORLD)
         self.watch.part(self)
         self.waiting, self.key = None, key           # the same on all its ranks
         self.watch.join(self)
@@ -140,6 +149,20 @@ class MpiComm(MpiMessages, Communicator):
         self.watch.part(self)
         self.freed = True
         raise_if_lost(lost)
+
+    def abandon(self) -> None:
+        """Leave what is in progress, after a rank has died: all calls of all ranks on this communicator are errors."""
+        if self.freed:
+            return
+        self.freed = True
+        for comm in (self._reversed_comm, self.comm):
+            if comm is not None:
+                comm.abandon()
+        self._shared.abandon()
+        outlive_python(self._pending)                # MPI may still write there
+        atexit.unregister(self._leak_pending)
+        self.watch.part(self)
+        self.waiting, self.comm, self._node, self._leaders = None, Abandoned(), None, ()
 
     def _leak_pending(self) -> None:
         """At exit: keep the buffers of incomplete requests. Waiting here would hang if another rank has failed."""

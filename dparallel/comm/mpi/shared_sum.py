@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike
 from ..groups import Freed
 from ..handle import Handle
 from ..header import CollectiveError, collective_error
+from ..lost import Abandoned, RankLost
 from ..persistent import MSG_CAUGHT, MSG_MISMATCH, PersistentSum, divide
 from ..reference import is_half
 from ..watchdog.call_site import at_site, user_site
@@ -77,6 +78,15 @@ class SharedSums:
             self._barriers.Free()
             self._barriers = Freed()
 
+    def abandon(self) -> None:
+        """Forget what was started: a rank has died."""
+        self._queue.clear()
+        if self in _in_progress.sums:
+            _in_progress.sums.remove(self)
+        if self._barriers is not None:
+            self._barriers.abandon()
+            self._barriers = Abandoned()
+
     def start(self, vector: SharedSum) -> None:
         """Start the sum of a vector."""
         self.comm.enter_sum(vector.array, compared=True)
@@ -128,6 +138,8 @@ class SharedSums:
         """
         try:
             return step(waits)
+        except RankLost:                             # then no communicator can be used, whichever is waited for
+            raise
         except Exception as error:
             for vector in self._queue:
                 vector.problem = f"{vector}: rank {self.rank} could not go on: {type(error).__name__}: {error}"

@@ -26,11 +26,10 @@ class Relay:
         self._sending: list[Any] = []
 
     @classmethod
-    def create(cls, mpi: MPIModule, node: Intracomm) -> Relay | None:
-        """The relay of all ranks of COMM_WORLD; node: this host's communicator. Collective. None on one host, or if
-        MPI may not be called by several threads.
+    def create(cls, world: Intracomm, mpi: MPIModule, node: Intracomm) -> Relay | None:
+        """The relay of all ranks of a job, those of `world`; node: this host's communicator. Collective. None on one host,
+        or if MPI may not be called by several threads.
         """
-        world = mpi.COMM_WORLD
         infos = world.allgather((node.bcast(world.rank), mpi.Query_thread() == mpi.THREAD_MULTIPLE))
         firsts = {first for first, _ in infos}
         own_first = infos[world.rank][0]

@@ -162,15 +162,19 @@ class Watch:
         """Stop watching a communicator."""
         self._comms.pop(comm.key, None)
 
-    def share(self, mpi: MPIModule) -> None:
-        """Let the ranks see each other's states: create the board and the relay. Collective; a second call does
-        nothing.
+    def communicators(self) -> list[Any]:
+        """Those that are watched: all of this process that are not freed."""
+        return list(self._comms.values())
+
+    def share(self, mpi: MPIModule, comm: Intracomm) -> None:
+        """Let the ranks see each other's states: create the board and the relay. comm: all ranks of the job. Collective; a
+        second call does nothing.
         """
         if not self._shared:                         # not: no board, which may be so on some ranks only
-            self._shared = True
-            node = node_communicator(mpi)
-            self.board = Board.shared(node, self.size, members_of(node, mpi.COMM_WORLD))
-            self._relay = Relay.create(mpi, node)
+            node = comm.Split_type(mpi.COMM_TYPE_SHARED)
+            board = Board.shared(node, self.size, members_of(node, mpi.COMM_WORLD))
+            self._relay = Relay.create(comm, mpi, node)
+            self.board, self._shared = board, True
             node.Free()
 
     # --- the thread ---------------------------------------------------------------------------------------------------
@@ -300,11 +304,6 @@ class Watch:
             self._publish(state)
         if self._relay is not None:
             self._relay.announce_exit(vars(state), state.time)
-
-
-def node_communicator(mpi: MPIModule) -> Intracomm:
-    """An MPI communicator of the ranks of this host."""
-    return mpi.COMM_WORLD.Split_type(mpi.COMM_TYPE_SHARED)
 
 
 @functools.cache

@@ -1,0 +1,38 @@
+"""RankLost: what every wait raises when a rank's process has ended while the job goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NoReturn
+
+
+class RankLost(RuntimeError):
+    """A rank's process has ended, and the communicator that it was in can't be used any more (see dparallel.survive).
+
+    Raised by whatever communicates, on each rank that is left, under `dprun --survive` only.
+    """
+
+
+class Abandoned:
+    """The resources of a communicator that has lost a rank: any use raises RankLost."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise RankLost("this communicator has lost a rank: ask dparallel.world() for the ranks that are left, and make anew "
+                       "what was made with the old one")
+
+
+def is_loss(error: BaseException | None) -> bool:
+    """Whether an exception is a RankLost, or was raised because of one."""
+    return any(isinstance(one, RankLost) for one in causes(error))
+
+
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An exception, what it was raised from, or else what was being handled then, and so on."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ if error.__cause__ is not None or error.__suppress_context__ else error.__context__
+
+
+__all__ = ["Abandoned", "RankLost", "causes", "is_loss"]

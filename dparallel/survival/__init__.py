@@ -1,0 +1,10 @@
+"""A run that goes on when some of its ranks have died: survive().
+
+May import: checkpoint, comm. Read first: run.py, then memory.py.
+"""
+
+from __future__ import annotations
+
+from .run import Run, survive
+
+__all__ = ["Run", "survive"]

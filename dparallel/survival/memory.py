@@ -1,0 +1,220 @@
+"""The state after the last finished step, as a rank that dies leaves it behind.
+
+Two ways of keeping it, since to copy all weights after every step would cost a small model a third of its time:
+
+- LiveState: weights and the optimiser's arrays are not copied. Only optimizer.step() changes them, on each rank by itself, so
+  between two steps they are on every rank what they were after the last one. The rest (buffers, options, schedule, place in
+  the data, random streams, the script's own) is small and copied.
+- CopiedState: everything is copied, into memory that all ranks of the host share and that outlives each of them. This is
+  for state that lies in slices, of which the dead rank had one, and for scripts that communicate between optimizer.step()
+  and the end of the step, where a rank may be lost when the weights have changed already. Each rank has two slots, used in
+  turn: of two successive states one is always complete on all ranks.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import struct
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autograd import Tensor
+from autograd.core.tensor import result
+
+from ..checkpoint.encoding import Leaf, Slice
+from ..checkpoint.parts import OptimizerState, Part
+from ..sharding import ParameterSlice, ZeroRedundancyOptimizer
+
+State = dict[str, Any]                               # of one rank: a tree for each part's name
+HEAD = struct.Struct("=qqq")                         # of a slot: steps, or -1 while it is written; bytes of the tree; buffers
+ALIGN = 64
+ROOM, SPARE = 20, 64 * 2**20                         # bytes of a slot: so many times the weights', and so many more. Pages
+                                                     # that are not written take no room
+
+
+def lies_in_slices(parts: Iterable[Part]) -> bool:
+    """Whether some state lies in slices over ranks."""
+    return any(isinstance(part, OptimizerState) and (isinstance(part.optimizer, ZeroRedundancyOptimizer) or any(
+        isinstance(p, ParameterSlice) for group in part.optimizer.param_groups for p in group["params"])) for part in parts)
+
+
+class LiveState:
+    """The small parts of a state, copied; the rest as it is."""
+
+    def __init__(self, parts: Mapping[str, Part]) -> None:
+        self.parts, self.steps = parts, -1
+        self._small: dict[str, Any] = {}
+
+    def commit(self, steps: int) -> None:
+        """Remember the state: a step is finished."""
+        self._small, self.steps = {name: part.small() for name, part in self.parts.items()}, steps
+
+    def state(self) -> State:
+        """The state after the last finished step, if no optimiser has taken a step since."""
+        return {name: part.whole(self._small[name]) for name, part in self.parts.items()}
+
+    def state_now(self) -> State:
+        """The state as it is."""
+        return {name: part.whole(part.small()) for name, part in self.parts.items()}
+
+
+class CopiedState:
+    """The states of `ranks` ranks after their last two finished steps, in memory that they share: a file of two slots a rank.
+    rank: this one, None for a process that only reads."""
+
+    def __init__(self, file: int, memory: mmap.mmap, ranks: int, rank: int | None) -> None:
+        self.file, self.ranks, self.rank = file, ranks, rank
+        self._memory = memoryview(memory)
+        self._room = len(memory) // (2 * ranks)
+
+    @staticmethod
+    def bytes_for(parts: Mapping[str, Part], ranks: int) -> int:
+        """The size of the file."""
+        held = [pickle.PickleBuffer(b"")]
+        pickle.dumps({name: _arrays(part.take()) for name, part in parts.items()}, protocol=5, buffer_callback=held.append)
+        return 2 * ranks * (ROOM * sum(len(buffer.raw()) for buffer in held) + SPARE)
+
+    @property
+    def path(self) -> str:
+        """Where other processes of the host open the file, as long as this one lives."""
+        return f"/proc/{os.getpid()}/fd/{self.file}"
+
+    def commit(self, parts: Mapping[str, Part], steps: int) -> None:
+        """Write this rank's state into the older of its slots. MemoryError if it has become too large."""
+        buffers: list[pickle.PickleBuffer] = []
+        state = {name: _arrays(part.take()) for name, part in parts.items()}
+        tree = pickle.dumps(state, protocol=5, buffer_callback=buffers.append)
+        views = [buffer.raw() for buffer in buffers]
+        sizes = np.array([len(view) for view in views], np.int64)
+        slot = self._slot(self.rank or 0, steps % 2)
+        starts, end = self._layout(len(tree), sizes)
+        if end > len(slot):
+            raise MemoryError(f"a rank's state has {end} bytes, and there was room for {len(slot)}: it has grown since keep()")
+        HEAD.pack_into(slot, 0, -1, len(tree), len(views))
+        slot[HEAD.size:HEAD.size + sizes.nbytes] = sizes.tobytes()
+        first = HEAD.size + sizes.nbytes
+        slot[first:first + len(tree)] = tree
+        for view, start in zip(views, starts, strict=True):
+            slot[start:start + len(view)] = view
+        HEAD.pack_into(slot, 0, steps, len(tree), len(views))
+
+    def steps(self) -> set[int]:
+        """The numbers of finished steps after which all ranks' states are here, complete."""
+        found = [{HEAD.unpack_from(self._slot(rank, which))[0] for which in (0, 1)} for rank in range(self.ranks)]
+        return set.intersection(*found) - {-1}
+
+    def state(self, rank: int, steps: int) -> State:
+        """The state of a rank after so many steps. Its arrays are views of this memory."""
+        slot = self._slot(rank, steps % 2)
+        _, length, count = HEAD.unpack_from(slot)
+        sizes = np.frombuffer(slot, np.int64, count, HEAD.size)
+        first = HEAD.size + sizes.nbytes
+        starts, _ = self._layout(length, sizes)
+        buffers = [slot[start:start + size] for start, size in zip(starts, sizes.tolist(), strict=True)]
+        state: State = pickle.loads(slot[first:first + length], buffers=buffers)
+        return state
+
+    def _slot(self, rank: int, which: int) -> memoryview:
+        return self._memory[(2 * rank + which) * self._room:(2 * rank + which + 1) * self._room]
+
+    @staticmethod
+    def _layout(tree: int, sizes: np.ndarray[Any, Any]) -> tuple[list[int], int]:
+        """Where each buffer begins in a slot, and where the last one ends."""
+        padded = -(-sizes // ALIGN) * ALIGN
+        first = -(-(HEAD.size + sizes.nbytes + tree) // ALIGN) * ALIGN
+        ends = first + np.cumsum(padded)
+        return (ends - padded).tolist(), int(ends[-1]) if len(ends) else first
+
+
+def _arrays(value: Any) -> Any:
+    """A state with arrays for tensors, which are pickled without being copied."""
+    if isinstance(value, Tensor):
+        return TensorArray(np.ascontiguousarray(value.array))
+    if type(value) is Slice:
+        return value._replace(array=np.ascontiguousarray(value.array))
+    if type(value) in (list, tuple):
+        return type(value)(_arrays(one) for one in value)
+    if isinstance(value, dict):
+        new = value.copy()
+        new.update({key: _arrays(one) for key, one in value.items()})
+        if hasattr(value, "_metadata"):
+            new._metadata = value._metadata          # type: ignore[attr-defined]
+        return new
+    return value
+
+
+class TensorArray(NamedTuple):
+    """The array of a tensor."""
+
+    array: np.ndarray[Any, Any]
+
+
+class Pieces:
+    """An array that ranks have in slices, as a Leaf's source."""
+
+    own, sliced = False, True
+
+    def __init__(self, slices: list[Slice]) -> None:
+        self.slices = sorted(slices, key=lambda one: one.start)
+        self.shape, self.dtype = tuple(slices[0].shape), slices[0].array.dtype
+        self.size = int(np.prod(self.shape, dtype=int))
+
+    def elements(self, start: int, stop: int) -> np.ndarray[Any, Any]:
+        """Elements start to stop, as a vector."""
+        out = np.empty(stop - start, self.dtype)
+        for one in self.slices:
+            low, high = max(one.start, start), min(one.stop, stop)
+            if low < high:
+                out[low - start:high - start] = one.array.reshape(-1)[low - one.start:high - one.start]
+        return out
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """The whole array."""
+        return self.elements(0, self.size).reshape(self.shape)
+
+
+class Survived:
+    """The states of the `ranks` ranks that go on, in the form in which a checkpoint's are read (checkpoint/reading.py).
+
+    states: each one's, by its number in the present membership; None for those that are not known here. everyone: also those
+    of dead ranks, whose slices are needed.
+    """
+
+    title = "the state in memory"
+
+    def __init__(self, states: list[State | None], everyone: list[State]) -> None:
+        self.states, self.everyone, self.ranks = states, everyone, len(states)
+
+    def part(self, name: str, rank: int) -> Any:
+        """A rank's state of a part, with Leafs for what lies in slices."""
+        state = self.states[rank]
+        assert state is not None, (name, rank)
+        return self._read(state[name], (name,))
+
+    def _read(self, value: Any, path: tuple[Any, ...]) -> Any:
+        if type(value) is TensorArray:
+            return result(value.array)
+        if type(value) is Slice:
+            return Leaf(Pieces([_at(state, path) for state in self.everyone]), "tensor", False)
+        if type(value) in (list, tuple):
+            return type(value)(self._read(one, (*path, i)) for i, one in enumerate(value))
+        if isinstance(value, dict):
+            new = value.copy()
+            new.update({key: self._read(one, (*path, key)) for key, one in value.items()})
+            if hasattr(value, "_metadata"):
+                new._metadata = value._metadata      # type: ignore[attr-defined]
+            return new
+        return value
+
+
+def _at(state: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        state = state[key]
+    return state
+
+
+__all__ = ["CopiedState", "LiveState", "State", "Survived", "lies_in_slices"]
