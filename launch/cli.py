@@ -19,13 +19,14 @@ from . import slurm
 from .environment import environment
 from .hosts import answering, hosts_of, ranks_on
 from .job import Job, run
-from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, remote, session
+from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, remote, session, survives
 from .rank import DIRECTORY, INSTALL
 from .report import progress
 from .restarts import Restarts
 
 PREEMPTED = 75                                       # dparallel's: the ranks ended as they were asked to
 DEFAULT_GRACE = 30.0                                 # torchrun's, and Slurm's KillWait
+MOST_SPARES = 8
 DEFAULT_STALL, STALLS = 60.0, 10                     # dparallel's: seconds; times after which a stall ends the job
 INTERPRETER = re.compile(r"python[\d.]*(\.exe)?")      # what mpirun, but not dprun, is given before a script
 
@@ -97,7 +98,18 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--restarts", type=number, default=0, metavar="N",
                    help="start a failed job again, N times at most, on the hosts that still answer; not after two in a row "
                         "that came no further (dparallel.report_progress)")
-    p.add_argument("--min-n", type=positive, default=1, metavar="K", help="the least number of ranks to start again with")
+    p.add_argument("--survive", action="store_true",
+                   help="when a rank dies, go on with those that are left: for scripts that train under dparallel.survive, "
+                        "with Open MPI 5")
+    p.add_argument("--grow", action="store_true",
+                   help="with --survive: start spare processes too, which wait; one takes the place of a rank that dies")
+    p.add_argument("--spares", type=positive, metavar="S",
+                   help=f"how many (default with --grow: as many as ranks, {MOST_SPARES} at most)")
+    p.add_argument("--frozen", type=limit, metavar="SECONDS",
+                   help="with --survive: kill a rank that has shown no life for so long, as one that was stopped; 0: never "
+                        "(default: 30)")
+    p.add_argument("--min-n", type=positive, default=1, metavar="K",
+                   help="the least number of ranks to go on with, or to start again with")
     p.add_argument("--requeue", action="store_true",
                    help="in a Slurm job whose ranks ended as they were asked to (exit code 75): scontrol requeue")
     p.add_argument("--check", action="store_true",
@@ -154,6 +166,7 @@ def start(options: argparse.Namespace) -> int:
                           "salloc: it starts the ranks on the hosts of the allocation")
     check(options)
     mpi = find(options.mpirun)
+    check_survival(options, mpi)
     if options.dry_run:
         changes = changes_for(options)
         print(" ".join(f"{name}={shlex.quote(value)}" for name, value in sorted(changes.items())),
@@ -213,8 +226,8 @@ def run_once(options: argparse.Namespace, mpi: Mpi, restarts: Restarts) -> Ended
             if options.check:
                 print(*(f"dprun: with {mpi.name} {line}" for line in limits(mpi)), sep="\n", file=sys.stderr, flush=True)
         job = Job(line, {**changes, **own, DIRECTORY: folder}, folder, options.timeout, mpi=mpi, grace=grace(changes),
-                  spread=remote(options))
-        code = run(job, mpi, options.np, options.tag)
+                  spread=remote(options), survives=options.survive)
+        code = run(job, mpi, options.np + options.spares, options.tag)
         return Ended(code, job.signal is not None or job.timed_out, progress(folder))
 
 
@@ -224,7 +237,8 @@ def opening(options: argparse.Namespace, mpi: Mpi) -> str:
     limit = float(options.stall or environment.get("DPARALLEL_STALL_SECONDS") or DEFAULT_STALL)
     never = not limit or options.stall_abort is False
     ends = limit * (1 if options.stall_abort or (options.check and options.stall) else STALLS)
-    return (f"{options.np} rank{'s' * (options.np > 1)} {f'on {hosts} hosts ' if hosts > 1 else ''}by {mpi.name}; "
+    spares = f"and {options.spares} spare{'s' * (options.spares > 1)} " if options.spares else ""
+    return (f"{options.np} rank{'s' * (options.np > 1)} {spares}{f'on {hosts} hosts ' if hosts > 1 else ''}by {mpi.name}; "
             + ("no stall ends the job" if never else f"a stall of {ends:g} s ends the job (--stall, --no-stall-abort)"))
 
 
@@ -235,6 +249,22 @@ def grace(changes: Mapping[str, str]) -> float:
         return seconds(text) if text else DEFAULT_GRACE
     except argparse.ArgumentTypeError as error:
         raise LaunchError(f"DPARALLEL_GRACE_SECONDS: {error}") from error
+
+
+def check_survival(options: argparse.Namespace, mpi: Mpi) -> None:
+    """LaunchError for options of --survive that do not go together, or that this MPI can't do; the number of spares."""
+    if not options.survive:
+        for name in ("grow", "spares", "frozen"):
+            if getattr(options, name) not in (None, False):
+                raise LaunchError(f"--{name} is for --survive")
+        options.spares = 0
+        return
+    if not survives(mpi):
+        raise LaunchError(f"--survive needs Open MPI 5, and this is {mpi.name}: a job there ends with its first rank; use "
+                          "--restarts N and a dparallel.checkpoint.Checkpointer")
+    if options.min_n > options.np:
+        raise LaunchError(f"--min-n {options.min_n} is more than the {options.np} ranks there are")
+    options.spares = options.spares or (min(options.np, MOST_SPARES) if options.grow else 0)
 
 
 def check(options: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from .mpirun import LaunchError, Mpi, mismatch, outer
 from .rank import DIRECTORY
-from .report import failed, places, read, running, show, stopped, unjoined, vanished
+from .report import ended, failed, over, places, read, running, show, stopped, unjoined, vanished
 from .streams import feed, forwarded
 
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
@@ -32,12 +32,13 @@ class Job:
     folder     where ranks report    timeout    seconds, or None
     mpi        whose mpirun it is    grace      seconds that ranks have after SIGTERM to end by themselves
     spread     whether ranks may be on other hosts
+    survives   whether it goes on when ranks die
     """
 
     def __init__(self, line: list[str], changes: dict[str, str], folder: str, timeout: float | None = None, *,
-                 mpi: Mpi, grace: float, spread: bool = False) -> None:
+                 mpi: Mpi, grace: float, spread: bool = False, survives: bool = False) -> None:
         self.line, self.changes, self.folder, self.timeout = line, changes, folder, timeout
-        self.mpi, self.grace, self.spread = mpi, grace, spread
+        self.mpi, self.grace, self.spread, self.survives = mpi, grace, spread, survives
         self.process: subprocess.Popen[bytes] | None = None
         self.signal: int | None = None               # that ended the job
         self.timed_out = False
@@ -94,8 +95,11 @@ class Job:
                 return process.wait(0.1)
             except subprocess.TimeoutExpired:
                 now = time.monotonic()
-            self.gone = self.gone or vanished(self.folder)
-            if failed_at > now and (failed(self.folder) or self.gone):
+            if self.survives:                        # until none is left but spares, and mpirun has not noticed
+                self.gone = vanished(self.folder) if over(self.folder) else []
+            else:
+                self.gone = self.gone or vanished(self.folder)
+            if failed_at > now and (failed(self.folder) or self.gone or (self.survives and over(self.folder))):
                 failed_at = self.ended_at = now
             if self.kill_at == float("inf") and (stuck := unjoined(self.folder)):
                 self.stuck = stuck
@@ -222,6 +226,8 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     if job.stuck:
         print(job.stuck, file=sys.stderr)
         return 1
+    if job.survives and job.signal is None and not any(report["code"] is not None for report in reports):
+        return survived(job, reports, code, mpi)
     stated = next((report["code"] for report in reports if report["code"] is not None), 0)
     if reports and (code or stated):
         show(reports, ranks)
@@ -234,6 +240,17 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
               file=sys.stderr)
         return 1
     return unreported(shell(code, mpi), mpi, job) if code else 0
+
+
+def survived(job: Job, crashes: list[dict[str, Any]], code: int, mpi: Mpi) -> int:
+    """Say which ranks of a job that outlives them have died; its exit code, 0 if one has come to the end of the script."""
+    dead, finished = vanished(job.folder), ended(job.folder)
+    for crash in crashes:
+        print(crash["text"].rstrip("\n"), f"dprun: rank {crash['rank']} crashed", sep="\n", file=sys.stderr)
+    if dead:
+        how = "the others have ended well" if finished else "none has come to the end of its script"
+        print(f"dprun: rank{'s' * (len(dead) > 1)} {', '.join(map(str, dead))} died; {how}", file=sys.stderr)
+    return 0 if finished else shell(code, mpi) or 1
 
 
 def shell(code: int, mpi: Mpi) -> int:

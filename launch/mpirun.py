@@ -76,13 +76,19 @@ def named(text: str) -> str:
     return next((name for name, words in FAMILIES.items() if any(word in text for word in words)), "")
 
 
+def survives(mpi: Mpi) -> bool:
+    """Whether a job can outlive its ranks with this MPI: Open MPI has ULFM from version 5 on."""
+    return mpi.family == "openmpi" and mpi.major >= 5
+
+
 def limits(mpi: Mpi) -> list[str]:
     """What does not hold on this MPI, a line each; `dprun --check` says so."""
     if mpi.family == "openmpi":
-        return ["over several hosts, SIGTERM to dprun reaches ranks as SIGUSR1",
+        return [*([] if survives(mpi) else ["--survive is refused: it needs version 5"]),
+                "over several hosts, SIGTERM to dprun reaches ranks as SIGUSR1",
                 "srun joins ranks by PMIx (--mpi=pmix) only; --mpi=pmi2 is an error on each rank"]
     unclear = ["the exit code does not tell which signal ended a rank (255)"] if "Intel" in mpi.name else []
-    return [*unclear, "srun joins ranks by PMI (--mpi=pmi2) only",
+    return [*unclear, "--survive is refused: a job ends with its first rank (--restarts starts another)", "srun joins ranks by PMI (--mpi=pmi2) only",
             "a rank that C's exit(n) ends with n below 32 looks as if signal n had ended it",
             "a job whose hydra_pmi_proxy, mpirun's process on each host, is killed has exit code 255"]
 
@@ -112,6 +118,9 @@ def changes_for(options: argparse.Namespace) -> dict[str, str]:
                 "DPARALLEL_STALL_ABORT": None if options.stall_abort is None else str(int(options.stall_abort)),
                 "DPARALLEL_GRACE_SECONDS": options.grace and f"{options.grace:g}"}
     changes.update({name: value for name, value in watchdog.items() if value})
+    if options.survive:
+        changes.update({"DPARALLEL_SURVIVE": str(options.np), "DPARALLEL_SURVIVE_LEAST": str(options.min_n)})
+        changes.update({"DPARALLEL_FROZEN_SECONDS": options.frozen} if options.frozen else {})
     if remote(options) and environment.lacks("MASTER_ADDR", changes):
         changes["MASTER_ADDR"] = hosts_of(options)[0].name       # for scripts that open sockets of their own
     if remote(options):
@@ -169,13 +178,14 @@ def command(mpi: Mpi, options: argparse.Namespace, exported: list[str]) -> list[
     """The mpirun command: N times this Python, running launch/rank.py, running the script."""
     own = shlex.split(options.mpi_args)
     build = openmpi if mpi.family == "openmpi" else mpich
-    return [mpi.path, "-n", str(options.np), *build(mpi, options, exported, own), *own,
+    return [mpi.path, "-n", str(options.np + options.spares), *build(mpi, options, exported, own), *own,
             sys.executable, rank.__file__, *(["-m"] if options.module else []), options.script, *options.args]
 
 
 def openmpi(mpi: Mpi, options: argparse.Namespace, exported: list[str], own: list[str]) -> list[str]:
     """Open MPI's flags; `own` are the user's, who may bind and map otherwise (a flag given twice is an error)."""
     flags = ["--allow-run-as-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    flags += ["--with-ft", "ulfm"] if options.survive and "--with-ft" not in own else []
     if not {"--map-by", "--oversubscribe", "--nooversubscribe"} & set(own) and (options.bind != "core" or mpi.major < 5):
         flags.append("--oversubscribe")                       # small machines: more ranks than cores
     if "--bind-to" not in own and options.bind != "core":     # "none": else all threads of a rank share one core

@@ -34,6 +34,7 @@ LOCAL_RANKS = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
 LOCAL_SIZES = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 NO_LIBRARY = ("cannot load MPI library", "libmpi")   # mpi4py >= 4.1's words; the dynamic linker's
 INSTALL = "run: pip install 'dparallel[mpi]'"
+SURVIVES = "DPARALLEL_SURVIVE"                       # set: how many ranks are at work in a job that outlives its ranks
 leave = os._exit                                     # the real one
 TOLD = 0.1                                           # seconds in which MPICH's mpirun reads that a rank has finalised: it
                                                      # kills the others if one is gone before that
@@ -97,6 +98,7 @@ def set_torchrun_variables() -> None:
     rank, size = announced(RANKS), announced(SIZES)
     if rank < 0 or size < 1:
         return
+    size = int(os.environ.get(SURVIVES, size))       # without the spares
     local, local_size = announced(LOCAL_RANKS), announced(LOCAL_SIZES)
     local_size = size if local_size < 0 else local_size
     hosts = [host for host in os.environ.get(HOSTS, "").split(",") if host]
@@ -181,6 +183,8 @@ def left_at(process: int) -> Callable[[int], NoReturn]:
     has done its work, and leaves the others waiting for it, or the job without its result. Forked children may."""
     def left(status: int) -> NoReturn:
         mpi = sys.modules.get("mpi4py.MPI")
+        if SURVIVES in os.environ and os.getpid() == process and mpi is not None and mpi.Is_initialized():
+            os.kill(process, signal.SIGKILL)         # a death that the others survive: mpirun ends a job for an exit code
         if status == 0 and os.getpid() == process and mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():
             stack = "".join(traceback.format_list(traceback.extract_stack()[:-1][-3:]))
             end(1, f"Traceback (most recent call last):\n{stack}os._exit(0) while MPI runs: the other ranks are left alone. "

@@ -94,6 +94,24 @@ def unjoined(folder: str) -> str:
         if waiting else ""
 
 
+def ended(folder: str) -> list[int]:
+    """The ranks on this machine that have come to the end of their scripts, or left them together."""
+    return sorted(int(name.removesuffix(".ended")) for name in os.listdir(folder) if name.endswith(".ended"))
+
+
+def over(folder: str) -> bool:
+    """Whether no rank on this machine works any more: each has ended or died, or is a spare that waits to be needed."""
+    names = os.listdir(folder)
+    if not any(name.endswith(".world") and not os.path.getsize(os.path.join(folder, name)) for name in names):
+        return False                                 # none has begun to work
+    for rank, process in running(folder).items():
+        mark = os.path.join(folder, f"{rank}.world")
+        waits = os.path.exists(mark) and os.path.getsize(mark) > 0
+        if not waits and f"{rank}.ended" not in names and _lives(process):
+            return False
+    return True
+
+
 def _lives(process: int) -> bool:
     try:
         os.kill(process, 0)

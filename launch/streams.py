@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import selectors
 import sys
@@ -22,6 +23,7 @@ STREAMS = (("out", 1), ("err", 2))                   # what rank.py opens; where
 INPUT = "0.in"                                       # what rank 0 reads
 CHUNK = 1 << 16
 PAUSE = 0.05                                         # seconds between looks at whether the job has ended
+NOISE = re.compile(rb"^NBC_Progress: an error 7[57] was found during schedule .*\n\n?", re.M)
 FOREGROUND = 0.5                                     # seconds between looks at whether the terminal is ours to read
 
 
@@ -99,13 +101,15 @@ def copy(selector: selectors.BaseSelector, ended: threading.Event) -> None:
 
 
 def emit(stream: Stream, data: bytes) -> None:
-    """Write the lines that are whole with these data."""
+    """Write the lines that are whole with these data, without Open MPI's own on collectives that a dead rank was in."""
     stream.rest.extend(data)
     cut = stream.rest.rfind(b"\n", -len(data)) + 1
     if not cut:
         return
-    text = bytes(stream.rest[:cut])
+    text = NOISE.sub(b"", bytes(stream.rest[:cut]))
     del stream.rest[:cut]
+    if not text:
+        return
     if stream.tag:
         text = b"".join(stream.tag + line + b"\n" for line in text[:-1].split(b"\n"))
     write(stream.target, text)
