@@ -15,7 +15,7 @@ from typing import Any
 
 from .mpirun import LaunchError, Mpi, mismatch, outer
 from .rank import DIRECTORY
-from .report import ended, failed, over, places, read, running, show, stopped, unjoined, vanished
+from .report import ended, failed, needed_but_gone, over, places, read, running, show, stopped, unjoined, vanished
 from .streams import feed, forwarded
 
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
@@ -95,10 +95,7 @@ class Job:
                 return process.wait(0.1)
             except subprocess.TimeoutExpired:
                 now = time.monotonic()
-            if self.survives:                        # until none is left but spares, and mpirun has not noticed
-                self.gone = vanished(self.folder) if over(self.folder) else []
-            else:
-                self.gone = self.gone or vanished(self.folder)
+            self.gone = self.gone or (needed_but_gone(self.folder) if self.survives else vanished(self.folder))
             if failed_at > now and (failed(self.folder) or self.gone or (self.survives and over(self.folder))):
                 failed_at = self.ended_at = now
             if self.kill_at == float("inf") and (stuck := unjoined(self.folder)):
@@ -245,6 +242,10 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
 def survived(job: Job, crashes: list[dict[str, Any]], code: int, mpi: Mpi) -> int:
     """Say which ranks of a job that outlives them have died; its exit code, 0 if one has come to the end of the script."""
     dead, finished = vanished(job.folder), ended(job.folder)
+    if job.gone:
+        print(f"dprun: rank {job.gone[0]} died before MPI had started on it, and the others wait for it there: a job outlives "
+              "its ranks from dparallel.world() on; --restarts starts another", file=sys.stderr)
+        return shell(code, mpi) or 1
     for crash in crashes:
         print(crash["text"].rstrip("\n"), f"dprun: rank {crash['rank']} crashed", sep="\n", file=sys.stderr)
     if dead:

@@ -99,6 +99,12 @@ def ended(folder: str) -> list[int]:
     return sorted(int(name.removesuffix(".ended")) for name in os.listdir(folder) if name.endswith(".ended"))
 
 
+def needed_but_gone(folder: str) -> list[int]:
+    """The ranks on this machine that died before MPI had started there, so that all others wait for them in MPI_Init."""
+    names = os.listdir(folder)
+    return [rank for rank in vanished(folder) if f"{rank}.mpi" not in names and f"{rank}.ended" not in names]
+
+
 def over(folder: str) -> bool:
     """Whether no rank on this machine works any more: each has ended or died, or is a spare that waits to be needed."""
     names = os.listdir(folder)

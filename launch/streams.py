@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import select
 import selectors
 import sys
@@ -23,7 +22,7 @@ STREAMS = (("out", 1), ("err", 2))                   # what rank.py opens; where
 INPUT = "0.in"                                       # what rank 0 reads
 CHUNK = 1 << 16
 PAUSE = 0.05                                         # seconds between looks at whether the job has ended
-NOISE = re.compile(rb"^NBC_Progress: an error 7[57] was found during schedule .*\n\n?", re.M)
+NOISE = b"NBC_Progress: an error 7"                  # Open MPI's line on each collective that a dead rank was in
 FOREGROUND = 0.5                                     # seconds between looks at whether the terminal is ours to read
 
 
@@ -34,6 +33,7 @@ class Stream:
     tag: bytes
     target: int
     rest: bytearray = field(default_factory=bytearray)
+    noisy: bool = False                              # the last line was NOISE
 
 
 @contextlib.contextmanager
@@ -106,13 +106,26 @@ def emit(stream: Stream, data: bytes) -> None:
     cut = stream.rest.rfind(b"\n", -len(data)) + 1
     if not cut:
         return
-    text = NOISE.sub(b"", bytes(stream.rest[:cut]))
+    text = bytes(stream.rest[:cut])
     del stream.rest[:cut]
+    if stream.noisy or NOISE in text:
+        text = without_noise(stream, text)
     if not text:
         return
     if stream.tag:
         text = b"".join(stream.tag + line + b"\n" for line in text[:-1].split(b"\n"))
     write(stream.target, text)
+
+
+def without_noise(stream: Stream, text: bytes) -> bytes:
+    """The lines but for those of NOISE, each with the empty line that follows it, now or later."""
+    kept = []
+    for line in text.splitlines(keepends=True):
+        noise, empty = NOISE in line, stream.noisy and not line.strip()
+        stream.noisy = noise
+        if not noise and not empty:
+            kept.append(line)
+    return b"".join(kept)
 
 
 def write(target: int, data: bytes) -> None:

@@ -135,6 +135,7 @@ def leave_mark(kind: str, text: str = "") -> None:
 
     world      what this rank waits in before ranks can see each other's states: a process blocked in MPI_Init runs no thread
                of ours, and dprun has to tell whether the others can still come. "" means that the rank has continued.
+    mpi        MPI has started here: from then on others can go on without this rank (`dprun --survive`)
     place      where it is, once a second: for those that look for a rank that was killed
     progress   the step that a restart would go on from
     stopped    the exit code with which all ranks end, since the job was asked to

@@ -116,6 +116,7 @@ def _joined() -> Communicator:
             raise RuntimeError(f"{started.name} started this process as one of {started.size} ({started.variable}), but MPI "
                                f"sees 1: each would train by itself. Remedy: {started.remedy}{alone}")
         raise RuntimeError(f"the launcher announced {started.size} ranks, but MPI sees 1: {started.remedy}")
+    leave_mark("mpi")
     this_job.membership = launched_membership()
     comm_world = MpiComm() if this_job.membership is None else this_job.membership.settle()
     leave_mark("world")

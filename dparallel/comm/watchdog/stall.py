@@ -9,6 +9,9 @@ for each other: then nobody will come.
     DPARALLEL_STALL_SECONDS   the limit (default 60; 0: no watchdog)
     DPARALLEL_STALL_ABORT     1: end a stalled job at the limit; 0: never; default: after ten times the limit
     DPARALLEL_CHECK=1         check every collective, and end a deadlock at once; a stall too, if a limit was set
+
+In a job that outlives its ranks it also kills a process of its host that has put nothing on the board for some time (stopped
+by SIGSTOP, or swapped out): then it is dead, and the others go on.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import json
 import math
 import os
 import re
+import signal
 import sys
 import threading
 import time
@@ -35,6 +39,7 @@ from .relay import Relay
 from .waits import State, Wait, deadlock, departed_rank, is_certain, report
 
 LIMIT = 60.0                         # seconds
+FROZEN = 30.0                        # seconds without a sign of life, after which a process is taken for dead (--survive)
 PATIENCE = 10                        # times the limit, after which a stall ends the job
 # threads that call no collective
 HARMLESS = ("MainThread", "dparallel watchdog", "dparallel grace", "tqdm_monitor", "TMonitor")
@@ -50,6 +55,8 @@ class StallSettings:
 
     def __init__(self) -> None:
         text = environment.stall_seconds
+        frozen = environment.frozen_seconds
+        self.frozen = 0.0 if not environment.survive_size else stall_seconds(frozen) if frozen else FROZEN
         self.limit = stall_seconds(text) if text else LIMIT
         self.check, self.abort = environment.check, environment.stall_abort
 
@@ -61,7 +68,8 @@ class StallSettings:
     @property
     def period(self) -> float:
         """Seconds between two checks."""
-        return max(0.05, min(1.0, self.limit / 5)) if self.limit else 1.0
+        shortest = min((limit for limit in (self.limit, self.frozen) if limit), default=5.0)
+        return max(0.05, min(1.0, shortest / 5))
 
 
 @functools.cache
@@ -149,6 +157,7 @@ class Watch:
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
         self._process = os.getpid()
+        self._started = start_of(self._process)
 
     def join(self, comm: Any) -> None:
         """Watch a communicator; the first one starts the thread."""
@@ -175,13 +184,14 @@ class Watch:
             board = Board.shared(node, self.size, members_of(node, mpi.COMM_WORLD))
             self._relay = Relay.create(comm, mpi, node)
             self.board, self._shared = board, True
+            self._publish(State(self.rank, time.monotonic(), process=os.getpid(), started=self._started))
             node.Free()
 
     # --- the thread ---------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
         while not self._stop.wait(self.settings.period):
-            if self.settings.limit:
+            if self.settings.limit or self.settings.frozen:
                 try:
                     self._check()
                 except Exception as error:           # a watchdog that fails must not take the job with it
@@ -195,6 +205,10 @@ class Watch:
         mine = self._state(now)
         leave_mark("place", mine.line(now, math.inf))
         states = self._publish(mine)
+        if self.settings.frozen and between < self.settings.frozen / 2:      # else this one was frozen itself
+            self._kill_frozen(now)
+        if not self.settings.limit:
+            return
         if self._relay is not None and self._relay.is_leader:
             self._exchange(self._relay, now, between)
         if mine.wait is None or not mine.wait.seconds or not self._all_reported(states, now - mine.wait.seconds, now):
@@ -216,6 +230,21 @@ class Watch:
         observed.reported_after = min(max(limit, 2 * mine.wait.seconds), max(limit, last))
         outlook = "; the job is ended" if ends else f" (after {last:.0f} s the job is ended)" if last < math.inf else ""
         self._report(reason + outlook, states, now, ends)
+
+    def _kill_frozen(self, now: float) -> None:
+        """Kill the processes of this host that have shown no life for longer than the limit."""
+        if self.board is None:
+            return
+        for rank, item in self.board.read().items():
+            silent = now - item["time"]
+            if rank != self.rank and rank in self.board.local_ranks and not item["left"] and silent > self.settings.frozen \
+                    and is_ours(item["process"], item["started"]):
+                with contextlib.suppress(OSError):
+                    os.kill(item["process"], signal.SIGKILL)
+                    if self.board.claim(now, min(1.0, self.settings.frozen)):
+                        sys.stderr.write(f"dparallel: rank {rank} has shown no life for {silent:.0f} s, and was killed "
+                                         "(--frozen)\n")
+                        sys.stderr.flush()
 
     def _all_reported(self, states: dict[int, State], since: float, now: float) -> bool:
         """Whether all ranks of this host have published a state since a wait began, or have had the time to."""
@@ -255,7 +284,7 @@ class Watch:
         new = [wait for comm in comms if (wait := ObservedWait.observe(comm, now)) is not None]
         observed = {wait.key: wait.merged_with(self._seen.get(wait.key)) for wait in new}
         self._seen = observed
-        state = State(self.rank, now, {comm.key: comm.entered for comm in comms})
+        state = State(self.rank, now, {comm.key: comm.entered for comm in comms}, process=os.getpid(), started=self._started)
         state.site = str(blocked_site(FOLDER) or "")
         state.threads = any(thread.name not in HARMLESS for thread in threading.enumerate())
         if observed:
@@ -310,6 +339,20 @@ class Watch:
 def watch(mpi: MPIModule) -> Watch:
     """This process's watchdog, given the module mpi4py.MPI; its thread starts with the first communicator."""
     return Watch(mpi.COMM_WORLD.rank, mpi.COMM_WORLD.size, end_job)
+
+
+def start_of(process: int) -> int:
+    """When a process was started, in the system's ticks, which tells it from a later one of its number; -1 if not known."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+            return int(file.read().rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return -1
+
+
+def is_ours(process: int, started: int) -> bool:
+    """Whether the process of that number is still the one that was started then."""
+    return started >= 0 and start_of(process) == started
 
 
 def end_job(code: int) -> None:

@@ -40,6 +40,7 @@ class State:
     site     the line of the user's file        last   the last collective, where it is not waiting
     left     how it ended, if it did
     threads  whether other threads of it might go on while it waits
+    process, started   its number in the system, and when the system started it
     """
 
     rank: int
@@ -50,6 +51,8 @@ class State:
     last: str = ""
     left: str = ""
     threads: bool = True
+    process: int = 0
+    started: int = -1
 
     def line(self, now: float, silent_after: float, numbered: bool = False) -> str:
         """The state as a line of a report. silent_after: seconds after which the line says that the rank was not heard
