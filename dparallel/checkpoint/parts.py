@@ -400,6 +400,10 @@ class Loader(Plain):
         everyone = [read_leaves(saved.part(name, other)) for other in range(saved.ranks)]
         return for_rank(everyone, rank, size, saved.title)
 
+    def small(self) -> Any:
+        """All of it. A DataLoader's state is made anew at each call, and so is a sampler's of ours."""
+        return self.take() if isinstance(self.thing, DataLoader) else copied(self.take())
+
 
 def for_rank(everyone: list[dict[str, Any]], rank: int, size: int, title: str) -> dict[str, Any]:
     """The state of a loader or sampler for a rank of `size`, from those of all ranks that saved."""

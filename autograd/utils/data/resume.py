@@ -34,7 +34,7 @@ class Progress:
         if saved is not None and not saved["finished"]:
             self.resume(loader, saved, streams)
             return
-        self.start = states(streams)
+        self.start = portable(states(streams))
         self.base_seed = self.open(loader, None)
         self.delivered_state = self.sampler_state()
         self.fetcher_state = None if saved is None else next_pass_state(saved["own"])
@@ -109,7 +109,7 @@ def save(loader: DataLoader[Any], progress: Progress | None) -> dict[str, Any]:
     if done:
         begin_pass(progress.sampler)
     saved.update(batches=progress.batches, finished=done, base_seed=progress.base_seed, turn=progress.turn,
-                 start=None if done else portable(progress.start))
+                 start=None if done else progress.start)
     if loader.num_workers == 0:
         saved.update(place=progress.sampler_state(), own=progress.fetcher and copy.deepcopy(progress.fetcher.state()))
     else:
