@@ -11,7 +11,7 @@ PXD := $(wildcard autograd/*/*.pxd)
 SAY := $(BIN)/python -c "import autograd; print('compiled core:', autograd.show_config()['compiled core'])"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: train quick test check bench scaling flat roofline replay threads examples clean
+.PHONY: train quick test check bench scaling flat roofline replay threads kills examples clean
 
 train: $(TRAIN) $(CORE)
 	$(BIN)/dprun -n 2 examples/digits.py
@@ -52,6 +52,12 @@ replay: $(TEST) $(CORE)
 threads: $(TEST) $(CORE)
 	$(COMPILE)
 	$(BIN)/python tests/bench/threads.py
+
+# ranks of jobs under dprun --survive are killed, 300 in all; then what --survive costs where nobody dies
+kills: $(TEST) $(CORE)
+	$(COMPILE)
+	$(BIN)/python tests/survival/kills.py --json kills.json
+	$(BIN)/python tests/survival/cost.py
 
 examples: $(TRAIN)
 	$(BIN)/python -m pip install -q -e '.[mpi,fast,examples,mnist]' pytest

@@ -1,0 +1,164 @@
+"""The script that is killed: dprun --survive -n 4 tests/survival/training.py FOLDER TASK [--shard 3] [--checkpoints].
+
+It trains a task of tasks.py until there is a file FOLDER/enough when an epoch ends, writes down what it does (journal.py),
+and passes moments at which it may be told to die (moments.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import functools
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from journal import Journal
+from moments import Moments
+from tasks import TASKS, scheduled, start
+from undisturbed import copies, total
+
+import autograd as ag
+import autograd.nn.functional as F
+import dparallel
+from autograd.utils.data import DataLoader, TensorDataset
+from dparallel import DataParallel, GlobalBatchSampler, ZeroRedundancyOptimizer, evaluate
+from dparallel.checkpoint import Checkpointer, checkpointer, writing
+from dparallel.model import data_parallel
+from dparallel.reduction.transport import AllReduceTransport
+from dparallel.sharding.transport import ReduceScatterTransport
+
+BUCKETS = 0.0005                     # MB: a layer's weight fills one
+SAVE_EVERY = 7                       # steps
+SHARDS: dict[str, Any] = {"none": None, "zero": None, "1": 1, "2": 2, "3": 3}
+
+
+def passing(owner: Any, name: str, moments: Moments, before: str = "", after: str = "") -> None:
+    """Have a function of the library pass a moment before it, or after it."""
+    function = getattr(owner, name)
+
+    @functools.wraps(function)
+    def passed(*args: Any, **kwargs: Any) -> Any:
+        if before:
+            moments.at(before)
+        result = function(*args, **kwargs)
+        if after:
+            moments.at(after)
+        return result
+
+    setattr(owner, name, passed)
+
+
+def dying(kind: type[Any], moments: Moments) -> type[Any]:
+    """The optimiser, which passes a moment when it has changed what lies here, before slices are gathered."""
+    class Dying(kind):  # type: ignore[misc]
+        def rule(self, *args: Any) -> Callable[..., None]:
+            update = super().rule(*args)
+
+            def changed(*vectors: Any) -> None:
+                update(*vectors)
+                moments.at("optimiser step")
+
+            return changed
+
+    return Dying
+
+
+def watched(net: ag.nn.Module, inner: str, moments: Moments) -> None:
+    """Pass moments in the middle of forward and of backward."""
+    def output(module: ag.nn.Module, inputs: Any, result: ag.Tensor) -> None:
+        if result.requires_grad:
+            result.register_hook(lambda g: moments.at("between buckets"))
+
+    layer = net.get_submodule(inner)
+    layer.register_forward_pre_hook(lambda *_: moments.at("forward"))
+    layer.register_forward_hook(output)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("task", choices=[*TASKS])
+    parser.add_argument("--shard", choices=[*SHARDS], default="none")
+    parser.add_argument("--checkpoints", action="store_true", help="save in the background, and keep by the Checkpointer")
+    parser.add_argument("--workers", type=int, default=0, help="processes that load data")
+    options = parser.parse_args()
+    folder, task = options.folder, TASKS[options.task]
+    journal, moments = Journal(folder), Moments(folder)
+    journal.write("up", rank=os.environ.get("RANK", ""))
+    moments.look()
+    faulthandler.register(signal.SIGUSR2, open(folder / f"{os.getpid()}.stack", "w"), all_threads=True)  # noqa: SIM115
+    for transport in (AllReduceTransport, ReduceScatterTransport):
+        passing(transport, "start", moments, after="bucket in flight")
+    passing(data_parallel, "verify", moments, before="construction")
+    passing(checkpointer, "share_out", moments, before="saving")
+    passing(writing.Writer, "_write_shard", moments, before="writing")
+    optimizer_class = dying(task.optimizer, moments)
+
+    @dparallel.survive
+    def train(run: Any) -> None:
+        comm = dparallel.world()
+        moments.rank, moments.size, moments.steps = comm.rank, comm.size, run.steps
+        journal.write("member", attempt=run.attempt, rank=comm.rank, size=comm.size)
+        moments.look()
+        moments.at("begin")
+        net, inputs, targets = start(options.task)
+        watched(net, task.inner, moments)
+        model = DataParallel(net, comm=comm, shard=SHARDS[options.shard], bucket_cap_mb=BUCKETS)
+        if options.shard == "zero":
+            optimizer: Any = ZeroRedundancyOptimizer(model.parameters(), optimizer_class, comm, **task.options)
+        else:
+            optimizer = optimizer_class(model.parameters(), **task.options)
+        scheduler, progress = scheduled(optimizer), {"epoch": 0}
+        data = TensorDataset(ag.tensor(np.arange(len(inputs))))
+        loader = DataLoader(data, batch_sampler=GlobalBatchSampler(data, task.batch, comm=comm), num_workers=options.workers)
+        parts: dict[str, Any] = {"model": model, "optimizer": optimizer, "scheduler": scheduler, "loader": loader, "progress": progress}
+        saved = Checkpointer(folder / "checkpoints", **parts, comm=comm) if options.checkpoints else None
+        moments.at("keep")
+        first = run.keep(saved) if saved is not None else run.keep(**parts)
+        journal.write("kept", attempt=run.attempt, rank=comm.rank, first=first, buffers=total(copies(net.named_buffers())))
+
+        def loss_of(ids: np.ndarray) -> ag.Tensor:
+            return F.cross_entropy(model(ag.tensor(inputs[ids])), ag.tensor(targets[ids]))
+
+        def metric(output: ag.Tensor, target: ag.Tensor) -> ag.Tensor:
+            moments.at("evaluation")
+            return F.cross_entropy(output, target)
+
+        while not comm.any((folder / "enough").exists()):
+            for (ids,) in loader:
+                ids = ids.numpy()
+                journal.write("batch", attempt=run.attempt, step=run.steps, rank=comm.rank, size=comm.size, epoch=progress["epoch"],
+                              ids=ids.tolist())
+                moments.steps = run.steps
+                moments.look()
+                moments.at("batch")
+                optimizer.zero_grad()
+                loss_of(ids).backward()
+                moments.at("end of backward")
+                optimizer.step()
+                scheduler.step()
+                moments.at("end of the step")
+                run.step()
+                moments.at("after the step")
+                journal.write("stepped", attempt=run.attempt, step=run.steps - 1, rank=comm.rank)
+                if saved is not None and run.steps % SAVE_EVERY == 0:
+                    saved.save(run.steps)
+            progress["epoch"] += 1
+            moments.at("end of the epoch")
+            rows = slice(None, 40)
+            evaluate(model, TensorDataset(ag.tensor(inputs[rows]), ag.tensor(targets[rows])), {"loss": metric}, batch_size=8)
+        if saved is not None:
+            saved.close()
+        moments.at("end")
+        np.savez(folder / f"{os.getpid()}.npz", **{name: value.numpy() for name, value in model.state_dict().items()})
+        journal.write("end", attempt=run.attempt, steps=run.steps, rank=comm.rank)
+
+    train()
+
+
+if __name__ == "__main__":
+    main()
