@@ -29,6 +29,7 @@ NOT_REACHED = 30.0                   # seconds in which a moment has to come
 FROZEN_LIMIT = 1.0                   # seconds after which a frozen rank is to be taken for dead
 AT_A_MOMENT = ("batch", "forward", "bucket in flight", "between buckets", "end of backward", "optimiser step", "end of the step",
                "after the step", "evaluation", "end of the epoch")
+SPARE = -1
 IN_CHECKPOINTS = ("saving", "writing")
 AGAIN = ("begin", "construction", "keep")            # moments of a recovery: a second rank dies there
 
@@ -48,7 +49,8 @@ class Blow:
 
     name: str
     orders: list[dict[str, Any]] = field(default_factory=list)   # processes kill themselves at moments (moments.py)
-    signals: list[tuple[float, int]] = field(default_factory=list)       # or are killed: seconds after the one before, rank
+    signals: list[tuple[float, int]] = field(default_factory=list)       # or are killed: seconds after the one before, rank;
+                                                     # SPARE: a process that is none yet
     signal: str = "SIGKILL"
 
     @property
@@ -71,6 +73,10 @@ class Plan:
     @property
     def name(self) -> str:
         return f"{self.task}, shard {self.shard}, {self.size} ranks" + ", grow" * self.grow + ", checkpoints" * self.checkpoints
+
+    @property
+    def deaths(self) -> int:
+        return sum(blow.deaths for blow in self.blows)
 
     @property
     def frozen(self) -> bool:
@@ -132,7 +138,7 @@ class Killer:
         self.ranks: dict[int, dict[int, int]] = {}           # attempt -> process -> rank
         self.sizes: dict[int, int] = {}
         self.at_work: dict[int, dict[int, float]] = {}       # attempt -> process -> since when
-        self.ended: set[int] = set()
+        self.up: set[int] = set()                            # all processes that live
         self.last_line = time.monotonic()
         self.outcome = Outcome(plan, folder=str(self.folder))
 
@@ -141,7 +147,7 @@ class Killer:
         begun = time.monotonic()
         self.order(first := [blow for blow in self.plan.blows[:1] if blow.name.startswith("first ")])
         with open(self.folder / "output", "w") as output:
-            self.process = subprocess.Popen(self.command or self.dprun(), cwd=ROOT, env=environment(self.plan), stdout=output,
+            self.process = subprocess.Popen(self.command or self.dprun(), cwd=ROOT, env=environment(), stdout=output,
                                             stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
             try:
                 self.kill_one_after_another(first)
@@ -163,7 +169,9 @@ class Killer:
     def dprun(self) -> list[str]:
         """The job's command."""
         plan = self.plan
-        options = ["--survive", "--min-n", "1", *["--grow"] * plan.grow, "-q", "-n", str(plan.size), "--threads", "1"]
+        options = ["--survive", "--min-n", "1", "-q", "-n", str(plan.size), "--threads", "1"]
+        options += ["--grow", "--spares", str(max(1, plan.deaths))] if plan.grow else []
+        options += ["--frozen", str(FROZEN_LIMIT)] if plan.frozen else []
         script = [str(HERE / "training.py"), str(self.folder), plan.task, "--shard", plan.shard, *["--checkpoints"] * plan.checkpoints]
         return [sys.executable, "-m", "launch", *options, *script]
 
@@ -183,6 +191,7 @@ class Killer:
             recovery = Recovery(blow.name, deaths)
             self.outcome.recoveries.append(recovery)
             gone = {death.process for death in deaths}
+            self.up -= gone
             frozen = FROZEN_LIMIT if blow.signal == "SIGSTOP" else 0
             self.until(lambda gone=gone: self.recovered(gone), (STARTING if blow in first else self.quiet) + frozen)
             if self.plan.grow:
@@ -204,12 +213,17 @@ class Killer:
         processes = {rank: process for process, rank in self.ranks.get(attempt, {}).items()}
         for wait, rank in blow.signals:
             self.pause(wait)
-            process = processes[rank]
+            process = processes[rank] if rank != SPARE else self.spare()
             now = time.monotonic()
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, getattr(signal, blow.signal))
             deaths.append(Death(process, rank, now, page(self.folder, process)))
         return deaths
+
+    def spare(self) -> int:
+        """A process that waits for its turn."""
+        self.until(lambda: self.up - {p for members in self.ranks.values() for p in members}, self.quiet)
+        return min(self.up - {p for members in self.ranks.values() for p in members})
 
     def ordered(self, blow: Blow) -> list[Death]:
         """Wait until the orders of the blow have been followed."""
@@ -226,7 +240,9 @@ class Killer:
         """Read what is new."""
         for line in self.reader.more():
             self.last_line = time.monotonic()
-            if line["what"] == "member":
+            if line["what"] == "up":
+                self.up.add(line["process"])
+            elif line["what"] == "member":
                 self.ranks.setdefault(line["attempt"], {})[line["process"]] = line["rank"]
                 self.sizes[line["attempt"]] = line["size"]
             elif line["what"] in ("batch", "end"):
@@ -320,6 +336,9 @@ class Killer:
         history = History(self.reader.lines, len(start(plan.task)[1]))
         for recovery in outcome.recoveries:
             last = max(recovery.deaths, key=lambda death: death.time)
+            if last.rank == SPARE:                   # there is nothing to recover from
+                recovery.seconds, recovery.grown = 0.0, 0.0
+                continue
             found = [history.recovery(death.process) for death in recovery.deaths]
             attempt, at = max(found)
             recovery.seconds, recovery.left = at - last.time, history.size.get(attempt, 0)
@@ -335,7 +354,7 @@ class Killer:
         outcome.problems += wrong
 
 
-def environment(plan: Plan) -> dict[str, str]:
-    """Of dprun: the packages of this folder, byte code kept, one thread a rank, and the limit for frozen ranks."""
+def environment() -> dict[str, str]:
+    """Of dprun: the packages of this folder, and byte code kept."""
     own = {"PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", "")))), "PYTHONDONTWRITEBYTECODE": ""}
     return {**os.environ, **own}

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from killing import AGAIN, AT_A_MOMENT, IN_CHECKPOINTS, Blow, Killer, Outcome, Plan, Recovery
+from killing import AGAIN, AT_A_MOMENT, IN_CHECKPOINTS, SPARE, Blow, Killer, Outcome, Plan, Recovery
 
 TASKS, SHARDS = ("mlp", "cnn", "gpt"), ("none", "1", "2", "3", "zero")
 GOALS = {"median": 0.3, "worst": 2.0, "grown": 5.0}          # seconds
-KINDS = ("random time",) * 6 + AT_A_MOMENT + IN_CHECKPOINTS + AGAIN + ("two at once", "two at a moment") + ("during a recovery",) * 3 + ("frozen",)
+KINDS = ("random time",) * 6 + AT_A_MOMENT + IN_CHECKPOINTS + AGAIN + ("two at once", "two at a moment") + ("during a recovery",) * 3 + ("frozen", "spare")
+UNTIMED = ("frozen", "first construction", "spare")
 TWO = {*AGAIN, "two at once", "two at a moment", "during a recovery"}       # kinds that take two ranks
 
 
@@ -34,6 +35,8 @@ def blow(kind: str, size: int, rng: random.Random) -> Blow:
     times = rng.choice((0, 0, 1, 2, 3))
     if kind in ("random time", "frozen"):
         return Blow(kind, signals=[(0.0, one)], signal="SIGSTOP" if kind == "frozen" else "SIGKILL")
+    if kind == "spare":
+        return Blow(kind, signals=[(0.0, SPARE)])
     if kind == "two at once":
         return Blow(kind, signals=[(0.0, one), (0.0, other)])
     if kind == "two at a moment":
@@ -58,9 +61,9 @@ def plans(kills: int, seed: int, kinds: Iterable[str] = KINDS, grown: bool = Tru
         for number, (task, shard) in enumerate(cases):
             grow = grown and (number + len(made) // len(cases)) % 4 == 3
             plan = Plan(task, shard, rng.choice((3, 4)), grow, rng.random() < 0.4, seed=rng.randrange(2**31))
-            fill(plan, 8 if grow else plan.size - 1, deck, rng)
+            fill(plan, 4 if grow else plan.size - 1, deck, rng)
             made.append(plan)
-            deaths += sum(one.deaths for one in plan.blows)
+            deaths += plan.deaths
             if deaths >= kills:
                 break
     return made
@@ -70,9 +73,10 @@ def fill(plan: Plan, deaths: int, deck: Iterator[str], rng: random.Random) -> No
     """Give the plan blows with so many deaths in all."""
     if rng.random() < 0.15:
         plan.blows.append(Blow("first construction", orders=[{"moment": "construction", "rank": rng.randrange(plan.size)}]))
-    while (left := deaths - sum(one.deaths for one in plan.blows)) > 0:
+    while (left := deaths - plan.deaths) > 0:
         size = plan.size if plan.grow else left + 1
-        kind = next(kind for kind in deck if (kind not in TWO or left > 1) and (kind not in IN_CHECKPOINTS or plan.checkpoints))
+        kind = next(kind for kind in deck if (kind not in TWO or left > 1) and (kind not in IN_CHECKPOINTS or plan.checkpoints)
+                    and (kind != "spare" or plan.grow))
         plan.blows.append(blow(kind, size, rng))
 
 
@@ -131,7 +135,7 @@ def figures(outcomes: list[Outcome]) -> dict[str, Any]:
     """The figures of the whole. Recoveries from frozen ranks, which begin with the limit, and first constructions, which end
     with all modules imported, are not among the times."""
     recoveries = [one for outcome in outcomes for one in outcome.recoveries]
-    timed = [one.seconds for one in recoveries if one.name != "frozen" and not one.name.startswith("first")]
+    timed = [one.seconds for one in recoveries if one.name not in UNTIMED]
     ended = [outcome.distance for outcome in outcomes if not (outcome.hang or outcome.failed)]
     return {"jobs": len(outcomes), "deaths": sum(len(one.deaths) for one in recoveries), "hangs": sum(bool(o.hang) for o in outcomes),
             "failed": sum(bool(o.failed) for o in outcomes), "lost": sum(o.lost for o in outcomes), "doubled": sum(o.doubled for o in outcomes),
@@ -167,7 +171,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="a file for all figures")
     options = parser.parse_args()
     planned, outcomes = plans(options.kills, options.seed, options.kinds, options.grow, options.tasks, options.shards), []
-    print(f"{len(planned)} jobs, {sum(one.deaths for plan in planned for one in plan.blows)} deaths, seed {options.seed}, "
+    print(f"{len(planned)} jobs, {sum(plan.deaths for plan in planned)} deaths, seed {options.seed}, "
           f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}", flush=True)
     begun = time.monotonic()
     for plan in planned:
