@@ -21,6 +21,7 @@ from typing import Any
 from autograd.nn import Module
 
 from ..comm import Communicator, communicator, report_progress
+from ..comm.lost import is_loss
 from . import files
 from .encoding import Taken, checksum, stored
 from .errors import CheckpointError, Ranks, joined, told
@@ -190,7 +191,7 @@ class Checkpointer:
     def give_up(self) -> None:
         """Leave a save that is under way unfinished: a rank was lost, and this object can't be used any more."""
         if self._writer is not None:
-            self._writer.give_up(wait=True)
+            self._writer.give_up()
 
     def __enter__(self) -> Checkpointer:
         return self
@@ -199,8 +200,8 @@ class Checkpointer:
         """close(), unless the block failed: then other ranks may not come."""
         if error is None:
             self.close()
-        else:
-            self.give_up()
+        elif self._writer is not None:
+            self._writer.give_up(wait=not is_loss(error))
 
     def _finish(self) -> None:
         """Let all ranks know what came of the save under way."""

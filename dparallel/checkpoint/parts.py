@@ -20,7 +20,7 @@ from autograd.core.tensor import result
 from autograd.nn import Module
 from autograd.optim import Optimizer
 from autograd.utils.data import DataLoader
-from autograd.utils.data.streams import KINDS, portable, restore, shared_streams, states
+from autograd.utils.data.streams import KINDS, portable, restore, shared_states, shared_streams, states
 
 from ..model.data_parallel import DataParallel
 from ..model.wrapped_module import WrappedModule
@@ -155,6 +155,9 @@ class SharedStreams:
 
     own = True
 
+    def __init__(self) -> None:
+        self._last: dict[str, Any] | None = None     # what small() gave
+
     def take(self) -> Any:
         """Where the streams stand."""
         return portable(states(shared_streams()))
@@ -182,11 +185,12 @@ class SharedStreams:
 
     def small(self) -> Any:
         """Where the streams stand."""
-        return states(shared_streams())
+        self._last = shared_states(self._last)
+        return self._last
 
     def whole(self, small: Any) -> Any:
         """As take() has it."""
-        return portable(small)
+        return portable({name: state for name, state in small.items() if name != "memory"})
 
 
 def _python_stream() -> Any:

@@ -7,20 +7,24 @@ Only `dprun --survive` uses these classes: a call costs 0.2 us more.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from mpi4py import MPI
 
 from ..lost import RankLost
 
 LOSSES = frozenset(number for name in ("ERR_PROC_FAILED", "ERR_PROC_FAILED_PENDING", "ERR_REVOKED")
                    if (number := getattr(MPI, name, MPI.UNDEFINED)) != MPI.UNDEFINED)
-CALLS = ("Allgather", "Allreduce", "Allgatherv", "Alltoall", "Alltoallv", "Barrier", "Bcast", "Dup", "Exscan", "Gather",
-         "Gatherv", "Iallgather", "Iallgatherv", "Iallreduce", "Ialltoallv", "Ibarrier", "Ibcast", "Iexscan", "Igatherv",
-         "Iprobe", "Irecv", "Ireduce", "Ireduce_scatter", "Iscan", "Iscatterv", "Isend", "Issend", "Recv", "Reduce",
-         "Reduce_scatter", "Scan", "Scatterv", "Send", "Sendrecv", "Split", "Split_type", "allgather", "allreduce", "bcast",
-         "gather", "improbe", "isend", "recv", "send")
+CALLS = ("Allgather", "Allreduce", "Barrier", "Bcast", "Dup", "Iallgather", "Iallgatherv", "Iallreduce", "Ialltoall",
+         "Ialltoallv", "Ibarrier", "Ibcast", "Iexscan", "Igatherv", "Iprobe", "Irecv", "Ireduce", "Ireduce_scatter", "Iscan",
+         "Iscatterv", "Isend", "Issend", "Recv", "Send", "Sendrecv", "Split", "Split_type", "bcast", "improbe", "isend",
+         "recv", "send")
+# Open MPI 5.0.11's blocking Allgatherv returns without an error and with nothing received when a rank has died (3 runs of 3);
+# the non-blocking ones did not in as many. So of the blocking ones only those are used that did not either.
+STARTED = ("Allgatherv", "Alltoall", "Alltoallv", "Exscan", "Gatherv", "Reduce", "Reduce_scatter", "Scan", "Scatterv")
 
 
 def guarded(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,8 +79,29 @@ class SurvivingComm(MPI.Intracomm):
                 raise
 
 
+    def allgather(self, sendobj: Any) -> list[Any]:
+        """All ranks' objects, pickled."""
+        data = pickle.dumps(sendobj)
+        sizes = np.empty(self.size, np.int64)
+        self.Allgather(np.array([len(data)], np.int64), sizes)
+        received = np.empty(int(sizes.sum()), np.uint8)
+        self.Iallgatherv([data, MPI.BYTE], [received, sizes.tolist(), None, MPI.BYTE]).Wait()
+        ends = np.cumsum(sizes).tolist()
+        return [pickle.loads(received[end - size:end].tobytes()) for end, size in zip(ends, sizes.tolist(), strict=True)]
+
+
+def started(name: str) -> Callable[..., Any]:
+    """A blocking collective as the non-blocking one and a wait."""
+    def call(self: Any, *args: Any, **settings: Any) -> None:
+        getattr(self, "I" + name.lower())(*args, **settings).Wait()
+
+    return call
+
+
 for _name in CALLS:
     setattr(SurvivingComm, _name, guarded(getattr(MPI.Intracomm, _name)))
+for _name in STARTED:
+    setattr(SurvivingComm, _name, started(_name))
 
 
 def surviving(comm: Any) -> SurvivingComm:

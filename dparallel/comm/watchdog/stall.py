@@ -205,7 +205,7 @@ class Watch:
         mine = self._state(now)
         leave_mark("place", mine.line(now, math.inf))
         states = self._publish(mine)
-        if self.settings.frozen and between < self.settings.frozen / 2:      # else this one was frozen itself
+        if self.settings.frozen and between < self.settings.frozen:          # else this one was frozen itself
             self._kill_frozen(now)
         if not self.settings.limit:
             return
