@@ -84,7 +84,8 @@ class Run:
             live.commit(self.steps)
             if copies is not None:
                 copies.commit(self._parts, self.steps)
-            world().barrier()                        # what is old may go: all have what is new
+            if not membership.agreed():              # what is old may go where all have what is new
+                raise RankLost("a rank died while the ranks put the state back")
             self._live, self._copies, self._left = live, copies, None
             self._in_step = self._stepped = False
             if self.attempt and self._lost_at:

@@ -77,10 +77,14 @@ class Membership:
             self._raw.abandon()
         obligations.settle = None
 
-    def finish(self) -> bool:
-        """Whether all at work have come here, so that none needs another any more; then spares are dismissed."""
+    def agreed(self) -> bool:
+        """Whether all at work live and have come here: the same answer on all that live. Collective."""
         assert self._raw is not None
-        if not self._raw.agreed(True):
+        return self._raw.agreed(True)
+
+    def finish(self) -> bool:
+        """Whether all at work have come to the end, so that none needs another any more; then spares are dismissed."""
+        if not self.agreed():
             return False
         waiting = [rank for rank in range(self._everyone.size) if self._numbers[rank] not in self.members]
         with contextlib.suppress(RankLost):
