@@ -243,8 +243,8 @@ def survived(job: Job, crashes: list[dict[str, Any]], code: int, mpi: Mpi) -> in
     """Say which ranks of a job that outlives them have died; its exit code, 0 if one has come to the end of the script."""
     dead, finished = vanished(job.folder), ended(job.folder)
     if job.gone:
-        print(f"dprun: rank {job.gone[0]} died before MPI had started on it, and the others wait for it there: a job outlives "
-              "its ranks from dparallel.world() on; --restarts starts another", file=sys.stderr)
+        print(f"dprun: rank {job.gone[0]} died before MPI had started on it, and the others wait for it there: a job "
+              "outlives its ranks from dparallel.world() on; --restarts starts another", file=sys.stderr)
         return shell(code, mpi) or 1
     for crash in crashes:
         print(crash["text"].rstrip("\n"), f"dprun: rank {crash['rank']} crashed", sep="\n", file=sys.stderr)

@@ -88,7 +88,8 @@ def limits(mpi: Mpi) -> list[str]:
                 "over several hosts, SIGTERM to dprun reaches ranks as SIGUSR1",
                 "srun joins ranks by PMIx (--mpi=pmix) only; --mpi=pmi2 is an error on each rank"]
     unclear = ["the exit code does not tell which signal ended a rank (255)"] if "Intel" in mpi.name else []
-    return [*unclear, "--survive is refused: a job ends with its first rank (--restarts starts another)", "srun joins ranks by PMI (--mpi=pmi2) only",
+    return [*unclear, "--survive is refused: a job ends with its first rank (--restarts starts another)",
+            "srun joins ranks by PMI (--mpi=pmi2) only",
             "a rank that C's exit(n) ends with n below 32 looks as if signal n had ended it",
             "a job whose hydra_pmi_proxy, mpirun's process on each host, is killed has exit code 255"]
 

@@ -28,10 +28,19 @@ from ..sharding import ParameterSlice, ZeroRedundancyOptimizer
 from ..sharding.optimizer_state import is_slice, local_state
 from .encoding import Leaf, Slice, read_leaves
 from .errors import CheckpointError
-from .reading import Saved
 
 COUNTERS = ("skipped_steps", "forwards")             # of a DataParallel
 SCALARS = frozenset((int, float, bool, str, bytes, complex, type(None)))
+
+
+class SavedStates(Protocol):
+    """The states of `ranks` ranks: a checkpoint (reading.Saved), or what survivors of a loss have (survival.memory)."""
+
+    title: str
+    ranks: int
+
+    def part(self, part: str, rank: int) -> Any:
+        """What a rank saved of a part, as a nested state whose arrays may be Leafs."""
 
 
 class Part(Protocol):
@@ -42,7 +51,7 @@ class Part(Protocol):
     def take(self) -> Any:
         """The state of this rank, as nested containers of numbers, strings, tensors and Slices; nothing is copied."""
 
-    def choose(self, name: str, saved: Saved, rank: int, size: int) -> Any:
+    def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
         """What this rank of `size` takes back, read. Not collective."""
 
     def put(self, state: Any) -> None:
@@ -52,7 +61,7 @@ class Part(Protocol):
         """After all parts were put back. Collective."""
 
     def small(self) -> Any:
-        """A copy of all that may change but by optimizer.step(): the whole, or what is not weights or an optimiser's arrays."""
+        """A copy of what may change without optimizer.step(): all but weights and an optimiser's arrays."""
 
     def whole(self, small: Any) -> Any:
         """What take() would have given when small() was called, if no optimiser has taken a step since."""
@@ -70,7 +79,7 @@ class Plain:
         """What its state_dict() says."""
         return self.thing.state_dict()
 
-    def choose(self, name: str, saved: Saved, rank: int, size: int) -> Any:
+    def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
         """Of states that differed, rank r of another number of ranks takes that of rank r modulo the old number."""
         return read_leaves(saved.part(name, rank % saved.ranks))
 
@@ -162,7 +171,7 @@ class SharedStreams:
         """Where the streams stand."""
         return portable(states(shared_streams()))
 
-    def choose(self, name: str, saved: Saved, rank: int, size: int) -> Any:
+    def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
         """The streams of this rank, as the class says."""
         if rank < saved.ranks:
             return read_leaves(saved.part(name, rank))
@@ -241,7 +250,7 @@ class Model:
         model = self.model
         return {name: getattr(model, name) for name in COUNTERS} if isinstance(model, DataParallel) else {}
 
-    def choose(self, name: str, saved: Saved, rank: int, size: int) -> Any:
+    def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
         """The values that belong here: this rank's slices of what is sharded now, the whole of the rest."""
         same = size == saved.ranks
         given = saved.part(name, rank if same else 0)
@@ -348,7 +357,7 @@ class OptimizerState:
                  for pair in zip(theirs["params"], mine["params"], strict=False)]
         return {number: p for number, p in pairs if isinstance(p, ParameterSlice)}
 
-    def choose(self, name: str, saved: Saved, rank: int, size: int) -> Any:
+    def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
         """This rank's slices of what is sharded, the whole of the rest. State that differed needs as many ranks."""
         same = size == saved.ranks
         given = saved.part(name, rank if same else 0)
@@ -397,7 +406,7 @@ class Loader(Plain):
 
     own = True
 
-    def choose(self, name: str, saved: Saved, rank: int, size: int) -> Any:
+    def choose(self, name: str, saved: SavedStates, rank: int, size: int) -> Any:
         """The state that this rank goes on from."""
         if size == saved.ranks:
             return read_leaves(saved.part(name, rank))
@@ -479,4 +488,5 @@ def part_of(name: str, thing: Any) -> Part:
                     "load_state_dict()")
 
 
-__all__ = ["Part", "SharedStreams", "copied", "for_rank", "part_of", "position"]
+__all__ = ["Part", "SavedStates", "SharedStreams", "copied", "for_rank", "part_of",
+           "position"]

@@ -87,7 +87,9 @@ def world() -> Communicator:
     """All ranks of this job: an MpiComm under an MPI launcher (mpirun, dprun, srun), else Devices(1) without MPI.
 
     The same object at each call; under `dprun --survive` another one after a rank was lost, and there a spare waits in its
-    first call until it is needed. RuntimeError with the remedy if MPI can't be loaded, or does not join the processes that a launcher started (srun without
+    first call until it is needed.
+
+    RuntimeError with the remedy if MPI can't be loaded, or does not join the processes that a launcher started (srun without
     MPI's plugin, torchrun's RANK and WORLD_SIZE): each would train alone. Where that is meant, pass comm=Devices(1).
     """
     if this_job.comm is None:

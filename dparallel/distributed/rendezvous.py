@@ -32,9 +32,9 @@ from launch import place
 from launch.cli import parser
 from launch.mpirun import LaunchError, command, find, outer
 
-from ..comm import launched_size, world
-from ..comm.job import this_job
+from ..comm import launched_size
 from ..comm.environment import environment
+from ..comm.job import this_job
 from .stores import Store
 
 METHODS = ("env", "tcp", "file")

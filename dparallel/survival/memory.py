@@ -2,9 +2,9 @@
 
 Two ways of keeping it, since to copy all weights after every step would cost a small model a third of its time:
 
-- LiveState: weights and the optimiser's arrays are not copied. Only optimizer.step() changes them, on each rank by itself, so
-  between two steps they are on every rank what they were after the last one. The rest (buffers, options, schedule, place in
-  the data, random streams, the script's own) is small and copied.
+- LiveState: weights and the optimiser's arrays are not copied. Only optimizer.step() changes them, on each rank by itself,
+  so between two steps they are on every rank what they were after the last one. The rest (buffers, options, schedule, place
+  in the data, random streams, the script's own) is small and copied.
 - CopiedState: everything is copied, into memory that all ranks of the host share and that outlives each of them. This is
   for state that lies in slices, of which the dead rank had one, and for scripts that communicate between optimizer.step()
   and the end of the step, where a rank may be lost when the weights have changed already. Each rank has two slots, used in
@@ -30,7 +30,8 @@ from ..checkpoint.parts import OptimizerState, Part
 from ..sharding import ParameterSlice, ZeroRedundancyOptimizer
 
 State = dict[str, Any]                               # of one rank: a tree for each part's name
-HEAD = struct.Struct("=qqq")                         # of a slot: steps, or -1 while it is written; bytes of the tree; buffers
+HEAD = struct.Struct("=qqq")                         # of a slot: steps, -1 while it is written; bytes of the tree; arrays
+RANKS = struct.Struct("=q")                          # at the beginning of the file
 ALIGN = 64
 ROOM, SPARE = 20, 64 * 2**20                         # bytes of a slot: so many times the weights', and so many more. Pages
                                                      # that are not written take no room
@@ -63,20 +64,32 @@ class LiveState:
 
 
 class CopiedState:
-    """The states of `ranks` ranks after their last two finished steps, in memory that they share: a file of two slots a rank.
-    rank: this one, None for a process that only reads."""
+    """The states of `ranks` ranks after their last two finished steps, in memory that they share: a file with two slots for
+    each. rank: this one, None for a process that only reads."""
 
     def __init__(self, file: int, memory: mmap.mmap, ranks: int, rank: int | None) -> None:
         self.file, self.ranks, self.rank = file, ranks, rank
         self._memory = memoryview(memory)
-        self._room = len(memory) // (2 * ranks)
+        self._room = (len(memory) - ALIGN) // (2 * ranks)
 
-    @staticmethod
-    def bytes_for(parts: Mapping[str, Part], ranks: int) -> int:
-        """The size of the file."""
+    @classmethod
+    def shared(cls, parts: Mapping[str, Part], comm: Any) -> CopiedState | None:
+        """Memory for the states of the ranks of an MpiComm; None if they are on several hosts. Collective."""
         held = [pickle.PickleBuffer(b"")]
         pickle.dumps({name: _arrays(part.take()) for name, part in parts.items()}, protocol=5, buffer_callback=held.append)
-        return 2 * ranks * (ROOM * sum(len(buffer.raw()) for buffer in held) + SPARE)
+        room = max(comm.allgather_object([ROOM * sum(len(buffer.raw()) for buffer in held) // ALIGN * ALIGN + SPARE]))
+        found = comm.shared_file(ALIGN + 2 * comm.size * room)
+        if found is None:
+            return None
+        RANKS.pack_into(found[1], 0, comm.size)
+        return cls(found[0], found[1], comm.size, comm.rank)
+
+    @classmethod
+    def opened(cls, path: str) -> CopiedState:
+        """The memory of others, by the path of one of them that lives."""
+        file = os.open(path, os.O_RDWR)
+        memory = mmap.mmap(file, os.fstat(file).st_size // ALIGN * ALIGN)    # without shared_file()'s token
+        return cls(file, memory, RANKS.unpack_from(memory)[0], None)
 
     @property
     def path(self) -> str:
@@ -93,7 +106,7 @@ class CopiedState:
         slot = self._slot(self.rank or 0, steps % 2)
         starts, end = self._layout(len(tree), sizes)
         if end > len(slot):
-            raise MemoryError(f"a rank's state has {end} bytes, and there was room for {len(slot)}: it has grown since keep()")
+            raise MemoryError(f"a rank's state has {end} bytes, and {len(slot)} were reserved: it has grown since keep()")
         HEAD.pack_into(slot, 0, -1, len(tree), len(views))
         slot[HEAD.size:HEAD.size + sizes.nbytes] = sizes.tobytes()
         first = HEAD.size + sizes.nbytes
@@ -119,7 +132,8 @@ class CopiedState:
         return state
 
     def _slot(self, rank: int, which: int) -> memoryview:
-        return self._memory[(2 * rank + which) * self._room:(2 * rank + which + 1) * self._room]
+        start = ALIGN + (2 * rank + which) * self._room
+        return self._memory[start:start + self._room]
 
     @staticmethod
     def _layout(tree: int, sizes: np.ndarray[Any, Any]) -> tuple[list[int], int]:
@@ -180,20 +194,16 @@ class Pieces:
 class Survived:
     """The states of the `ranks` ranks that go on, in the form in which a checkpoint's are read (checkpoint/reading.py).
 
-    states: each one's, by its number in the present membership; None for those that are not known here. everyone: also those
-    of dead ranks, whose slices are needed.
+    states: each one's, by its number in the present membership. everyone: also those of dead ranks, whose slices are needed.
     """
 
-    title = "the state in memory"
-
-    def __init__(self, states: list[State | None], everyone: list[State]) -> None:
+    def __init__(self, states: list[State], everyone: list[State]) -> None:
         self.states, self.everyone, self.ranks = states, everyone, len(states)
+        self.title = "the state in memory"
 
-    def part(self, name: str, rank: int) -> Any:
+    def part(self, part: str, rank: int) -> Any:
         """A rank's state of a part, with Leafs for what lies in slices."""
-        state = self.states[rank]
-        assert state is not None, (name, rank)
-        return self._read(state[name], (name,))
+        return self._read(self.states[rank][part], (part,))
 
     def _read(self, value: Any, path: tuple[Any, ...]) -> Any:
         if type(value) is TensorArray:

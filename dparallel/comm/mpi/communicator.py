@@ -53,6 +53,7 @@ from .handle import MpiHandle
 from .messages import KINDS, MpiMessages, raise_if_lost
 from .mpi_types import Intracomm, Op, Request
 from .ordered_floats import decoded, encoded
+from .shared_memory import shared_file
 from .shared_sum import SharedSums
 from .surviving import surviving
 
@@ -149,6 +150,11 @@ class MpiComm(MpiMessages, Communicator):
         self.watch.part(self)
         self.freed = True
         raise_if_lost(lost)
+
+    def shared_file(self, nbytes: int) -> tuple[int, Any] | None:
+        """A file of nbytes zeros in memory that the ranks share: its descriptor and its map. None on several hosts.
+        Collective."""
+        return shared_file(self.comm, nbytes)
 
     def abandon(self) -> None:
         """Leave what is in progress, after a rank has died: all calls of all ranks on this communicator are errors."""

@@ -3,8 +3,8 @@
 `everyone` is the communicator of all processes that live. Those at work have another one among them, that of world(); the
 others are spares (`--grow`), which wait until one is needed. When a rank has died, whoever notices it revokes all
 communicators. So all leave what they wait in, shrink `everyone`, tell each other what they are, and those that go on get a
-communicator of their own. If another one dies meanwhile they begin again: each step ends with an agreement (MPIX_Comm_agree),
-whose answer is the same on all that live.
+communicator of their own. If another one dies meanwhile they begin again: each step ends with an agreement
+(MPIX_Comm_agree), whose answer is the same on all that live.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NAP = 0.01                                           # seconds between two looks
 
 
 class Member(NamedTuple):
-    """What a process tells the others: its rank in COMM_WORLD, whether it is at work, and how many memberships it has seen."""
+    """What a process tells the others: its rank in COMM_WORLD, whether it is at work, its last membership's number."""
 
     number: int
     at_work: bool
@@ -76,6 +76,10 @@ class Membership:
         if self._raw is not None:
             self._raw.abandon()
         obligations.settle = None
+
+    def entered(self) -> int:
+        """How many collectives this process has entered, on the communicators there are."""
+        return sum(comm.entered for comm in watch(MPI).communicators())
 
     def agreed(self) -> bool:
         """Whether all at work live and have come here: the same answer on all that live. Collective."""

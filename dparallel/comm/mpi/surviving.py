@@ -22,8 +22,8 @@ CALLS = ("Allgather", "Allreduce", "Barrier", "Bcast", "Dup", "Iallgather", "Ial
          "Ialltoallv", "Ibarrier", "Ibcast", "Iexscan", "Igatherv", "Iprobe", "Irecv", "Ireduce", "Ireduce_scatter", "Iscan",
          "Iscatterv", "Isend", "Issend", "Recv", "Send", "Sendrecv", "Split", "Split_type", "bcast", "improbe", "isend",
          "recv", "send")
-# Open MPI 5.0.11's blocking Allgatherv returns without an error and with nothing received when a rank has died (3 runs of 3);
-# the non-blocking ones did not in as many. So of the blocking ones only those are used that did not either.
+# Open MPI 5.0.11's blocking Allgatherv returns without an error and with nothing received when a rank has died (3 runs of
+# 3); the non-blocking ones did not in as many. So of the blocking ones only those are used that did not either.
 STARTED = ("Allgatherv", "Alltoall", "Alltoallv", "Exscan", "Gatherv", "Reduce", "Reduce_scatter", "Scan", "Scatterv")
 
 
