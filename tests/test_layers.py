@@ -27,11 +27,13 @@ ORDER = {
         reduction
         sharding testing
         model
-        evaluation distributed checkpoint""",
+        evaluation distributed checkpoint
+        survival""",
 }
 FLOOR = {(package, room): number for package, text in ORDER.items()
          for number, line in enumerate(text.splitlines()) for room in line.split()}
-INNER_IMPORTS = {("dparallel/comm/job.py", "dparallel.comm.mpi.communicator")}         # world() alone starts MPI
+INNER_IMPORTS = {("dparallel/comm/job.py", f"dparallel.comm.mpi.{name}")          # world() alone starts MPI
+                 for name in ("communicator", "membership")}
 
 
 def name_of(path):
@@ -94,8 +96,9 @@ def test_rooms_say_what_they_are(room):
     assert not first or not first[1] or (FILES[room].parent / first[1]).exists(), first[1]
 
 
-def test_one_file_imports_mpi4py():
-    assert [name for name in FILES if any(t.split(".")[0] == "mpi4py" for t, _, _ in imports(name))] == ["dparallel.comm.mpi.communicator"]
+def test_only_the_communicator_of_mpi_imports_mpi4py():
+    assert [name for name in FILES if any(t.split(".")[0] == "mpi4py" for t, _, _ in imports(name))] == [
+        f"dparallel.comm.mpi.{name}" for name in ("communicator", "membership", "surviving")]
 
 
 def test_launch_is_standard_library_only():

@@ -1,1 +1,2 @@
-"""The communicator of MPI. communicator.py is the one file that imports mpi4py."""
+"""The communicator of MPI. communicator.py, membership.py and surviving.py alone import mpi4py, which
+starts MPI."""

@@ -1,4 +1,4 @@
-"""Ranks as MPI processes. The only file that imports mpi4py, which starts MPI."""
+"""Ranks as MPI processes. Importing this starts MPI, since it imports mpi4py."""
 
 from __future__ import annotations
 

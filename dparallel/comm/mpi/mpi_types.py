@@ -1,5 +1,4 @@
-"""Names for the types of mpi4py in annotations. communicator.py is the only file that imports mpi4py, and starts MPI by
-it."""
+"""Names for the types of mpi4py in annotations. To import mpi4py starts MPI."""
 
 from __future__ import annotations
 
