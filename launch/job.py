@@ -232,8 +232,8 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     lost = job.lost or (vanished(job.folder, alive=True) if code == 0 else [])
     if lost:
         names = f"rank{'s' * (len(lost) > 1)} {', '.join(map(str, lost))}"
-        print(f"dprun: {names} of {ranks} ended without finalising MPI, by "
-              "C's exit() or _exit(): no exception, no sys.exit(); others may have waited for what never came",
+        print(f"dprun: {names} of {ranks} ended without finalising MPI: by C's exit() or _exit(), without an exception or "
+              "sys.exit(), or by mpirun, which says why above; others may have waited for what never came",
               file=sys.stderr)
         return 1
     return unreported(shell(code, mpi), mpi, job) if code else 0

@@ -69,11 +69,17 @@ def repeated(counts: str) -> list[int]:
 
 
 def lost() -> set[str]:
-    """The hosts of the allocation that Slurm says do not answer."""
-    out = subprocess.run(["sinfo", "-h", "-N", "-n", environment.get("SLURM_JOB_NODELIST") or "", "-o", "%N %t"],
-                         capture_output=True, text=True, timeout=30, check=False).stdout
-    states = (line.split() for line in out.splitlines())
-    return {words[0] for words in states if len(words) == 2 and re.match(r"(down|fail|unk)|.*\*$", words[1])}
+    """The hosts of the allocation that Slurm has taken from the job, as once they are down, or that do not answer."""
+    given = environment.get("SLURM_JOB_NODELIST") or ""
+    held = expand(said("squeue", "-h", "-j", environment.get("SLURM_JOB_ID") or "", "-o", "%N"))
+    states = (line.split() for line in said("sinfo", "-h", "-N", "-n", given, "-o", "%N %t").splitlines())
+    silent = {words[0] for words in states if len(words) == 2 and re.match(r"(down|fail|unk)|.*\*$", words[1])}
+    return silent | (set(expand(given)) - set(held) if held else set())
+
+
+def said(*command: str) -> str:
+    """What a command of Slurm's prints."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stdout.strip()
 
 
 def requeue() -> str:
@@ -90,6 +96,7 @@ def script(options: argparse.Namespace, arguments: list[str], grace: float) -> s
     name = options.script.rpartition(".")[2] if options.module else os.path.basename(options.script).removesuffix(".py")
     lines = [f"--job-name={name}", f"--ntasks={options.np or 1}",
              *([f"--cpus-per-task={options.threads}"] if options.threads else []),
+             *(["--no-kill"] if options.restarts else []),       # of a lost node Slurm ends the step, not the job
              f"--signal=B:USR1@{int(grace) + LEAD}", "--requeue", "--open-mode=append", "--output=%x-%j.out"]
     return "\n".join(["#!/bin/bash", *(f"#SBATCH {line}" for line in lines), "",
                       "# exec: the signal is for dprun; its ranks save and exit with code 75, and the job is queued again",

@@ -40,7 +40,8 @@ def test_the_batch_script(capsys):
     assert cli.main(["--print-sbatch", "-n", "4", "--threads", "2", "--grace", "20", "train.py", "-n", "3"]) == 0
     text = capsys.readouterr().out
     assert text.startswith("#!/bin/bash\n#SBATCH --job-name=train\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=2\n#SBATCH --signal=B:USR1@50\n#SBATCH --requeue\n")
-    assert text.endswith("exec dprun --requeue --threads 2 --grace 20 train.py -n 3\n")
+    assert text.endswith("exec dprun --requeue --threads 2 --grace 20 train.py -n 3\n") and "--no-kill" not in text
+    assert cli.main(["--print-sbatch", "--restarts", "1", "train.py"]) == 0 and "#SBATCH --no-kill\n" in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")
@@ -142,9 +143,32 @@ def test_a_job_that_is_preempted_saves_and_goes_back_to_the_queue(cluster, tmp_p
     assert seen("step 1\n"), out.read_text()
     cluster("scancel", *signal, job)
     assert seen("saved by 0", "saved by 1", "with exit code 75"), out.read_text()
-    def again():                                     # Slurm would wait for two minutes
-        cluster("scontrol", "update", f"JobId={job}", "StartTime=now")
-        return "finished run 1" in out.read_text()
-    assert until(again) and "finished run 0" not in out.read_text(), out.read_text()
+    def waits():
+        return "PENDING" in cluster("squeue", "-h", "-j", job, "-o", "%T")
+    assert until(waits), out.read_text()
+    cluster("scontrol", "update", f"JobId={job}", "StartTime=now+3")         # not in two minutes; at once, slurmd takes it for the one that ended
+    assert seen("finished run 1") and "finished run 0" not in out.read_text(), out.read_text()
 
 
+LOST = """
+import os, time
+from dparallel import world
+comm = world()
+print("ranks", comm.size, "on", os.environ["SLURMD_NODENAME"], flush=True)
+while comm.size > 1:
+    comm.barrier()
+    time.sleep(0.1)
+"""
+
+
+def test_a_job_that_loses_a_node_goes_on_without_it(cluster, tmp_path):
+    """Slurm ends the step and takes the node from the job, also when it answers again, as it does here at once."""
+    script, out = tmp_path / "train.py", tmp_path / "out"
+    script.write_text(LOST)
+    cluster("sbatch", "--no-kill", "-N2", "-n2", "-o", out, "--wrap", f"exec {sys.executable} -m launch --restarts 2 {script}")
+    def seen(*words):
+        return until(lambda: out.exists() and all(word in out.read_text(errors="replace") for word in words))
+    assert seen("ranks 2 on node1", "ranks 2 on node2"), out.read_text()
+    cluster("scontrol", "update", "nodename=node2", "state=down", "reason=test")
+    assert seen("dprun: the job is started again in 1 s", "dprun: 1 of 2 hosts answer: 1 of 2 ranks", "ranks 1 on node1"), out.read_text(errors="replace")
+    cluster("scontrol", "update", "nodename=node2", "state=resume")
