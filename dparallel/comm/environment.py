@@ -142,7 +142,11 @@ def leave_mark(kind: str, text: str = "") -> None:
     """
     folder, rank = environment.report_folder, environment.rank_in_reports
     if folder and rank:
-        with contextlib.suppress(OSError), open(os.path.join(folder, f"{rank}.{kind}"), "w", encoding="utf-8") as file:
-            file.write(text)
+        path = os.path.join(folder, f"{rank}.{kind}")
+        with contextlib.suppress(OSError):
+            with open(path + ".part", "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(path + ".part", path)         # whole, also if this rank is killed meanwhile
+
 
 __all__ = ["PLACES_JOB", "SIZES", "Environment", "environment", "leave_mark"]

@@ -50,7 +50,8 @@ for step in range(first, 6):
     if step == 2 and first == 0 and comm.rank == 1:
         os.kill(os.getpid(), 9)
     if comm.rank == 0 and sys.argv[1] == "saves":
-        saved.write_text(str(step + 1))
+        saved.with_suffix(".part").write_text(str(step + 1))
+        saved.with_suffix(".part").rename(saved)     # whole: this rank may be killed at any time
         report_progress(step + 1)
 print("done", flush=True)
 """
