@@ -17,7 +17,7 @@ ORDER = {
         core distributed
         ops
         amp tensor_api compat signal
-        transforms nn linalg cuda cpu debug
+        transforms nn linalg cuda cpu debug profiler
         optim utils serialization distributions replay jit""",
     "dparallel": """
         comm lr_scaling

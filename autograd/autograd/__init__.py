@@ -17,7 +17,7 @@ from ..core.modes import (
     set_multithreading_enabled,
 )
 from ..tensor_api.variable import Variable
-from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph, variable
+from . import anomaly_mode, forward_ad, function, functional, grad_mode, graph, profiler, variable
 
 # isort: split
 from ..transforms.gradcheck import GradcheckError, gradcheck, gradgradcheck  # gradcheck is a function here, as in PyTorch
@@ -26,5 +26,5 @@ _is_checkpoint_valid = is_checkpoint_valid          # PyTorch's name
 
 __all__ = ["Function", "GradcheckError", "Variable", "anomaly_mode", "backward", "detect_anomaly", "enable_grad",
            "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph",
-           "inference_mode", "is_grad_enabled", "is_multithreading_enabled", "no_grad", "once_differentiable",
+           "inference_mode", "is_grad_enabled", "is_multithreading_enabled", "no_grad", "once_differentiable", "profiler",
            "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable"]

@@ -77,6 +77,14 @@ class Environment:
         return 1
 
     @property
+    def rank(self) -> int:
+        """This rank of a job, as its launcher numbers it; 0 without one."""
+        for name in RANKS:
+            if os.environ.get(name, "").isdigit():
+                return int(os.environ[name])
+        return 0
+
+    @property
     def first_rank(self) -> bool:
         """Whether this is rank 0, or no rank of a job: the one that prints notes."""
         return all(os.environ.get(name, "0") == "0" for name in RANKS)

@@ -24,9 +24,9 @@ from typing import Any
 
 from .environment import environment
 
-CORE = ("core.graph", "core.tensor", "core.recording", "core.hooks", "core.engine",
+CORE = ("core.spans", "core.graph", "core.tensor", "core.recording", "core.hooks", "core.engine",
         "core.grad_buffers", "core.operation", "core.function", "core.declare", "core.backward")
-INLINE = ("base.arrays", "core.modes")           # not compiled themselves: their .pxd has some of their functions in C
+INLINE = ("base.arrays", "core.modes", "core.ticks")     # not compiled: their .pxd has some of their functions in C
 PACKAGE = (__package__ or "").partition(".")[0]
 SUFFIX = EXTENSION_SUFFIXES[0]
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))     # text, not a Path: importing pathlib takes 4 ms

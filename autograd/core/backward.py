@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import warn_user
+from . import spans
 from .edges import GradientEdge, input_metadata
 from .engine import BackwardPass, count_uses, on_the_way, running, survey
 from .graph import Edge, Node
@@ -40,6 +41,8 @@ MSG_BATCHED = ("If `is_grads_batched=True`, we interpret the first dimension of 
                "The sizes of the remaining dimensions are expected to match the shape of corresponding output, but a "
                "mismatch was detected: grad_output[{number}] has a shape of {got} and output[{number}] has a shape of "
                "{expected}.")
+
+PASS = spans.number_of("autograd::backward", spans.PASS)
 
 
 def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
@@ -278,6 +281,7 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
     recording = modes.recording
     current.recording = modes.recording = create | (recording & ~GRAD)
     running.passes.append(current)
+    span = spans.begin(PASS) if spans.on else 0
     try:
         for (node, number), seed in zip(roots, seeds, strict=True):
             if not node.is_leaf:
@@ -298,6 +302,8 @@ def run_backward(roots: list[Edge], seeds: list[Any], keep: bool, create: bool,
         while current.callbacks:
             current.callbacks.pop(0)()
     finally:
+        if span:
+            spans.end(span)
         running.passes.pop()
         modes.recording = (modes.recording & ~GRAD) | (recording & GRAD)       # hooks may have installed interceptors
     return [place[0] if place else None for place in places]

@@ -25,6 +25,7 @@ from ..base.errors import explain, unsupported
 from ..base.frames import framed
 from ..kernels.blocks import owns_memory
 from . import modes as thread_modes
+from . import spans
 from .graph import FREED, MSG_FREED, join_views
 from .operation import Cast, Conj, Operation, OperationNode, in_float32, sum_to_like
 from .out import detached, into
@@ -135,8 +136,11 @@ def unary(name: str, forward: Callable[[Any], Any], rule: Callable[..., Any], fl
     wants_z, wants_x = "z" in names, "x" in names
 
     node_class = node_type(name, ReusingNode if "out" in names else UnaryNode, joins, rule=rule)
+    span = spans.operation_number(name)
 
     def op(input: Any, *, out: Any = None) -> Any:
+        if spans.on and not spans.entered():
+            return spans.call(op, span, (input,), None if out is None else {"out": out})
         x = input
         if not isinstance(x, Tensor):
             return forward(x)
@@ -211,8 +215,11 @@ def binary(name: str, forward: Callable[[Any, Any], Any], rule_x: Callable[..., 
     x_reads, y_reads = reads(rule_x), reads(rule_y)
     # whether the output, x and y are saved, by the tracked inputs: none, y, x, both
     saves = [tuple([v in names for v in "zxy"]) for names in ((), y_reads, x_reads, (*x_reads, *y_reads))]
+    span = spans.operation_number(name)
 
     def op(input: Any, other: Any, *, out: Any = None) -> Any:
+        if spans.on and not spans.entered():
+            return spans.call(op, span, (input, other), None if out is None else {"out": out})
         if out is not None:
             return into(out, op(detached(input), detached(other)), input, other)
 
@@ -405,8 +412,11 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
     always = view is True
 
     node_class = node_type(name, LinearNode, adjoint=adjoint)
+    span = spans.operation_number(name)
 
     def op(x: Any, *settings: Any) -> Any:
+        if spans.on and not spans.entered():
+            return spans.call(op, span, (x, *settings), None)
         a = x.array if isinstance(x, Tensor) else x
         if not view and arrays.is_bfloat16(a):
             return in_float32(op, (x, *settings), {})
@@ -428,8 +438,11 @@ def linear(name: str, forward: Callable[..., Any], adjoint: Callable[..., Any],
 
 def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
     """An operation of one or two inputs without a derivative: its result is never tracked."""
+    span = spans.operation_number(name)
 
     def unary_op(input: Any, *, out: Any = None) -> Any:
+        if spans.on and not spans.entered():
+            return spans.call(unary_op, span, (input,), None if out is None else {"out": out})
         if not isinstance(input, Tensor):
             return forward(input)
         if arrays.is_bfloat16(input.array):
@@ -440,6 +453,8 @@ def constant(name: str, forward: Callable[..., Any], inputs: int = 1) -> Any:
         return made if out is None else into(out, made, input)
 
     def binary_op(input: Any, other: Any, *, out: Any = None) -> Any:
+        if spans.on and not spans.entered():
+            return spans.call(binary_op, span, (input, other), None if out is None else {"out": out})
         if out is not None:
             return into(out, binary_op(input, other), input, other)
         x, y = input, other

@@ -1,3 +1,4 @@
+from . cimport spans
 from .graph cimport Node
 from .hooks cimport before_node, deliver_observed
 from .tensor cimport AccumulateGrad
@@ -14,6 +15,7 @@ cdef class BackwardPass:
     cpdef add(self, Node target, Py_ssize_t number, value)
     cpdef count_use(self, Node leaf)
     cpdef deliver(self, leaf)
+    cpdef deliver_now(self, leaf)
     cpdef add_to_grad(self, leaf, g, bint owned)
     cpdef unshared(self, Node node, g, grads, bint mine)
 

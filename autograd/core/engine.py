@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels.blocks import owns_memory
+from . import spans
 from .graph import FREED, Edge, Node, OutputNumber, Position
 from .hooks import before_node, deliver_observed, run_post_hooks
 from .tensor import AccumulateGrad
@@ -118,6 +119,7 @@ class BackwardPass:
         pending, owned, captures, create, runner = self.pending, self.owned, self.captures, self.create, self.runner
         node: Node                                   # types of variables are those of C in a compiled core
         for node in order:
+            span = spans.evaluate(node) if spans.on else 0
             g = pending.pop(node, None)
             mine = False                             # whether nobody but this pass holds g
             if owned and node in owned:
@@ -130,6 +132,7 @@ class BackwardPass:
             else:
                 if g is None and node.outputs > 1:
                     g = [None] * node.outputs
+                inner = spans.run(node, g) if span else 0
                 if runner is not None:
                     grads, mine = runner(node, g, create), False
                 elif mine and node.reuses:
@@ -138,12 +141,16 @@ class BackwardPass:
                     grads = node.run(g, create)
                 if create and node.joins is not None:
                     grads = node.joined(grads)
+                if inner:
+                    spans.end(inner)
             if node.hooks is not None and node.hooks.post:
                 grads = run_post_hooks(node, self.asked_for(node, grads), g, create)
             unshared = None if create else self.unshared(node, g, grads, mine)
             if not self.keep and node.saved is not None:
                 node.saved = FREED
             g = None
+            if span:
+                spans.end(span)
             self.send(node, grads, unshared)
             if self.meanwhile:
                 self.tend()
@@ -190,6 +197,16 @@ class BackwardPass:
 
     def deliver(self, leaf: Any) -> None:
         """A leaf's gradient is complete: add it to .grad, if this pass does that."""
+        if spans.on:
+            span = spans.evaluate(leaf)
+            spans.run(leaf, self.pending.get(leaf))
+            self.deliver_now(leaf)
+            spans.end(span)
+        else:
+            self.deliver_now(leaf)
+
+    def deliver_now(self, leaf: Any) -> None:
+        """deliver(), without a word to a profiler."""
         owned = leaf in self.owned
         if owned:
             self.owned.discard(leaf)

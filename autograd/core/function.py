@@ -16,6 +16,7 @@ import numpy as np
 
 from ..base import arrays
 from . import modes as thread_modes
+from . import spans
 from .function_variants import GradientTypeError, NeedsInputGrad, bind, defaults, in_two_steps, variants
 from .graph import Node
 from .interceptors import notify_recorded
@@ -318,6 +319,8 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
         """Run forward; record the call if recording is on and a tensor argument requires grad."""
+        if spans.on and not spans.entered():
+            return spans.call(cls.apply, spans.number_of(cls.__name__, spans.FUNCTION), args, settings)
         if watchers and this_thread.call_watcher is not None and not this_thread.call_watcher.entered():
             return this_thread.call_watcher.function(cls, args, settings)
         if settings:

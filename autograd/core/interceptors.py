@@ -1,9 +1,9 @@
 """Interceptors: the one way to be told of, or to change, what a thread does when it calls an operation or runs a node.
 
-Anomaly mode, hooks on saved tensors, forward mode and checkpoint's log are Interceptors, and so is what records a step for
-replay; a profiler would be one. There are two events of the graph: a call has become a node (`recorded`), and a backward
+Anomaly mode, hooks on saved tensors, forward mode and checkpoint's log are Interceptors, and so are what records a step for
+replay and the profiler. There are two events of the graph: a call has become a node (`recorded`), and a backward
 pass runs a node (`running`). An Interceptor that `sees_calls` is told of calls too, also of those that make no node: see
-primitive.py.
+primitive.py. For one that has a `recorder`, the core notes when calls and nodes begin and end, without calling it: spans.py.
 
 While none is installed, a call pays two comparisons (`modes.recording > GRAD`: the bit WATCH is off; `watchers` is empty),
 and a backward pass two.
@@ -22,6 +22,7 @@ from .modes import WATCH, modes, process
 
 if TYPE_CHECKING:
     from .graph import Node
+    from .spans import Recorder
 
 Run = Callable[["Node", Any, bool], Any]
 CALL_PATH = "autograd.core."                         # modules between the call of an operation and recorded()
@@ -32,6 +33,7 @@ class Interceptor:
 
     last = False                                     # whether recorded() is called after that of all others
     sees_calls = False                               # whether it is told of calls too, by the events at the end
+    recorder: Recorder | None = None                 # where all threads note when what they do begins and ends
 
     def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """A call has become `node`, which is complete; inputs and outputs are Tensors or whatever else the call took."""
@@ -112,12 +114,14 @@ def install(interceptor: Interceptor, all_threads: bool = False) -> None:
     Of Interceptors that see calls, the last one installed in this thread alone is told of them; of nodes like any other, if
     it overrides these events.
     """
+    if interceptor.recorder is not None:
+        interceptor.recorder.start()
     if interceptor.sees_calls:
         process.call_watchers.append(interceptor)
         this_thread.call_watchers = (*this_thread.call_watchers, interceptor)
         this_thread.call_watcher = interceptor
-        if not _sees_nodes(interceptor):
-            return
+    if not _sees_nodes(interceptor):
+        return
     if all_threads:
         process.interceptors.append(interceptor)
     elif interceptor.last:
@@ -129,12 +133,14 @@ def install(interceptor: Interceptor, all_threads: bool = False) -> None:
 
 def remove(interceptor: Interceptor, all_threads: bool = False) -> None:
     """Undo one install()."""
+    if interceptor.recorder is not None:
+        interceptor.recorder.stop()
     if interceptor.sees_calls:
         process.call_watchers.remove(interceptor)
         this_thread.call_watchers = _without(this_thread.call_watchers, interceptor)
         this_thread.call_watcher = this_thread.call_watchers[-1] if this_thread.call_watchers else None
-        if not _sees_nodes(interceptor):
-            return
+    if not _sees_nodes(interceptor):
+        return
     if all_threads:
         process.interceptors.remove(interceptor)
     else:
@@ -149,7 +155,7 @@ def _without(interceptors: tuple[Interceptor, ...], one: Interceptor) -> tuple[I
 
 
 def _sees_nodes(interceptor: Interceptor) -> bool:
-    """Whether an interceptor of calls overrides an event of nodes."""
+    """Whether an interceptor overrides an event of nodes; if not, it is one of calls, or has a recorder."""
     kind = type(interceptor)
     return kind.recorded is not Interceptor.recorded or kind.running is not Interceptor.running
 

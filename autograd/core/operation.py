@@ -16,6 +16,7 @@ from ..base.errors import explain
 from ..kernels.halves import converted
 from ..kernels.sums import total
 from . import modes as thread_modes
+from . import spans
 from .graph import Node, join_views, shared_counter
 from .modes import GRAD, modes
 from .primitive import this_thread, watchers
@@ -133,6 +134,7 @@ class Operation:
     # PyTorch's backward operation is handed them: a second pass goes on there, with zeros (or with None).
     joins: tuple[tuple[int, ...], ...] | None = None
     joins_zeros = True
+    span = 0                          # its number in what a profiler records
 
     @staticmethod
     def forward(ctx: Any, *arrays: Any, **settings: Any) -> Any:
@@ -147,10 +149,13 @@ class Operation:
     def __init_subclass__(cls, name: str = "", **kwargs: Any) -> None:
         cls.node = type(f"{name or cls.__name__}Backward0", (OperationNode,),
                         {"operation": cls, "joins": cls.joins, "__doc__": f"Node of {name or cls.__name__}."})
+        cls.span = spans.operation_number(name or cls.__name__)
 
     @classmethod
     def apply(cls, *args: Any, **settings: Any) -> Any:
         """Run forward on the arrays of the arguments; record if recording is on and one is tracked."""
+        if spans.on and not spans.entered():
+            return spans.call(cls.apply, cls.span, args, settings)
         kind = 0
         seen = half = False
         arrays = []

@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .modes import modes
+from .spans import LANE, begin, end, number_of, recorders
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -132,8 +133,10 @@ class _Job:
         """Call the thunk in its modes; keep its result or its exception."""
         before = dict(modes.__dict__)
         modes.__dict__.update(self.modes)
+        lane = self.modes.get("lane")
+        span = begin(number_of(f"lane {lane:d}", LANE)) if recorders and lane is not None else 0
         try:
-            cores = getattr(self.modes.get("lane"), "cores", None)
+            cores = getattr(lane, "cores", None)
             if cores is None:
                 self.value = self.thunk()
             else:
@@ -142,6 +145,7 @@ class _Job:
         except BaseException as error:      # raised again in the caller's thread, by run_lanes or on_fresh_stack
             self.error = error
         finally:
+            end(span)
             modes.__dict__.update(before)
 
 

@@ -13,9 +13,11 @@ from typing import Any, TypeVar
 
 from .interceptors import this_thread
 from .modes import process
+from .spans import begin, end, operation_number, recorders
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
+OPERATIONS = ("autograd.ops.", "autograd.core.random")
 watchers = process.call_watchers      # of all threads: hot code asks `if watchers:` before all else
 
 
@@ -27,8 +29,21 @@ def primitive(function: F) -> F:
     ... def keep_mask(shape, p): return default_generator().numpy.random(shape) >= p
     """
 
+    # an operation of arrays is one for a profiler too; an optimiser's step has a name of its own there
+    module = getattr(function, "__module__", None) or OPERATIONS[0]          # a method of arrays has none
+    span = operation_number(function.__name__) if module.startswith(OPERATIONS) else -1
+
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
+        if recorders and span >= 0:
+            token = begin(span)
+            try:
+                return told(args, kwargs)
+            finally:
+                end(token)
+        return told(args, kwargs) if watchers else function(*args, **kwargs)
+
+    def told(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if watchers and this_thread.call_watcher is not None:
             return this_thread.call_watcher.primitive(function, args, kwargs)
         return function(*args, **kwargs)

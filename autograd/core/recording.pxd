@@ -1,3 +1,4 @@
+from . cimport spans
 from .graph cimport Node
 from .tensor cimport TensorBase, result
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from . import spans
 from .graph import FREED, MSG_FREED, Edge, Node, Position, next_number, raise_changed
 from .interceptors import notify_recorded
 from .modes import DUAL, GRAD
@@ -27,6 +28,8 @@ def begin_node(node: Node, state: dict[str, Any], edges: tuple[Edge | None, ...]
     node.lane = state["lane"]
     node.edges = edges
     node.outputs = 1
+    if spans.on:
+        spans.link(node.seq)
 
 
 def record(node: Node, state: dict[str, Any], edges: tuple[Edge | None, ...], inputs: tuple[Any, ...],

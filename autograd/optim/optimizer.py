@@ -11,6 +11,7 @@ from typing import Any
 from ..core.graph import RemovableHandle, shared_counter
 from ..core.modes import enable_grad
 from ..core.primitive import primitive
+from ..core.spans import record_function
 from ..core.tensor import Tensor
 from .param_groups import check_against, complete_group, required
 from .state_dicts import check_sizes, pack, unpack
@@ -62,7 +63,8 @@ def with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                     raise RuntimeError(f"{step} hook must return None or a tuple of (new_args, new_kwargs), but got "
                                        f"{changed}")
                 args, kwargs = changed
-            out = step(*args, **kwargs)
+            with record_function(f"Optimizer.step#{type(self).__name__}.step"):
+                out = step(*args, **kwargs)
             for hook in [*self._optimizer_step_post_hooks.values(), *every_optimizer.post.values()]:
                 hook(self, args, kwargs)
         finally:
@@ -138,16 +140,17 @@ class Optimizer:
     @primitive
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget (or fill with zeros) the gradients."""
-        for group in self.param_groups:
-            for p in group["params"]:
-                if set_to_none:
-                    p._grad = None
-                elif p._grad is not None:
-                    if p._grad.edge is not None:
-                        p._grad = p._grad.detach()
-                    p._grad.requires_grad = False
-                    p._grad.array.fill(0)
-                    shared_counter(p._grad).value += 1
+        with record_function(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if set_to_none:
+                        p._grad = None
+                    elif p._grad is not None:
+                        if p._grad.edge is not None:
+                            p._grad = p._grad.detach()
+                        p._grad.requires_grad = False
+                        p._grad.array.fill(0)
+                        shared_counter(p._grad).value += 1
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Update every parameter that has a gradient. closure recomputes the loss, which is returned."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.engine import running
+from ..core.spans import PASS, record_function
 from ..kernels.products import affine, bound, product
 from .calls import Call, Constant, Value
 from .gradients import ADOPTING
@@ -51,13 +52,14 @@ class Program:
 
     def run(self) -> Any:
         """Run the function; the arrays that the step returns."""
-        if not self.passes:
-            return self.function()
-        depth = len(running.passes)
-        try:
-            return self.function()
-        finally:
-            del running.passes[depth:]
+        with record_function("autograd::replay", None, PASS):
+            if not self.passes:
+                return self.function()
+            depth = len(running.passes)
+            try:
+                return self.function()
+            finally:
+                del running.passes[depth:]
 
     # --- text ---------------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from queue import Empty
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...core.modes import modes
+from ...core.spans import record_function
 from .fetch import reopen
 from .processes import ProcessCrew
 from .resume import Progress, fresh
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 class LoaderIterator:
     """One pass over a loader."""
+
+    waiting = ""                                     # PyTorch's name of the wait for a batch
 
     def __init__(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
         self.begin(loader, saved)
@@ -34,6 +37,11 @@ class LoaderIterator:
         return self
 
     def __next__(self) -> Any:
+        with record_function(self.waiting):
+            return self.next_batch()
+
+    def next_batch(self) -> Any:
+        """The next batch; StopIteration where there is none."""
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -56,6 +64,8 @@ class LoaderIterator:
 class SerialIterator(LoaderIterator):
     """A pass in which the caller's thread loads each batch."""
 
+    waiting = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+
     def begin(self, loader: DataLoader[Any], saved: dict[str, Any] | None) -> None:
         """Begin a pass; a stream without a state is read again up to the saved position."""
         super().begin(loader, saved)
@@ -66,7 +76,8 @@ class SerialIterator(LoaderIterator):
                 fetcher.fetch(loader._recipe.blank)
         self.numbers, self.fetch = progress.numbers, fetcher.fetch
 
-    def __next__(self) -> Any:
+    def next_batch(self) -> Any:
+        """Load a batch in this thread."""
         try:
             batch = self.fetch(next(self.numbers))
         except StopIteration:
@@ -84,6 +95,8 @@ class ParallelIterator(LoaderIterator):
 
     A worker at the end of its share of a stream answers so to every task that it still has; its turns are passed over.
     """
+
+    waiting = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
     def __init__(self, loader: Any, saved: dict[str, Any] | None) -> None:
         self.timeout, self.in_order = loader.timeout or None, loader.in_order
@@ -164,7 +177,8 @@ class ParallelIterator(LoaderIterator):
             self.progress.delivered_state = task[1]
         return answer
 
-    def __next__(self) -> Any:
+    def next_batch(self) -> Any:
+        """Wait for the next batch of the workers."""
         while self.pending and self.lost is None:
             answer = self.receive()
             if self.lost is not None:

@@ -1,0 +1,47 @@
+cimport cython
+from . cimport ticks
+from .graph cimport Node
+
+cdef bint on
+cdef long long recording, rings
+cdef dict _of_nodes
+
+cdef class Ring:
+    cdef object __weakref__
+    cdef public object recorder, describe, thread, thread_name
+    cdef public list blocks, details
+    cdef long long *block
+    cdef public long long most, first, count, open
+    cdef public bint entering
+    @cython.locals(count=cython.longlong, place=cython.longlong, block="long long *")
+    cpdef long long begin(self, long long number)
+    @cython.locals(ended=cython.longlong, count=cython.longlong, place=cython.longlong, block="long long *")
+    cpdef end(self, long long token)
+    @cython.locals(count=cython.longlong, block="long long *")
+    cpdef set(self, long long token, long long field, long long value)
+    @cython.locals(place=cython.longlong, block="long long *")
+    cpdef link(self, long long sequence)
+    cpdef bint kept(self, long long count)
+    @cython.locals(number=cython.longlong)
+    cpdef turn(self)
+    @cython.locals(number=cython.longlong)
+    cdef long long *block_of(self, long long count) except NULL
+
+cdef class record_function:
+    cdef public object name, args
+    cdef public long long kind, a, b, token
+
+cpdef Ring this_ring()
+cpdef long long begin(long long number)
+cpdef end(long long token)
+cpdef link(long long sequence)
+cpdef describe(long long token, long long number, tuple args, settings)
+cpdef keep(Ring ring, long long token, detail)
+@cython.locals(token=cython.longlong)
+cpdef call(function, long long number, tuple args, settings)
+cpdef bint entered()
+@cython.locals(token=cython.longlong)
+cpdef long long evaluate(Node node)
+@cython.locals(token=cython.longlong, number=cython.longlong)
+cpdef long long run(Node node, g)
+cpdef long long node_number(Node node)

@@ -1,0 +1,38 @@
+"""What spans.py asks of the machine: the time, this thread's ring, an array's memory; in a compiled core see ticks.pxd."""
+
+from __future__ import annotations
+
+import threading
+import time
+from array import array
+from typing import Any
+
+now = time.perf_counter_ns                           # on Linux CLOCK_MONOTONIC: one clock for all processes of a host
+
+
+class _Held(threading.local):
+    """The ring of this thread, and the recording that it belongs to."""
+
+    ring: Any = None
+    recording = 0
+
+
+_held = _Held()
+
+
+def held(recording: int) -> Any:
+    """The ring that this thread has in a recording; None if it has none yet."""
+    return _held.ring if _held.recording == recording else None
+
+
+def hold(ring: Any, recording: int) -> None:
+    """Make `ring` this thread's; the recording keeps it alive."""
+    _held.ring, _held.recording = ring, recording
+
+
+def memory(numbers: array[int]) -> Any:
+    """What indexes these 64-bit integers fastest."""
+    return numbers
+
+
+__all__ = ["held", "hold", "memory", "now"]

@@ -1,0 +1,105 @@
+"""A recording as a Chrome trace: what Perfetto, chrome://tracing, TensorBoard and HolisticTraceAnalysis read.
+
+The format is the Trace Event Format; categories and the names of arguments are those of PyTorch's traces. Times are in
+microseconds with three digits, exact to the nanosecond, since the recording began.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import socket
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO, Any
+
+from ..core.spans import FLIGHT, FUNCTION, LANE, MESSAGE, MODULE, PASS, USER
+from .events import FunctionEvent
+
+CATEGORIES = {MODULE: "python_function", USER: "user_annotation", LANE: "lane", MESSAGE: "communication",
+              FLIGHT: "communication", PASS: "cpu_op", FUNCTION: "cpu_op"}      # by kind; of all others cpu_op
+
+
+def write_trace(path: str, events: list[FunctionEvent], threads: list[tuple[int, str]], metadata: Mapping[str, Any],
+                extra: Iterable[dict[str, Any]] = ()) -> None:
+    """Write a trace to a file; gzip packs it if the path ends in .gz.
+
+    threads: number and name of each thread, in the order of FunctionEvent.thread. extra: further events of the format.
+    """
+    with open_text(path) as file:
+        head = {"schemaVersion": 1, **metadata, "host_name": socket.gethostname(), "displayTimeUnit": "ms",
+                "traceName": path}
+        file.write(json.dumps(head)[:-1] + ', "traceEvents": [\n')
+        separator = ""
+        for event in (*process_names(threads), *trace_events(events, threads), *extra):
+            file.write(separator + json.dumps(event))
+            separator = ",\n"
+        file.write("\n]}\n")
+
+
+def open_text(path: str) -> IO[str]:
+    """A file to write a text to, packed if its name ends in .gz."""
+    if path.endswith(".gz"):
+        return gzip.open(path, "wt", encoding="utf-8", compresslevel=4)
+    return open(path, "w", encoding="utf-8")
+
+
+def process_names(threads: list[tuple[int, str]]) -> Iterator[dict[str, Any]]:
+    """The names that viewers show for this process and its threads."""
+    pid = os.getpid()
+    yield {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": "python"}}
+    for place, (number, name) in enumerate(threads):
+        yield {"ph": "M", "name": "thread_name", "pid": pid, "tid": number, "args": {"name": f"thread {number} ({name})"}}
+        yield {"ph": "M", "name": "thread_sort_index", "pid": pid, "tid": number, "args": {"sort_index": place}}
+
+
+def trace_events(events: list[FunctionEvent], threads: list[tuple[int, str]]) -> Iterator[dict[str, Any]]:
+    """The events, and an arrow from each call to each run of its node in backward."""
+    pid = os.getpid()
+    flows = 0
+    for event in events:
+        tid = threads[event.thread - 1][0]
+        start, end = event.time_range.start, event.time_range.end
+        category = CATEGORIES.get(event.kind, "cpu_op")
+        args = arguments(event, threads)
+        if event.is_async:                           # it overlaps others of its thread: a row of its own
+            both = {"cat": category, "name": event.name, "pid": pid, "tid": tid, "id": event.id}
+            yield {"ph": "b", **both, "ts": start, "args": args}
+            yield {"ph": "e", **both, "ts": end}
+            continue
+        yield {"ph": "X", "cat": category, "name": event.name, "pid": pid, "tid": tid, "ts": start,
+               "dur": round(end - start, 3), "args": args}
+        if event.forward is not None and event.scope == 1:
+            flows += 1
+            arrow = {"id": flows, "cat": "fwdbwd", "name": "fwdbwd", "pid": pid}
+            made = event.forward
+            yield {"ph": "s", **arrow, "tid": threads[made.thread - 1][0], "ts": made.time_range.start}
+            yield {"ph": "f", **arrow, "tid": tid, "ts": start, "bp": "e"}
+
+
+def arguments(event: FunctionEvent, threads: list[tuple[int, str]]) -> dict[str, Any]:
+    """What a viewer shows when an event is clicked at."""
+    args: dict[str, Any] = {"External id": event.id + 1, "Ev Idx": event.id}
+    if event.sequence_nr >= 0:
+        args["Sequence number"] = event.sequence_nr
+    if event.fwd_thread is not None:
+        args["Fwd thread id"] = event.fwd_thread
+    if event.structured_input_shapes:
+        args |= {"Input Dims": event.structured_input_shapes, "Input type": event.input_dtypes,
+                 "Concrete Inputs": [str(v) for v in event.concrete_inputs]}
+    if event.stack:
+        args["Call stack"] = ";".join(event.stack)
+    if event.modules:
+        args["Module Hierarchy"] = ".".join(name.removeprefix("nn.Module: ") for name in event.modules)
+    if event.flops:
+        args["flops"] = event.flops
+    if event.cpu_memory_usage:
+        args["Bytes"] = event.cpu_memory_usage
+    if event.kind in (MESSAGE, FLIGHT):
+        args |= {"bytes": event.a, "number": event.b}
+    if event.text is not None:
+        args["args"] = event.text
+    return args
+
+
+__all__ = ["open_text", "write_trace"]

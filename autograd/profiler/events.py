@@ -1,0 +1,293 @@
+"""FunctionEvent, a recorded call; FunctionEventAvg, those of a kind; EventList: what events() and key_averages() give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import Any
+
+from ..core.spans import BACKWARD, FLIGHT, LANE, MESSAGE, MODULE, PASS, USER, names
+from .actions import DeviceType
+from .collect import END, NUMBER, PARENT, SEQUENCE, START, A, B, Thread, links
+from .flops import flops_of
+from .table import table
+
+SCOPES = {BACKWARD: 1, USER: 7}                      # PyTorch's RecordScope: of an operation 0
+
+
+class Interval:
+    """When an event began and ended, in microseconds since the recording began."""
+
+    def __init__(self, start: float, end: float) -> None:
+        self.start, self.end = start, end
+
+    def elapsed_us(self) -> float:
+        """How long it took."""
+        return self.end - self.start
+
+
+class Averaged:
+    """What events and averages have in common: times that follow from count and total, and as texts."""
+
+    count: int
+    cpu_time_total: float
+    device_time_total = self_device_time_total = device_time = 0.0       # there are no devices
+    device_memory_usage = self_device_memory_usage = 0
+
+    @property
+    def cpu_time(self) -> float:
+        """The mean over the calls."""
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+
+class FunctionEvent(Averaged):
+    """One call of an operation, a Function, a node, a module, or one block of record_function."""
+
+    device_type, device_index, node_id, use_device = DeviceType.CPU, 0, -1, None
+    is_remote = is_legacy = False
+    overload_name = ""
+
+    def __init__(self, id: int, name: str, thread: int, start_us: float, end_us: float, *, kind: int = 0,
+                 sequence_nr: int = -1, a: int = 0, b: int = 0) -> None:
+        self.id, self.name, self.thread, self.kind = id, name, thread, kind
+        self.time_range = Interval(start_us, end_us)
+        self.count = 1
+        self.scope = SCOPES.get(kind, 0)
+        self.sequence_nr = sequence_nr
+        self.fwd_thread: int | None = None           # of a node that runs: the thread of the call that made it
+        self.forward: FunctionEvent | None = None    # and that call
+        self.cpu_parent: FunctionEvent | None = None
+        self.cpu_children: list[FunctionEvent] = []
+        self.input_shapes: list[Any] = []            # of tensors; [] for a list of them, see structured_input_shapes
+        self.structured_input_shapes: list[Any] = []
+        self.input_dtypes: list[str] = []
+        self.concrete_inputs: list[Any] = []
+        self.kwinputs: dict[str, Any] = {}
+        self.stack: list[str] = []                   # innermost first; in backward that of the forward call
+        self.modules: list[str] = []                 # the modules around it, outermost first
+        self.text: str | None = None                 # the `args` of record_function
+        self.flops = 0
+        self.a, self.b = a, b
+        self.is_async = kind == FLIGHT
+        self.is_user_annotation = kind == USER
+        self.is_python_function = kind == MODULE
+        self.is_frame = kind in (MODULE, LANE)       # what operations are in, and no operation itself
+        self.cpu_memory_usage = 0
+
+    @property
+    def key(self) -> str:
+        """What averages are grouped by."""
+        return "ProfilerStep*" if self.name.startswith("ProfilerStep#") else self.name
+
+    trace_name = property(lambda self: self.name)
+
+    @property
+    def cpu_time_total(self) -> float:               # type: ignore[override]
+        """Its time, in microseconds."""
+        return self.time_range.elapsed_us()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """Its time without that of the events inside."""
+        return 0.0 if self.is_async else self.cpu_time_total - sum(c.cpu_time_total for c in self.cpu_children)
+
+    @property
+    def self_cpu_memory_usage(self) -> int:
+        """The bytes that it allocated itself, less those that it freed."""
+        return 0 if self.is_async else self.cpu_memory_usage - sum(c.cpu_memory_usage for c in self.cpu_children)
+
+    def __repr__(self) -> str:
+        return (f"<FunctionEvent id={self.id} name={self.name} cpu_time={self.cpu_time_total:.3f}us "
+                f"start_us={self.time_range.start:.3f} end_us={self.time_range.end:.3f} thread={self.thread} "
+                f"seq_nr={self.sequence_nr} input_shapes={self.input_shapes}>")
+
+
+class FunctionEventAvg(Averaged):
+    """The sums over all events of one key."""
+
+    device_type, node_id, use_device = DeviceType.CPU, -1, None
+    is_remote = is_legacy = False
+    overload_name = ""
+
+    def __init__(self) -> None:
+        self.key: str | None = None
+        self.count = self.cpu_memory_usage = self.self_cpu_memory_usage = self.flops = 0
+        self.cpu_time_total = self.self_cpu_time_total = 0.0
+        self.input_shapes: Any = ""
+        self.stack: list[str] = []
+        self.scope = 0
+        self.is_async = self.is_user_annotation = False
+        self.cpu_parent: FunctionEvent | None = None
+        self.cpu_children: list[FunctionEvent] = []
+
+    def add(self, other: Any) -> FunctionEventAvg:
+        """Count in an event, or other averages of its key."""
+        if self.key is None:
+            self.key, self.input_shapes, self.stack, self.scope = other.key, other.input_shapes, other.stack, other.scope
+            self.is_async, self.is_user_annotation = other.is_async, other.is_user_annotation
+            self.cpu_parent, self.cpu_children = other.cpu_parent, other.cpu_children
+        if other.key != self.key:
+            raise AssertionError(f"Expected keys to match, but got {other.key} vs {self.key}")
+        for name in ("count", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage", "self_cpu_memory_usage", "flops"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        return self
+
+    __iadd__ = add
+
+    def __repr__(self) -> str:
+        return (f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total:.3f}us "
+                f"cpu_time={self.cpu_time:.3f}us count={self.count} input_shapes={self.input_shapes}>")
+
+
+class EventList(list[Any]):
+    """Events, or averages of them."""
+
+    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False, with_flops: bool = False) -> None:
+        super().__init__(events)
+        self._profile_memory, self._with_flops = profile_memory, with_flops
+
+    def __str__(self) -> str:
+        return self.table()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The time of all events, each moment of a thread counted once."""
+        return sum(event.self_cpu_time_total for event in self)
+
+    def table(self, sort_by: str | None = None, row_limit: int = 100, max_src_column_width: int | None = 75,
+              max_name_column_width: int | None = 55, max_shapes_column_width: int | None = 80, header: str | None = None,
+              top_level_events_only: bool = False, time_unit: str | None = None) -> str:
+        """The events as a table, PyTorch's.
+
+        sort_by: an attribute, the largest first, such as "self_cpu_time_total", "cpu_time", "self_cpu_memory_usage" or
+        "count"; by default in the order in which they were first seen. row_limit: -1 for all. time_unit: "s", "ms" or "us"
+        for all times; by default each has its own.
+        """
+        return table(self, sort_by=sort_by, row_limit=row_limit, src_width=max_src_column_width,
+                     name_width=max_name_column_width, shapes_width=max_shapes_column_width, header=header,
+                     top_level_only=top_level_events_only, time_unit=time_unit, memory=self._profile_memory,
+                     flops=self._with_flops)
+
+    def key_averages(self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0,
+                     group_by_overload_name: bool = False) -> EventList:
+        """The sums over the calls of each operation, as FunctionEventAvg; apart for other shapes of the inputs, and for
+        other callers (the innermost n frames)."""
+        if group_by_overload_name:
+            raise NotImplementedError("key_averages(group_by_overload_name=True): operations have no overloads here")
+        groups: dict[Any, FunctionEventAvg] = {}
+        for event in self:
+            key = (event.key, event.is_user_annotation, str(event.input_shapes) if group_by_input_shapes else "",
+                   *event.stack[:group_by_stack_n])
+            if key not in groups:
+                groups[key] = FunctionEventAvg()
+            groups[key].add(event)
+        for group in groups.values():
+            group.stack = group.stack[:group_by_stack_n]
+            if not group_by_input_shapes:
+                group.input_shapes = ""
+        return EventList(groups.values(), profile_memory=self._profile_memory, with_flops=self._with_flops)
+
+    def total_average(self) -> FunctionEventAvg:
+        """The sums over all events, under the key "Total"."""
+        total = FunctionEventAvg()
+        for event in self:
+            total.add(event)
+            total.key = None
+        total.key = "Total"
+        return total
+
+    def supported_export_stacks_metrics(self) -> list[str]:
+        """What export_stacks can write."""
+        return ["self_cpu_time_total"]
+
+    def export_stacks(self, path: str, metric: str) -> None:
+        """Write each stack on a line, outermost frame first, and its microseconds: flamegraph.pl and speedscope read it."""
+        if metric not in self.supported_export_stacks_metrics():
+            raise ValueError(f"metric should be one of: {self.supported_export_stacks_metrics()}, got {metric!r}")
+        plain = str.maketrans(" ;\t\n", "____")
+        with open(path, "w", encoding="utf-8") as file:
+            for event in self:
+                value = int(getattr(event, metric))
+                if event.stack and value > 0:
+                    file.write(";".join(entry.translate(plain) for entry in reversed(event.stack)) + f" {value}\n")
+
+
+def events_of(threads: list[Thread], since: int, first: int, *, flops: bool, memory: bool,
+              modules: bool) -> list[FunctionEvent]:
+    """The events of all threads, with their parents and children, in the order in which they began.
+
+    since: when the recording began. first: the number of the first thread. Without `modules`, modules and lanes are nobody's
+    parents or children: what is inside belongs to what is around them.
+    """
+    found: list[list[FunctionEvent]] = []
+    instances = Instances()
+    for number, thread in enumerate(threads):
+        events: list[FunctionEvent] = []
+        thread_number = first + number
+        for row, values in enumerate(thread.spans.tolist()):
+            name, kind = names[values[NUMBER]]
+            if kind == MODULE:
+                name = instances.name_of(name, values[A])
+            sequence = -1 if kind in (MODULE, USER, LANE, PASS, MESSAGE, FLIGHT) else values[SEQUENCE]
+            event = FunctionEvent(0, name, thread_number, (values[START] - since) / 1000, (values[END] - since) / 1000,
+                                  kind=kind, sequence_nr=sequence, a=values[A], b=values[B])
+            if memory and kind not in (MODULE, LANE, MESSAGE, FLIGHT):
+                event.cpu_memory_usage = values[A]
+            add_details(event, thread, row)
+            if values[PARENT] >= 0:
+                around = events[values[PARENT]]
+                event.modules = [*around.modules, around.name] if around.is_python_function else around.modules
+                visible = around if modules or not around.is_frame else around.cpu_parent
+                if not event.is_async and visible is not None:
+                    event.cpu_parent = visible
+                    if modules or not event.is_frame:
+                        visible.cpu_children.append(event)
+            if flops:
+                event.flops = flops_of(event)
+            events.append(event)
+        found.append(events)
+    for (thread_made, row_made), (thread_ran, row_ran) in links(threads):
+        link(found[thread_made][row_made], found[thread_ran][row_ran])
+    return sorted((event for events in found for event in events), key=attrgetter("time_range.start"))
+
+
+def add_details(event: FunctionEvent, thread: Thread, row: int) -> None:
+    """Give an event what was noted of its inputs and its stack."""
+    detail = thread.detail(row)
+    if detail.shapes is not None:
+        event.structured_input_shapes = detail.shapes
+        event.input_shapes = [[] if s and isinstance(s[0], list) else s for s in detail.shapes]
+        event.input_dtypes, event.concrete_inputs = detail.dtypes or [], detail.values or []
+        event.kwinputs = detail.settings or {}
+    event.stack, event.text = detail.stack or [], detail.text
+
+
+def link(made: FunctionEvent, ran: FunctionEvent) -> None:
+    """A node that ran, and what ran inside it, has the stack and the modules of the call that made it."""
+    for event in (ran, ran.cpu_parent):
+        if event is not None and event.sequence_nr == made.sequence_nr:
+            event.fwd_thread, event.forward = made.thread, made
+    inside = [ran]
+    while inside:
+        event = inside.pop()
+        event.stack, event.modules = made.stack, made.modules
+        inside += event.cpu_children
+
+
+class Instances:
+    """Numbers the modules of each class in the order in which they are first called: Linear_0, Linear_1."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, int], str] = {}
+        self._counts: dict[str, int] = {}
+
+    def name_of(self, name: str, identity: int) -> str:
+        """The name of one module, such as "nn.Module: Linear_0"."""
+        key = name, identity
+        if key not in self._names:
+            self._names[key] = f"{name}_{self._counts.get(name, 0)}"
+            self._counts[name] = self._counts.get(name, 0) + 1
+        return self._names[key]
+
+
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "Instances", "Interval", "events_of"]
