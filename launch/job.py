@@ -96,7 +96,8 @@ class Job:
             except subprocess.TimeoutExpired:
                 now = time.monotonic()
             self.gone = self.gone or (needed_but_gone(self.folder) if self.survives else vanished(self.folder))
-            if failed_at > now and (failed(self.folder) or self.gone or (self.survives and over(self.folder))):
+            nobody = self.survives and not self.spread and over(self.folder)
+            if failed_at > now and (failed(self.folder) or self.gone or nobody):
                 failed_at = self.ended_at = now
             if self.kill_at == float("inf") and (stuck := unjoined(self.folder)):
                 self.stuck = stuck
@@ -242,6 +243,7 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
 def survived(job: Job, crashes: list[dict[str, Any]], code: int, mpi: Mpi) -> int:
     """Say which ranks of a job that outlives them have died; its exit code, 0 if one has come to the end of the script."""
     dead, finished = vanished(job.folder), ended(job.folder)
+    elsewhere = not finished and not running(job.folder)         # no rank was on this machine: mpirun's word has to do
     if job.gone:
         print(f"dprun: rank {job.gone[0]} died before MPI had started on it, and the others wait for it there: a job "
               "outlives its ranks from dparallel.world() on; --restarts starts another", file=sys.stderr)
@@ -251,7 +253,7 @@ def survived(job: Job, crashes: list[dict[str, Any]], code: int, mpi: Mpi) -> in
     if dead:
         how = "the others have ended well" if finished else "none has come to the end of its script"
         print(f"dprun: rank{'s' * (len(dead) > 1)} {', '.join(map(str, dead))} died; {how}", file=sys.stderr)
-    return 0 if finished else shell(code, mpi) or 1
+    return 0 if finished or (elsewhere and code == 0) else shell(code, mpi) or 1
 
 
 def shell(code: int, mpi: Mpi) -> int:

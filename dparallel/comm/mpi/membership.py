@@ -21,7 +21,7 @@ from ..handle import obligations, outlive_python
 from ..lost import RankLost
 from ..watchdog.stall import end_job, watch, write_report
 from .communicator import MpiComm
-from .surviving import SurvivingComm, surviving
+from .surviving import SurvivingComm, deaths, surviving
 
 FINISHED = 1                                         # the tag of the message that dismisses a spare
 NAP = 0.01                                           # seconds between two looks of a spare
@@ -101,13 +101,14 @@ class Membership:
     def _settle(self) -> MpiComm | None:
         """Agree on who is at work; their communicator, None for a spare. RankLost if a process dies meanwhile."""
         everyone = self._everyone = self._everyone.survivors()
+        deaths.known = MPI.COMM_WORLD.size - everyone.size
         table: list[Member] = self._together(lambda: everyone.allgather(Member(self.number, self.at_work, self.generation)))
         self._numbers = [member.number for member in table]
         generation = max(member.generation for member in table) + 1
         members, begun = self._chosen(table), generation > 0
         if len(members) < self.least or (begun and not any(member.at_work for member in table)):
             self._too_few(members)
-        self._together(lambda: watch(MPI).share(MPI, everyone))
+        self._together(lambda: watch(MPI).share(MPI, everyone, again=begun))
         here = self.number in members
         raw = self._together(lambda: everyone.Split(0 if here else MPI.UNDEFINED, members.index(self.number) if here else 0))
         if not here:

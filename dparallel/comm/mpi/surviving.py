@@ -7,7 +7,9 @@ Only `dprun --survive` uses these classes: a call costs 0.2 us more.
 
 from __future__ import annotations
 
+import contextlib
 import pickle
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +20,8 @@ from ..lost import RankLost
 
 LOSSES = frozenset(number for name in ("ERR_PROC_FAILED", "ERR_PROC_FAILED_PENDING", "ERR_REVOKED")
                    if (number := getattr(MPI, name, MPI.UNDEFINED)) != MPI.UNDEFINED)
+VAGUE = frozenset((MPI.ERR_OTHER, MPI.ERR_INTERN, MPI.ERR_UNKNOWN))
+PATIENCE = 1.0
 CALLS = ("Allgather", "Allreduce", "Barrier", "Bcast", "Dup", "Iallgather", "Iallgatherv", "Iallreduce", "Ialltoall",
          "Ialltoallv", "Ibarrier", "Ibcast", "Iexscan", "Igatherv", "Iprobe", "Irecv", "Ireduce", "Ireduce_scatter", "Iscan",
          "Iscatterv", "Isend", "Issend", "Recv", "Send", "Sendrecv", "Split", "Split_type", "bcast", "improbe", "isend",
@@ -27,13 +31,40 @@ CALLS = ("Allgather", "Allreduce", "Barrier", "Bcast", "Dup", "Iallgather", "Ial
 STARTED = ("Allgatherv", "Alltoall", "Alltoallv", "Exscan", "Gatherv", "Reduce", "Reduce_scatter", "Scan", "Scatterv")
 
 
+class Deaths:
+    """What this process knows of dead ranks. known: how many there were when the present membership was settled."""
+
+    def __init__(self) -> None:
+        self.known = 0
+
+    def count(self) -> int:
+        """How many ranks of the job have died, as far as MPI has heard."""
+        return int(MPI.COMM_WORLD.Get_failed().size)
+
+    def behind(self, error: Any) -> bool:
+        """Whether an error of MPI comes from a death. Over TCP some are "other" errors at first: then it is one if MPI hears
+        of a death within PATIENCE seconds."""
+        kind = error.Get_error_class()
+        if kind in LOSSES:
+            return True
+        until = time.monotonic() + (PATIENCE if kind in VAGUE else 0)
+        while kind in VAGUE and self.count() <= self.known and time.monotonic() < until:
+            with contextlib.suppress(MPI.Exception):
+                MPI.COMM_WORLD.Iprobe(MPI.ANY_SOURCE, 0)         # lets MPI hear
+            time.sleep(0.001)
+        return kind in VAGUE and self.count() > self.known
+
+
+deaths = Deaths()
+
+
 def guarded(call: Callable[..., Any]) -> Callable[..., Any]:
     """The call, which raises RankLost for a loss, and returns surviving communicators and requests."""
     def guard(self: Any, *args: Any, **settings: Any) -> Any:
         try:
             result = call(self, *args, **settings)
         except MPI.Exception as error:
-            if error.Get_error_class() in LOSSES:
+            if deaths.behind(error):
                 raise RankLost(f"a rank has died ({error.Get_error_string()})") from error
             raise
         if result is None:
@@ -62,7 +93,7 @@ class SurvivingComm(MPI.Intracomm):
         try:
             return bool(self.Agree(int(flag)))
         except MPI.Exception as error:
-            if error.Get_error_class() in LOSSES:
+            if deaths.behind(error):
                 return False
             raise
 
@@ -111,4 +142,4 @@ def surviving(comm: Any) -> SurvivingComm:
     return made
 
 
-__all__ = ["SurvivingComm", "SurvivingRequest", "surviving"]
+__all__ = ["Deaths", "SurvivingComm", "SurvivingRequest", "deaths", "surviving"]

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from ..environment import environment, leave_mark
+from ..lost import RankLost
 from ..mpi.mpi_types import Intracomm, MPIModule
 from .board import Board
 from .call_site import at_site, blocked_site
@@ -175,17 +176,19 @@ class Watch:
         """Those that are watched: all of this process that are not freed."""
         return list(self._comms.values())
 
-    def share(self, mpi: MPIModule, comm: Intracomm) -> None:
+    def share(self, mpi: MPIModule, comm: Intracomm, again: bool = False) -> None:
         """Let the ranks see each other's states: create the board and the relay. comm: all ranks of the job. Collective; a
-        second call does nothing.
+        second call does nothing. again: a rank has died, and `comm` is of those that live; the relay is made anew.
         """
-        if not self._shared:                         # not: no board, which may be so on some ranks only
-            node = comm.Split_type(mpi.COMM_TYPE_SHARED)
-            board = Board.shared(node, self.size, members_of(node, mpi.COMM_WORLD))
-            self._relay = Relay.create(comm, mpi, node)
-            self.board, self._shared = board, True
-            self._publish(State(self.rank, time.monotonic(), process=os.getpid(), started=self._started))
-            node.Free()
+        if self._shared and not again:               # not: no board, which may be so on some ranks only
+            return
+        node = comm.Split_type(mpi.COMM_TYPE_SHARED)
+        if not self._shared:
+            self.board = Board.shared(node, self.size, members_of(node, mpi.COMM_WORLD))
+        self._relay = Relay.create(comm, mpi, node)
+        self._shared = True
+        self._publish(State(self.rank, time.monotonic(), process=os.getpid(), started=self._started))
+        node.Free()
 
     # --- the thread ---------------------------------------------------------------------------------------------------
 
@@ -194,6 +197,8 @@ class Watch:
             if self.settings.limit or self.settings.frozen:
                 try:
                     self._check()
+                except RankLost:                     # of the relay, until the next membership
+                    self._relay = None
                 except Exception as error:           # a watchdog that fails must not take the job with it
                     sys.stderr.write(f"dparallel: the stall watchdog of rank {self.rank} has ended: {error!r}\n")
                     return
@@ -309,7 +314,8 @@ class Watch:
         if self.board is not None and not self.board.claim(now, min(self.settings.limit, SETTLED)):
             return
         if self._relay is not None:
-            self._relay.send([{"time": now, "claimed": True}], now)
+            with contextlib.suppress(RankLost):
+                self._relay.send([{"time": now, "claimed": True}], now)
         text = report(title, states, range(self.size), now, 3 * self.settings.period + 2)
         left = ends and write_report(self.rank, text)
         if not left:
@@ -332,7 +338,8 @@ class Watch:
         with contextlib.suppress(ValueError, OSError):
             self._publish(state)
         if self._relay is not None:
-            self._relay.announce_exit(vars(state), state.time)
+            with contextlib.suppress(RankLost):
+                self._relay.announce_exit(vars(state), state.time)
 
 
 @functools.cache
