@@ -5,7 +5,7 @@ Two ways of keeping it, since to copy all weights after every step would cost a 
 - LiveState: weights and the optimiser's arrays are not copied. Only optimizer.step() changes them, on each rank by itself,
   so between two steps they are on every rank what they were after the last one. The rest (buffers, options, schedule, place
   in the data, random streams, the script's own) is small and copied.
-- CopiedState: everything is copied, into memory that all ranks of the host share and that outlives each of them. This is
+- CopiedState: everything is copied, into memory that the ranks of a host share and that outlives each of them. This is
   for state that lies in slices, of which the dead rank had one, and for scripts that communicate between optimizer.step()
   and the end of the step, where a rank may be lost when the weights have changed already. Each rank has two slots, used in
   turn: of two successive states one is always complete on all ranks.
@@ -13,11 +13,13 @@ Two ways of keeping it, since to copy all weights after every step would cost a 
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import pickle
+import socket
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +28,16 @@ from autograd import Tensor
 from autograd.core.tensor import result
 
 from ..checkpoint.encoding import Leaf, Slice
+from ..checkpoint.errors import Ranks
+from ..checkpoint.memory import hosts_of
 from ..checkpoint.parts import OptimizerState, Part
 from ..sharding import ParameterSlice, ZeroRedundancyOptimizer
 
 State = dict[str, Any]                               # of one rank: a tree for each part's name
-HEAD = struct.Struct("=qqq")                         # of a slot: steps, -1 while it is written; bytes of the tree; arrays
+HEAD = struct.Struct("=qqq")                         # of a slot: 1 + steps, 0 while it is written; bytes of the tree; arrays
 RANKS = struct.Struct("=q")                          # at the beginning of the file
 ALIGN = 64
+TAG = 2**20 - 2                                      # of messages to another host
 ROOM, SPARE = 20, 64 * 2**20                         # bytes of a slot: so many times the weights', and so many more. Pages
                                                      # that are not written take no room
 
@@ -64,32 +69,43 @@ class LiveState:
 
 
 class CopiedState:
-    """The states of `ranks` ranks after their last two finished steps, in memory that they share: a file with two slots for
-    each. rank: this one, None for a process that only reads."""
+    """The states of `comm`'s ranks after their last two finished steps, in memory that the ranks of a host share: a file
+    with two slots for each rank of the job. A rank that is alone on its host sends its state to one on the next host, too.
 
-    def __init__(self, file: int, memory: mmap.mmap, ranks: int, rank: int | None) -> None:
-        self.file, self.ranks, self.rank = file, ranks, rank
+    rank: this process's in `comm`; None for a newcomer, which only reads.
+    """
+
+    def __init__(self, file: int, memory: mmap.mmap, ranks: int, comm: Any = None) -> None:
+        self.file, self.ranks, self.comm = file, ranks, comm
+        self.rank: int | None = None if comm is None else comm.rank
         self._memory = memoryview(memory)
         self._room = (len(memory) - ALIGN) // (2 * ranks)
+        self._to: int | None = None                  # who gets a copy of this rank's state
+        self._of: list[int] = []                     # whose state this rank keeps a copy of
 
     @classmethod
     def shared(cls, parts: Mapping[str, Part], comm: Any) -> CopiedState | None:
-        """Memory for the states of the ranks of an MpiComm; None if they are on several hosts. Collective."""
+        """Memory for the states of the ranks of an MpiComm; None if those of a host can't share any. Collective."""
         held = [pickle.PickleBuffer(b"")]
         pickle.dumps({name: _arrays(part.take()) for name, part in parts.items()}, protocol=5, buffer_callback=held.append)
         room = max(comm.allgather_object([ROOM * sum(len(buffer.raw()) for buffer in held) // ALIGN * ALIGN + SPARE]))
-        found = comm.shared_file(ALIGN + 2 * comm.size * room)
-        if found is None:
+        found = comm.node().shared_file(ALIGN + 2 * comm.size * room)
+        hosts = hosts_of(Ranks(comm))
+        if not all(comm.allgather_object([found is not None])) or found is None:
             return None
         RANKS.pack_into(found[1], 0, comm.size)
-        return cls(found[0], found[1], comm.size, comm.rank)
+        made = cls(found[0], found[1], comm.size, comm)
+        keepers = keepers_of(hosts)
+        made._to = keepers.get(comm.rank)
+        made._of = [rank for rank, keeper in keepers.items() if keeper == comm.rank]
+        return made
 
     @classmethod
     def opened(cls, path: str) -> CopiedState:
-        """The memory of others, by the path of one of them that lives."""
+        """The memory of others on this host, by the path of one of them that lives."""
         file = os.open(path, os.O_RDWR)
         memory = mmap.mmap(file, os.fstat(file).st_size // ALIGN * ALIGN)    # without shared_file()'s token
-        return cls(file, memory, RANKS.unpack_from(memory)[0], None)
+        return cls(file, memory, RANKS.unpack_from(memory)[0])
 
     @property
     def path(self) -> str:
@@ -98,41 +114,59 @@ class CopiedState:
 
     def commit(self, parts: Mapping[str, Part], steps: int) -> None:
         """Write this rank's state into the older of its slots. MemoryError if it has become too large."""
+        assert self.rank is not None
         buffers: list[pickle.PickleBuffer] = []
         state = {name: _arrays(part.take()) for name, part in parts.items()}
         tree = pickle.dumps(state, protocol=5, buffer_callback=buffers.append)
         views = [buffer.raw() for buffer in buffers]
         sizes = np.array([len(view) for view in views], np.int64)
-        slot = self._slot(self.rank or 0, steps % 2)
+        slot = self._slot(self.rank, steps)
         starts, end = self._layout(len(tree), sizes)
         if end > len(slot):
             raise MemoryError(f"a rank's state has {end} bytes, and {len(slot)} were reserved: it has grown since keep()")
-        HEAD.pack_into(slot, 0, -1, len(tree), len(views))
+        HEAD.pack_into(slot, 0, 0, len(tree), len(views))
         slot[HEAD.size:HEAD.size + sizes.nbytes] = sizes.tobytes()
         first = HEAD.size + sizes.nbytes
         slot[first:first + len(tree)] = tree
         for view, start in zip(views, starts, strict=True):
             slot[start:start + len(view)] = view
-        HEAD.pack_into(slot, 0, steps, len(tree), len(views))
+        HEAD.pack_into(slot, 0, steps + 1, len(tree), len(views))
+        if self._to is not None:
+            self.comm.send(np.frombuffer(slot[:end], np.uint8), self._to, TAG)
+        for rank in self._of:
+            self._write(rank, steps, self.comm.recv(rank, TAG))
 
-    def steps(self) -> set[int]:
-        """The numbers of finished steps after which all ranks' states are here, complete."""
-        found = [{HEAD.unpack_from(self._slot(rank, which))[0] for which in (0, 1)} for rank in range(self.ranks)]
-        return set.intersection(*found) - {-1}
+    def steps(self) -> dict[int, set[int]]:
+        """For each rank, the numbers of finished steps after which its state is here, complete."""
+        return {rank: {number - 1 for which in (0, 1) if (number := HEAD.unpack_from(self._slot(rank, which))[0])}
+                for rank in range(self.ranks)}
 
-    def state(self, rank: int, steps: int) -> State:
-        """The state of a rank after so many steps. Its arrays are views of this memory."""
-        slot = self._slot(rank, steps % 2)
+    def packed(self, rank: int, steps: int) -> memoryview:
+        """The state of a rank after so many steps, for unpacked()."""
+        slot = self._slot(rank, steps)
+        _, length, count = HEAD.unpack_from(slot)
+        return slot[:self._layout(length, np.frombuffer(slot, np.int64, count, HEAD.size))[1]]
+
+    @classmethod
+    def unpacked(cls, slot: memoryview) -> State:
+        """The state that packed() gave. Its arrays are views of that memory."""
         _, length, count = HEAD.unpack_from(slot)
         sizes = np.frombuffer(slot, np.int64, count, HEAD.size)
         first = HEAD.size + sizes.nbytes
-        starts, _ = self._layout(length, sizes)
+        starts, _ = cls._layout(length, sizes)
         buffers = [slot[start:start + size] for start, size in zip(starts, sizes.tolist(), strict=True)]
         state: State = pickle.loads(slot[first:first + length], buffers=buffers)
         return state
 
-    def _slot(self, rank: int, which: int) -> memoryview:
-        start = ALIGN + (2 * rank + which) * self._room
+    def _write(self, rank: int, steps: int, data: np.ndarray[Any, Any]) -> None:
+        """Write another rank's state; its number last."""
+        slot, given = self._slot(rank, steps), data.data
+        HEAD.pack_into(slot, 0, 0, 0, 0)
+        slot[HEAD.size:len(given)] = given[HEAD.size:]
+        slot[:HEAD.size] = given[:HEAD.size]
+
+    def _slot(self, rank: int, steps: int) -> memoryview:
+        start = ALIGN + (2 * rank + steps % 2) * self._room
         return self._memory[start:start + self._room]
 
     @staticmethod
@@ -159,6 +193,22 @@ def _arrays(value: Any) -> Any:
             new._metadata = value._metadata          # type: ignore[attr-defined]
         return new
     return value
+
+
+def keepers_of(hosts: Sequence[int]) -> dict[int, int]:
+    """For each rank that is alone on its host, the first rank of the next host. hosts: of each rank, by any number."""
+    order = sorted(set(hosts))
+    if len(order) == 1:
+        return {}
+    return {rank: hosts.index(order[(order.index(host) + 1) % len(order)]) for rank, host in enumerate(hosts)
+            if hosts.count(host) == 1}
+
+
+def this_host() -> str:
+    """What tells this host, or container, from all others."""
+    with contextlib.suppress(OSError), open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return f"{socket.gethostname()} {file.read().strip()}"
+    return socket.gethostname()
 
 
 class TensorArray(NamedTuple):
@@ -227,4 +277,4 @@ def _at(state: Any, path: tuple[Any, ...]) -> Any:
     return state
 
 
-__all__ = ["CopiedState", "LiveState", "State", "Survived", "lies_in_slices"]
+__all__ = ["CopiedState", "LiveState", "State", "Survived", "keepers_of", "lies_in_slices", "this_host"]

@@ -6,9 +6,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..checkpoint.parts import Loader, Part, for_rank
 from ..comm import world
-from .memory import CopiedState, State, Survived
+from .memory import CopiedState, State, Survived, this_host
 
 
 class Offer(NamedTuple):
@@ -18,12 +20,16 @@ class Offer(NamedTuple):
     exact     whether the state is that after a finished step; else an optimiser has taken a step since
     copying   whether its membership copied its state after each step, or this one is to
     path      of the file with the copies; "" if there is none
+    host      on which that is
+    ranks     how many have copied their state
     """
 
     steps: int = -1
     exact: bool = False
     copying: bool = False
     path: str = ""
+    host: str = ""
+    ranks: int = 0
 
 
 class Left(NamedTuple):
@@ -41,7 +47,7 @@ class Left(NamedTuple):
     @classmethod
     def copied(cls, copies: CopiedState, steps: int) -> Left:
         """The copies of all."""
-        return cls(Offer(steps, True, True, copies.path), copies=copies)
+        return cls(Offer(steps, True, True, copies.path, this_host(), copies.ranks), copies=copies)
 
 
 NOTHING = Left(Offer())
@@ -52,8 +58,7 @@ def put_back(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> in
 
     everyone: the offers of the ranks, at least one of which has a state.
     """
-    with_copies = [offer for offer in everyone if offer.path]
-    return _from_copies(parts, left, with_copies[0].path) if with_copies else _from_memory(parts, left, everyone)
+    return (_from_copies if any(offer.path for offer in everyone) else _from_memory)(parts, left, everyone)
 
 
 def _from_memory(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
@@ -78,16 +83,34 @@ def _from_memory(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -
     return steps
 
 
-def _from_copies(parts: Mapping[str, Part], left: Left, path: str) -> int:
-    """All read what all have copied, the dead too; newcomers by the path."""
-    comm = world()
-    copies = left.copies or CopiedState.opened(path)
-    steps = max(set.intersection(*map(set, comm.allgather_object([sorted(copies.steps())]))))
-    everyone = [copies.state(rank, steps) for rank in range(copies.ranks)]
-    old_ranks = comm.allgather_object([copies.rank])
-    survived = Survived([everyone[rank] for rank in old_ranks if rank is not None], everyone)
-    whole = Survived(everyone, everyone)
-    _put(parts, survived, {name: [whole.part(name, rank) for rank in range(copies.ranks)]
+def _from_copies(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
+    """All read what all have copied, the dead too: from the memory of their host, or, what that lacks, from a message."""
+    comm, copies = world(), left.copies
+    paths = [offer.path for offer in everyone if offer.path and offer.host == this_host()]
+    if copies is None and paths:
+        copies = CopiedState.opened(paths[0])
+    count = max(offer.ranks for offer in everyone)
+    there = comm.allgather_object([{} if copies is None else copies.steps()])
+    known = [set().union(*(of_one.get(rank, ()) for of_one in there)) for rank in range(count)]
+    common = set.intersection(*known)
+    if not common:
+        raise RuntimeError(f"survive(): of the {count} ranks' states no common one is left: rank(s) "
+                           f"{[rank for rank in range(count) if not known[rank]]} died with their host")
+    steps = max(common)
+    states = []
+    for rank in range(count):
+        holders = [place for place, of_one in enumerate(there) if steps in of_one.get(rank, ())]
+        packed = copies.packed(rank, steps) if copies is not None and comm.rank in holders else None
+        if len(holders) < comm.size:
+            mine = np.frombuffer(packed, np.uint8) if packed is not None and comm.rank == holders[0] else None
+            sent = comm.broadcast(mine, holders[0])[0]
+            packed = sent.data if packed is None else packed
+        assert packed is not None
+        states.append(CopiedState.unpacked(packed))
+    old_ranks = comm.allgather_object([None if left.copies is None else left.copies.rank])
+    survived = Survived([states[rank] for rank in old_ranks if rank is not None], states)
+    whole = Survived(states, states)
+    _put(parts, survived, {name: [whole.part(name, rank) for rank in range(count)]
                            for name, part in parts.items() if isinstance(part, Loader)})
     return steps
 

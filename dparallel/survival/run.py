@@ -112,8 +112,9 @@ class Run:
         if copies is not None:
             copies.commit(self._parts, self.steps)
         elif lies_in_slices(self._parts.values()):
-            raise NotImplementedError("survive(): state that lies in slices is copied into memory that all ranks share, and "
-                                      "these are on several hosts: use shard=None, or a Checkpointer and dprun --restarts")
+            raise RuntimeError("survive(): state that lies in slices is copied into memory that the ranks of a host share, "
+                               "and these can't share any (see ulimit -n, ulimit -v): use shard=None, or a Checkpointer "
+                               "and dprun --restarts")
         if not membership.agreed():                  # what was left may go where all have what is new
             raise RankLost("a rank died while the ranks put their state back")
         self._live, self._copies, self._left = live, copies, NOTHING
