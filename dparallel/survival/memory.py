@@ -181,9 +181,9 @@ class CopiedState:
 def _arrays(value: Any) -> Any:
     """A state with arrays for tensors, which are pickled without being copied."""
     if isinstance(value, Tensor):
-        return TensorArray(np.ascontiguousarray(value.array))
+        return TensorArray(np.asarray(value.array, order="C"))
     if type(value) is Slice:
-        return value._replace(array=np.ascontiguousarray(value.array))
+        return value._replace(array=np.asarray(value.array, order="C"))
     if type(value) in (list, tuple):
         return type(value)(_arrays(one) for one in value)
     if isinstance(value, dict):
