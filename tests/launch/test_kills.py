@@ -127,13 +127,13 @@ def test_a_step_that_is_done_again_twice():
 def ended(tmp_path):
     """A folder with the weights of a right run, its history, and a way to change the weights of a process."""
     history = History(run_with_a_death(), ROWS)
-    weights = Undisturbed("mlp", history.steps, {0: 0.0, 1: 0.0}).weights
+    right = Undisturbed("mlp", history.steps, {0: 0.0, 1: 0.0})
     for process in (10, 12):
-        np.savez(tmp_path / f"{process}.npz", **weights)
+        np.savez(tmp_path / f"{process}.npz", **right.weights, **right.state)
 
-    def change(process, by):
+    def change(process, by, name="2.weight"):
         found = dict(np.load(tmp_path / f"{process}.npz"))
-        found["2.weight"][3, 4] += by
+        found[name][..., -1:] += by
         np.savez(tmp_path / f"{process}.npz", **found)
 
     return tmp_path, history, change
@@ -148,6 +148,16 @@ def test_wrong_weights_are_found(ended, processes, by, found):
         change(process, by)
     _, problems = weights_problems(folder, "mlp", history)
     assert len(problems) == len(found) and all(words in problem for words, problem in zip(found, problems, strict=True)), problems
+
+
+def test_a_wrong_state_of_the_optimiser_is_found(ended):
+    folder, history, change = ended
+    change(10, 1e-11, "optimizer 2 exp_avg")
+    assert ["optimiser's state 1.0e-11 away" in problem for problem in weights_problems(folder, "mlp", history)[1]] == [True]
+    found = dict(np.load(folder / "10.npz"))
+    found["optimizer 2 step"] = found["optimizer 2 step"].reshape(1)
+    np.savez(folder / "10.npz", **found)
+    assert "state inf away" in weights_problems(folder, "mlp", history)[1][0]
 
 
 def test_steps_that_count_differently_have_other_weights(ended):

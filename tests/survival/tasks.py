@@ -90,3 +90,11 @@ def start(name: str) -> tuple[nn.Module, np.ndarray, np.ndarray]:
 def scheduled(optimizer: optim.Optimizer) -> optim.lr_scheduler.LRScheduler:
     """The schedule of the learning rate, which computes each rate from the one before."""
     return optim.lr_scheduler.CosineAnnealingLR(optimizer, 40, eta_min=3e-4)
+
+
+def state_of(state: dict[str, Any]) -> dict[str, np.ndarray]:
+    """The arrays and rates in an optimiser's state_dict(), by name."""
+    found = {f"optimizer {number} {key}": value for number, of_one in state["state"].items() for key, value in of_one.items()}
+    rates = {f"optimizer lr {number}": group["lr"] for number, group in enumerate(state["param_groups"])}
+    return {name: np.array(value.numpy() if isinstance(value, ag.Tensor) else value, dtype=float) for name, value in {**found, **rates}.items()
+            if value is not None}

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from journal import Journal
 from moments import Moments
-from tasks import TASKS, scheduled, start
+from tasks import TASKS, scheduled, start, state_of
 from undisturbed import copies, total
 
 import autograd as ag
@@ -154,7 +154,10 @@ def main() -> None:
         if saved is not None:
             saved.close()
         moments.at("end")
-        np.savez(folder / f"{os.getpid()}.npz", **{name: value.numpy() for name, value in model.state_dict().items()})
+        if options.shard == "zero":
+            optimizer.consolidate_state_dict(to=0)
+        state = state_of(optimizer.state_dict()) if options.shard != "zero" or comm.rank == 0 else {}
+        np.savez(folder / f"{os.getpid()}.npz", **{name: value.numpy() for name, value in model.state_dict().items()}, **state)
         journal.write("end", attempt=run.attempt, steps=run.steps, rank=comm.rank)
 
     train()

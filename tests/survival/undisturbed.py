@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from journal import History, Step
-from tasks import TASKS, scheduled, start
+from tasks import TASKS, scheduled, start, state_of
 
 import autograd as ag
 import autograd.nn.functional as F
@@ -16,7 +16,8 @@ TOLERANCE = 1e-12
 
 
 class Undisturbed:
-    """The weights after these steps, and the buffers of each process, as of one process that takes the steps.
+    """The weights and the optimiser's state after these steps, and the buffers of each process, as of one process that takes
+    the steps.
 
     Each step sums over the shares of the ranks the gradient of the share's mean loss times its part of the rows. Buffers are
     a rank's own after its forward, and rank 0's before the next one. Where an attempt begins they are those of any rank that
@@ -48,7 +49,7 @@ class Undisturbed:
                 self.buffers[process] = copies(net.named_buffers())
             optimizer.step()
             scheduler.step()
-        self.weights = copies(net.named_parameters())
+        self.weights, self.state = copies(net.named_parameters()), state_of(optimizer.state_dict())
 
 
 def total(values: Mapping[str, np.ndarray]) -> float:
@@ -71,7 +72,8 @@ def difference(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) ->
 
 
 def weights_problems(folder: Path, name: str, history: History) -> tuple[float, list[str]]:
-    """How far the weights that the ranks ended with are from those of one process, and what is wrong with them."""
+    """How far the weights that the ranks ended with are from those of one process, and what is wrong with these, with rank 0's
+    buffers and with its optimiser."""
     last = max(history.attempts("end"), default=-1)
     ended = {line["rank"]: line["process"] for line in history.of(last, "end")}
     if set(ended) != set(range(history.size.get(last, 1))):
@@ -86,6 +88,7 @@ def weights_problems(folder: Path, name: str, history: History) -> tuple[float, 
     largest, problems = 0.0, expected.problems
     for rank, process in sorted(ended.items()):
         found = dict(np.load(folder / f"{process}.npz"))
+        state = {key: found.pop(key) for key in list(found) if key.startswith("optimizer ")}
         mine = {key: found.pop(key) for key in list(found) if key not in weights}
         largest = max(largest, distance := difference(found, weights))
         first = first or found
@@ -93,6 +96,8 @@ def weights_problems(folder: Path, name: str, history: History) -> tuple[float, 
             problems.append(f"rank {rank} ended with weights {distance:.1e} away from those of one process")
         if difference(found, first):
             problems.append(f"rank {rank} ended with weights {difference(found, first):.1e} away from rank 0's")
+        if rank == 0 and not difference(state, expected.state) <= TOLERANCE:
+            problems.append(f"rank 0 ended with an optimiser's state {difference(state, expected.state):.1e} away from that of one process")
         apart = min(difference(mine, one) for one in buffers.values())
         if rank == 0 and not apart <= TOLERANCE:
             problems.append(f"rank 0 ended with buffers {apart:.1e} away from those of one process")
