@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from launch import mpirun
+
 SURVIVAL = Path(__file__).parent.parent / "survival"
 sys.path.insert(0, str(SURVIVAL))
 
@@ -284,3 +286,21 @@ def test_goals(changes, right):
     assert kills.reached(found) is right and found["median"] == 0.2 and found["worst"] == 1.9
     assert not kills.reached(kills.figures([outcome(0.4, 0.4)])) and not kills.reached(kills.figures([outcome(0.1, 0.1, 2.1)]))
     assert "| forward | 0 | 0 | 200 | 1900 |" in kills.report([outcome(0.1, 0.2, 1.9, **changes)])
+
+
+# --- the short form ---------------------------------------------------------------------------------------------------------------
+
+def lacking():
+    """Why jobs here end with their first rank; "" if they do not."""
+    try:
+        mpi = mpirun.find()
+    except mpirun.LaunchError as error:
+        return str(error)
+    return "" if mpirun.survives(mpi) else f"{mpi.name} has no ULFM"
+
+
+@pytest.mark.skipif(bool(lacking()), reason=lacking())
+@pytest.mark.parametrize("plan", kills.short(), ids=lambda plan: plan.name)
+def test_a_job_whose_ranks_are_killed_goes_on(plan):
+    found = Killer(plan).run()
+    assert found.good and sum(len(one.deaths) for one in found.recoveries) == plan.deaths, kills.told(found)

@@ -28,10 +28,10 @@ STARTING, QUIET = 90.0, 15.0         # seconds without a line that are a hang: a
 NOT_REACHED = 30.0                   # seconds in which a moment has to come
 FROZEN_LIMIT = 1.0                   # seconds after which a frozen rank is to be taken for dead
 AT_A_MOMENT = ("batch", "forward", "bucket in flight", "between buckets", "end of backward", "optimiser step", "end of the step",
-               "after the step", "evaluation", "end of the epoch")
+               "in run.step()", "after the step", "evaluation", "end of the epoch")
 SPARE = -1
 IN_CHECKPOINTS = ("saving", "writing")
-AGAIN = ("begin", "construction", "keep")            # moments of a recovery: a second rank dies there
+AGAIN = ("settling", "begin", "construction", "keep", "putting back")            # moments of a recovery: a second rank dies there
 
 
 class Death(NamedTuple):

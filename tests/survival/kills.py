@@ -45,7 +45,9 @@ def blow(kind: str, size: int, rng: random.Random) -> Blow:
     if kind == "during a recovery":
         return Blow(kind, signals=[(0.0, one), (rng.uniform(0, 0.25), other)])
     if kind in AGAIN:
-        return Blow(f"recovery: {kind}", orders=[{"moment": "batch", "rank": one}, {"moment": kind, "rank": rng.randrange(size - 1)}])
+        again = other if kind == "settling" else rng.randrange(size - 1)         # its rank before, or the new one
+        return Blow(f"recovery: {kind}", orders=[{"moment": "batch", "rank": one}, {"moment": kind, "rank": again, "times": rng.randrange(2)}
+                                                 if kind in ("settling", "putting back") else {"moment": kind, "rank": again}])
     return Blow(kind, orders=[{"moment": kind, "rank": one, "times": times}])
 
 
@@ -78,6 +80,17 @@ def fill(plan: Plan, deaths: int, deck: Iterator[str], rng: random.Random) -> No
         kind = next(kind for kind in deck if (kind not in TWO or left > 1) and (kind not in IN_CHECKPOINTS or plan.checkpoints)
                     and (kind != "spare" or plan.grow))
         plan.blows.append(blow(kind, size, rng))
+
+
+def short() -> list[Plan]:
+    """Ten deaths in four jobs, of most kinds, for the tests."""
+    rng = random.Random(0)
+    jobs = [(Plan("mlp", "none", 4), ("bucket in flight", "construction")), (Plan("gpt", "3", 3), ("frozen", "optimiser step")),
+            (Plan("cnn", "1", 4, checkpoints=True), ("two at once", "writing")), (Plan("mlp", "zero", 3, grow=True), ("between buckets", "random time"))]
+    for plan, kinds in jobs:
+        for kind in kinds:
+            plan.blows.append(blow(kind, plan.size if plan.grow else plan.size - plan.deaths, rng))
+    return [plan for plan, _ in jobs]
 
 
 def shuffled(kinds: list[str], rng: random.Random) -> Iterator[str]:

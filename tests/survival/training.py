@@ -67,6 +67,28 @@ def dying(kind: type[Any], moments: Moments) -> type[Any]:
     return Dying
 
 
+class Head:
+    """memory.HEAD, which passes a moment when the head of a slot is written: first that it is not complete, then that it is."""
+
+    def __init__(self, head: Any, moments: Moments) -> None:
+        self.head, self.moments, self.size, self.unpack_from = head, moments, head.size, head.unpack_from
+
+    def pack_into(self, *args: Any) -> None:
+        self.head.pack_into(*args)
+        self.moments.at("in run.step()")
+
+
+def passing_in_recoveries(moments: Moments) -> None:
+    """Moments in the work of run.step() and of a recovery; mpi4py must have been started by the library."""
+    from dparallel.comm.mpi.membership import Membership
+    from dparallel.survival import memory, recovery
+
+    passing(memory.LiveState, "commit", moments, before="in run.step()", after="in run.step()")
+    passing(Membership, "_together", moments, before="settling", after="settling")
+    passing(recovery, "_put", moments, before="putting back", after="putting back")
+    memory.HEAD = Head(memory.HEAD, moments)
+
+
 def watched(net: ag.nn.Module, inner: str, moments: Moments) -> None:
     """Pass moments in the middle of forward and of backward."""
     def output(module: ag.nn.Module, inputs: Any, result: ag.Tensor) -> None:
@@ -96,6 +118,7 @@ def main() -> None:
     passing(data_parallel, "verify", moments, before="construction")
     passing(checkpointer, "share_out", moments, before="saving")
     passing(writing.Writer, "_write_shard", moments, before="writing")
+    patched: list[bool] = []
     optimizer_class = dying(task.optimizer, moments)
 
     @dparallel.survive
@@ -103,6 +126,9 @@ def main() -> None:
         comm = dparallel.world()
         moments.rank, moments.size, moments.steps = comm.rank, comm.size, run.steps
         journal.write("member", attempt=run.attempt, rank=comm.rank, size=comm.size)
+        if not patched:
+            passing_in_recoveries(moments)
+            patched.append(True)
         moments.look()
         moments.at("begin")
         net, inputs, targets = start(options.task)
