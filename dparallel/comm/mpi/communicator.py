@@ -41,7 +41,7 @@ from ..header import (
     first_with_rows,
     mismatch,
 )
-from ..lost import Abandoned
+from ..lost import Abandoned, RankLost
 from ..persistent import PersistentSum
 from ..reference import is_half, neutral
 from ..watchdog.call_site import at_site, user_site
@@ -96,8 +96,13 @@ class MpiComm(MpiMessages, Communicator):
         self.entered = 0                             # collectives so far
         self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
         self.watch, self.key, self.members = watch(MPI), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
+        self._reversed_comm: Any = None                  # the same ranks in reverse order, for reverse scans
         self.watch.join(self)
-        self.comm = base.Dup()
+        try:
+            self.comm = base.Dup()
+        except RankLost:
+            self.watch.part(self)
+            raise
         self.size: int = self.comm.size
         self.held = (self.comm.rank,)
         self.max_count = 2**31 - 1
@@ -112,7 +117,6 @@ class MpiComm(MpiMessages, Communicator):
         self._history = History()                    # in check mode
         self._abandoned: list[Any] = []              # requests of messages that nobody received
         self._row_types: dict[Any, Any] = {}
-        self._reversed_comm: Any = None                  # the same ranks in reverse order, for reverse scans
         self._shared = SharedSums(self)
         self.max_tag = int(MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 2**15 - 1) // len(KINDS) - 1
         atexit.register(self._leak_pending)               # also a reference to this object and its buffers

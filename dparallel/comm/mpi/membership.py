@@ -48,6 +48,7 @@ class Membership:
         self.comm: MpiComm | None = None             # of those at work
         self._everyone: SurvivingComm = surviving(MPI.COMM_WORLD)
         self._raw: SurvivingComm | None = None       # self.comm's, before it was duplicated
+        self._agrees = False                         # nobody has said no in an agreement of this membership
 
     def settle(self) -> MpiComm:
         """The communicator of those at work, once all agree on who they are. A spare waits here until it is one of them; if
@@ -56,7 +57,7 @@ class Membership:
             try:
                 comm = self._settle()
             except RankLost:
-                self._everyone.abandon()
+                self._abandon()
                 continue
             if comm is not None:
                 return comm
@@ -68,23 +69,31 @@ class Membership:
         return self.settle()
 
     def leave(self) -> None:
-        """Abandon all communicators of this process."""
+        """Abandon all communicators of this process, after all at work have agreed that they leave."""
+        self._abandon()
+        if self._agrees and self._raw is not None:
+            self._agrees = self._raw.agreed(False)
+        obligations.settle = None
+
+    def _abandon(self) -> None:
+        """Make whatever waits in a communicator of this process an error."""
         with contextlib.suppress(RankLost):
             self._everyone.abandon()
         for comm in watch(MPI).communicators():
             comm.abandon()
         if self._raw is not None:
             self._raw.abandon()
-        obligations.settle = None
 
     def entered(self) -> int:
         """How many collectives this process has entered, on the communicators there are."""
         return sum(comm.entered for comm in watch(MPI).communicators())
 
     def agreed(self) -> bool:
-        """Whether all at work live and have come here: the same answer on all that live. Collective."""
+        """Whether all at work live and have come here: the same answer on all that live. Collective; those that do not come
+        here come to leave(), and say no, since an agreement waits for all that live, whatever is revoked."""
         assert self._raw is not None
-        return self._raw.agreed(True)
+        self._agrees = self._raw.agreed(True)
+        return self._agrees
 
     def finish(self) -> bool:
         """Whether all at work have come to the end, so that none needs another any more; then spares are dismissed."""
@@ -111,11 +120,11 @@ class Membership:
         self._together(lambda: watch(MPI).share(MPI, everyone, again=begun))
         here = self.number in members
         raw = self._together(lambda: everyone.Split(0 if here else MPI.UNDEFINED, members.index(self.number) if here else 0))
+        self._raw, self._agrees = raw if here else None, here
+        comm = self._together(lambda: MpiComm(raw) if here else None)
         if not here:
             self.generation, self.members = generation, members
             return None
-        self._raw = raw
-        comm = MpiComm(raw)
         self.lost = [number for number in self.members if number not in members]
         self.members, self.generation, self.at_work, self.comm = members, generation, True, comm
         return comm

@@ -26,6 +26,7 @@ CALLS = ("Allgather", "Allreduce", "Barrier", "Bcast", "Dup", "Iallgather", "Ial
          "Ialltoallv", "Ibarrier", "Ibcast", "Iexscan", "Igatherv", "Iprobe", "Irecv", "Ireduce", "Ireduce_scatter", "Iscan",
          "Iscatterv", "Isend", "Issend", "Recv", "Send", "Sendrecv", "Split", "Split_type", "bcast", "improbe", "isend",
          "recv", "send")
+MADE = ("Dup", "Split", "Split_type")
 # Open MPI 5.0.11's blocking Allgatherv returns without an error and with nothing received when a rank has died (3 runs of
 # 3); the non-blocking ones did not in as many. So of the blocking ones only those are used that did not either.
 STARTED = ("Allgatherv", "Alltoall", "Alltoallv", "Exscan", "Gatherv", "Reduce", "Reduce_scatter", "Scan", "Scatterv")
@@ -76,6 +77,27 @@ def guarded(call: Callable[..., Any]) -> Callable[..., Any]:
         return result
 
     return guard
+
+
+def made(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Dup, Split or Split_type, which succeeds on no rank that others could wait for in vain.
+
+    ULFM lets it fail on some ranks only. Those leave, and revoke what they have: not the new communicator, in which the
+    others would wait for them. So nobody gets it before a collective on the old one, which they do revoke, has shown that
+    all have it.
+    """
+    def make(self: Any, *args: Any, **settings: Any) -> Any:
+        new = call(self, *args, **settings)
+        here = np.empty(self.size, np.uint8)
+        try:
+            self.Allgather(np.ones(1, np.uint8), here)
+        except RankLost:
+            if new != MPI.COMM_NULL:
+                new.abandon()
+            raise
+        return new
+
+    return make
 
 
 class SurvivingRequest(MPI.Request):
@@ -131,6 +153,8 @@ def started(name: str) -> Callable[..., Any]:
 
 for _name in CALLS:
     setattr(SurvivingComm, _name, guarded(getattr(MPI.Intracomm, _name)))
+for _name in MADE:
+    setattr(SurvivingComm, _name, made(getattr(SurvivingComm, _name)))
 for _name in STARTED:
     setattr(SurvivingComm, _name, started(_name))
 
