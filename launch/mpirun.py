@@ -91,6 +91,7 @@ def limits(mpi: Mpi) -> list[str]:
     return [*unclear, "--survive is refused: a job ends with its first rank (--restarts starts another)",
             "srun joins ranks by PMI (--mpi=pmi2) only",
             "a rank that C's exit(n) ends with n below 32 looks as if signal n had ended it",
+            "a rank that os.execv() replaces after MPI.Finalize() takes the others with it when it ends",
             "a job whose hydra_pmi_proxy, mpirun's process on each host, is killed has exit code 255"]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import faulthandler
 import io
 import json
@@ -36,8 +37,7 @@ NO_LIBRARY = ("cannot load MPI library", "libmpi")   # mpi4py >= 4.1's words; th
 INSTALL = "run: pip install 'dparallel[mpi]'"
 SURVIVES = "DPARALLEL_SURVIVE"                       # set: how many ranks are at work in a job that outlives its ranks
 leave = os._exit                                     # the real one
-TOLD = 0.1                                           # seconds in which MPICH's mpirun reads that a rank has finalised: it
-                                                     # kills the others if one is gone before that
+CONNECTED = "PMI_FD"                                 # Hydra (MPICH, Intel MPI) has set it: a rank's connection to mpirun
 
 
 def announced(names: tuple[str, ...]) -> int:
@@ -192,8 +192,8 @@ def left_at(process: int) -> Callable[[int], NoReturn]:
         ended(process)
         if status and os.getpid() == process:        # its code, which MPICH's mpirun does not tell from a signal's number
             write(status, "", "")
-        if status == 0 and os.getpid() == process and mpi is not None and mpi.Is_finalized():
-            time.sleep(TOLD)
+        if status == 0 and os.getpid() == process and mpi is not None and mpi.Is_finalized() and CONNECTED in os.environ:
+            ctypes.PyDLL(None).exit(0)               # MPICH takes leave in C's exit handlers; else mpirun kills the others
         leave(status)
 
     return left

@@ -220,7 +220,7 @@ if what == "replaced":
     os.execv(sys.executable, [sys.executable, "-c", ""])
 if what == "finalized":
     MPI.Finalize()
-    sys.stdout.flush()
+    time.sleep(int(os.environ["RANK"]))              # one leaves a second before the other
     os._exit(0)
 if what == "exit":
     sys.exit(0)
@@ -243,6 +243,8 @@ def test_a_rank_that_leaves_while_mpi_runs_is_a_failure(tmp_path, what):
 
 @pytest.mark.parametrize("what", ["child", "finalized", "exit", "replaced"])
 def test_a_rank_may_leave_after_mpi(tmp_path, what):
+    if what == "replaced" and mpirun.find().family == "mpich":
+        pytest.skip("MPICH's mpirun takes it for a failure; dprun --check says so")
     path = tmp_path / "leaving.py"
     path.write_text(LEAVING)
     done = dprun("-n", 2, "--timeout", 60, path, what)
