@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.machinery
 import importlib.util
 import math
@@ -19,12 +20,13 @@ from . import slurm
 from .environment import environment
 from .hosts import answering, hosts_of, ranks_on
 from .job import Job, run
-from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, remote, session, survives
+from .mpirun import LaunchError, Mpi, changes_for, command, find, limits, remote, session, state_file, survives
 from .rank import DIRECTORY, INSTALL
 from .report import progress
 from .restarts import Restarts
 
 PREEMPTED = 75                                       # dparallel's: the ranks ended as they were asked to
+RENEWED = 76                                         # the state is left in memory for another job, of full strength
 DEFAULT_GRACE = 30.0                                 # torchrun's, and Slurm's KillWait
 MOST_SPARES = 8
 DEFAULT_STALL, STALLS = 60.0, 10                     # dparallel's: seconds; times after which a stall ends the job
@@ -176,6 +178,10 @@ def start(options: argparse.Namespace) -> int:
     by_slurm = found is not None and not (options.hosts or options.hostfile)
     while True:
         ended = run_once(options, mpi, restarts)
+        if ended.code == RENEWED and options.grow:
+            print(f"dprun: no spare is left: the job goes on in a new one, with {options.np} ranks", file=sys.stderr,
+                  flush=True)
+            continue
         if ended.code in (0, 2, PREEMPTED) or ended.asked:
             break
         refusal = restarts.refusal(ended.reached)
@@ -197,6 +203,9 @@ def start(options: argparse.Namespace) -> int:
                 options.hosts = ",".join(host.name + (f":{host.slots}" if host.slots else "") for host in left)
                 options.hostfile = None
                 print(f"dprun: {len(left)} of {len(hosts)} hosts answer: {options.np} of {ranks} ranks", file=sys.stderr)
+    if options.grow:
+        with contextlib.suppress(OSError):           # what a job has left that nobody goes on with
+            os.unlink(state_file())
     if ended.code == PREEMPTED and options.requeue and (wrong := slurm.requeue()):
         print(f"dprun: {wrong}", file=sys.stderr)
     return ended.code

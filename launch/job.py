@@ -18,6 +18,7 @@ from .rank import DIRECTORY
 from .report import ended, failed, needed_but_gone, over, places, read, running, show, stopped, unjoined, vanished
 from .streams import feed, forwarded
 
+RENEWED = 76                                         # dparallel's: another job is to go on
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2")
 PATIENCE = 1.0                                       # seconds that mpirun has to end a job in which a rank failed
 GRACE = 5.0                                          # seconds between asking mpirun to end a job and ending it
@@ -214,6 +215,8 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
         return 124
     reports = read(job.folder)
     agreed = stopped(job.folder)
+    if agreed == RENEWED and not reports:
+        return agreed
     if agreed and not reports and code in (0, agreed):
         print(f"dprun: the job was asked to end, and has ended after a step, with exit code {agreed}", file=sys.stderr)
         return agreed

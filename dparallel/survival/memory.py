@@ -84,12 +84,15 @@ class CopiedState:
         self._of: list[int] = []                     # whose state this rank keeps a copy of
 
     @classmethod
-    def shared(cls, parts: Mapping[str, Part], comm: Any) -> CopiedState | None:
-        """Memory for the states of the ranks of an MpiComm; None if those of a host can't share any. Collective."""
+    def shared(cls, parts: Mapping[str, Part], comm: Any, path: str = "") -> CopiedState | None:
+        """Memory for the states of the ranks of an MpiComm; None if those of a host can't share any. Collective.
+
+        path: of a file on each host, which is made, and outlives all ranks; "": one without a name.
+        """
         held = [pickle.PickleBuffer(b"")]
         pickle.dumps({name: _arrays(part.take()) for name, part in parts.items()}, protocol=5, buffer_callback=held.append)
         room = max(comm.allgather_object([ROOM * sum(len(buffer.raw()) for buffer in held) // ALIGN * ALIGN + SPARE]))
-        found = comm.node().shared_file(ALIGN + 2 * comm.size * room)
+        found = comm.node().shared_file(ALIGN + 2 * comm.size * room, path)
         hosts = hosts_of(Ranks(comm))
         if not all(comm.allgather_object([found is not None])) or found is None:
             return None

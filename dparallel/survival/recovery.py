@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,6 +12,7 @@ import numpy as np
 
 from ..checkpoint.parts import Loader, Part, for_rank
 from ..comm import world
+from ..comm.environment import environment
 from .memory import CopiedState, State, Survived, this_host
 
 
@@ -51,6 +54,27 @@ class Left(NamedTuple):
 
 
 NOTHING = Left(Offer())
+
+
+def left_by_the_job_before() -> Left:
+    """What hand_over() has left in this job's name, if it has."""
+    path = environment.survive_state
+    if not path or not os.path.exists(path):
+        return NOTHING
+    copies = CopiedState.opened(path)
+    return Left(Offer(0, True, False, path, this_host(), copies.ranks), copies=copies)
+
+
+def hand_over(parts: Mapping[str, Part], steps: int) -> bool:
+    """Leave the state to the next job, in a file that outlives this one; whether all ranks have. Collective."""
+    path = environment.survive_state
+    with contextlib.suppress(FileNotFoundError):     # all have read what the job before had left
+        os.unlink(path)
+    world().barrier()
+    copies = CopiedState.shared(parts, world(), path)
+    if copies is not None:
+        copies.commit(parts, steps)
+    return copies is not None
 
 
 def put_back(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
@@ -108,8 +132,9 @@ def _from_copies(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -
         assert packed is not None
         states.append(CopiedState.unpacked(packed))
     old_ranks = comm.allgather_object([None if left.copies is None else left.copies.rank])
-    survived = Survived([states[rank] for rank in old_ranks if rank is not None], states)
     whole = Survived(states, states)
+    survivors = [states[rank] for rank in old_ranks if rank is not None]
+    survived = Survived(survivors, states) if survivors else whole       # none: the states are those of the job before
     _put(parts, survived, {name: [whole.part(name, rank) for rank in range(count)]
                            for name, part in parts.items() if isinstance(part, Loader)})
     return steps
@@ -126,4 +151,4 @@ def _put(parts: Mapping[str, Part], survived: Survived, places: Mapping[str, lis
         part.finish()
 
 
-__all__ = ["NOTHING", "Left", "Offer", "put_back"]
+__all__ = ["NOTHING", "Left", "Offer", "hand_over", "left_by_the_job_before", "put_back"]

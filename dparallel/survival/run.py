@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -11,14 +13,20 @@ from typing import Any, TypeVar
 from ..checkpoint.checkpointer import Checkpointer, parts_of
 from ..checkpoint.parts import OptimizerState, Part
 from ..comm import world
+from ..comm.environment import environment, leave_mark
 from ..comm.job import this_job
 from ..comm.lost import RankLost, is_loss
 from ..comm.preemption import Preempted
 from .memory import CopiedState, LiveState, lies_in_slices
-from .recovery import NOTHING, Left, put_back
+from .recovery import NOTHING, Left, hand_over, left_by_the_job_before, put_back
 
 T = TypeVar("T")
+RENEWED = 76                                         # the exit code that asks dprun for another job
 ORDER = ("model", "optimizer", "scheduler", "scaler")           # in which parts are put back; then others, the loader last
+
+
+class Renewed(Preempted):
+    """What leaves the script on all ranks of a job that another one is to continue."""
 
 
 class Run:
@@ -35,11 +43,12 @@ class Run:
         self._live: LiveState | None = None          # from keep() on, in a job that outlives its ranks
         self._copies: CopiedState | None = None      # where the state is copied after each step
         self._copying = False                        # it is to be
-        self._left = NOTHING                         # with what this process left the membership before
+        self._left = left_by_the_job_before()        # with what this process left the membership before
         self._in_step = self._stepped = False        # an optimiser is in a step; has taken one since the last finished step
         self._entered = 0                            # collectives, when it began it
         self._hooks: list[Any] = []
         self._lost_at = 0.0
+        self._begun_at: int | None = None            # steps, when this process came into the job
 
     # --- for the function -----------------------------------------------------------------------------------------------
 
@@ -117,6 +126,9 @@ class Run:
                                "and dprun --restarts")
         if not membership.agreed():                  # what was left may go where all have what is new
             raise RankLost("a rank died while the ranks put their state back")
+        if self._left.offer.path == environment.survive_state != "":
+            with contextlib.suppress(OSError):       # another rank of the host has done it
+                os.unlink(environment.survive_state)
         self._live, self._copies, self._left = live, copies, NOTHING
         self._in_step = self._stepped = False
         for part in self._parts.values():
@@ -125,6 +137,16 @@ class Run:
                                 part.optimizer.register_step_post_hook(self._after_step)]
         if membership.lost and world().rank == 0:
             self._tell(membership.lost)
+        self._begun_at = self.steps if self._begun_at is None else self._begun_at
+        if world().size < membership.size and not membership.spares and environment.survive_state:
+            self._ask_for_another_job()
+
+    def _ask_for_another_job(self) -> None:
+        """Leave the state to another job of full strength, and exit, if this one has come further than it began."""
+        if world().broadcast_object(self.steps > (self._begun_at or 0)) and hand_over(self._parts, self.steps):
+            world().barrier()
+            leave_mark("stopped", str(RENEWED))
+            raise Renewed(RENEWED)
 
     def _before_step(self, *_: Any) -> None:
         self._in_step, self._entered = True, this_job.membership.entered()

@@ -44,6 +44,7 @@ class Membership:
         self.at_work = self.number < size
         self.generation = -1                         # of the present membership: how many there were before it
         self.members: list[int] = []                 # those at work, by their ranks in COMM_WORLD
+        self.spares = 0                              # how many others live
         self.lost: list[int] = []                    # those at work before that are not now
         self.comm: MpiComm | None = None             # of those at work
         self._everyone: SurvivingComm = surviving(MPI.COMM_WORLD)
@@ -115,6 +116,7 @@ class Membership:
         self._numbers = [member.number for member in table]
         generation = max(member.generation for member in table) + 1
         members, begun = self._chosen(table), generation > 0
+        self.spares = len(table) - len(members)
         if len(members) < self.least or (begun and not any(member.at_work for member in table)):
             self._too_few(members)
         self._together(lambda: watch(MPI).share(MPI, everyone, again=begun))

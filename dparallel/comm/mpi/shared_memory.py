@@ -15,11 +15,12 @@ from .mpi_types import Intracomm
 TOKEN = 16                                           # bytes after the memory, which identify the file
 
 
-def shared_file(comm: Intracomm, nbytes: int) -> tuple[int, Any] | None:
+def shared_file(comm: Intracomm, nbytes: int, name: str = "") -> tuple[int, Any] | None:
     """The descriptor and the map of a file of nbytes zeros that all ranks of an MPI communicator share. Collective.
 
-    None on all ranks if they can't share one, as on several hosts, or if a rank has no descriptors left. On Linux the
-    file lives in memory and takes no room in /dev/shm, which is small in containers; other ranks open it through
+    name: its path, which it keeps; "": it gets none. None on all ranks if they can't share one, as on several hosts, or if a
+    rank has no descriptors left. On Linux the file lives in memory and takes no room in /dev/shm, which is small in
+    containers; other ranks open it through
     /proc.
     """
     location: tuple[str, bytes] = ("", b"")
@@ -27,7 +28,7 @@ def shared_file(comm: Intracomm, nbytes: int) -> tuple[int, Any] | None:
     memory: Any = None
     with contextlib.suppress(OSError):
         if comm.rank == 0:
-            file, path = _create()
+            file, path = (os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), name) if name else _create()
             location = path, os.urandom(TOKEN)
             os.ftruncate(file, nbytes)
             os.pwrite(file, location[1], nbytes)
@@ -39,7 +40,7 @@ def shared_file(comm: Intracomm, nbytes: int) -> tuple[int, Any] | None:
             memory = mmap.mmap(file, nbytes)
     on_all_ranks = all(comm.allgather(memory is not None))         # all have opened it by now
     with contextlib.suppress(OSError):
-        if comm.rank == 0 and path and not path.startswith("/proc/"):
+        if comm.rank == 0 and path and path != name and not path.startswith("/proc/"):
             os.unlink(path)
     if file is not None and not on_all_ranks:
         os.close(file)
