@@ -11,6 +11,7 @@ import json
 import os
 import socket
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import IO, Any
 
 from ..core.spans import FLIGHT, FUNCTION, LANE, MESSAGE, MODULE, PASS, USER
@@ -26,12 +27,16 @@ def write_trace(path: str, events: list[FunctionEvent], threads: list[tuple[int,
 
     threads: number and name of each thread, in the order of FunctionEvent.thread. extra: further events of the format.
     """
+    head = {"schemaVersion": 1, "host_name": socket.gethostname(), "displayTimeUnit": "ms", "traceName": path}
+    write_json(path, {**metadata, **head}, chain(process_names(threads), trace_events(events, threads), extra))
+
+
+def write_json(path: str, head: Mapping[str, Any], events: Iterable[dict[str, Any]]) -> None:
+    """Write a file of the format: what it says of itself, and events of which none is made before the last is written."""
     with open_text(path) as file:
-        head = {"schemaVersion": 1, **metadata, "host_name": socket.gethostname(), "displayTimeUnit": "ms",
-                "traceName": path}
         file.write(json.dumps(head)[:-1] + ', "traceEvents": [\n')
         separator = ""
-        for event in (*process_names(threads), *trace_events(events, threads), *extra):
+        for event in events:
             file.write(separator + json.dumps(event))
             separator = ",\n"
         file.write("\n]}\n")
@@ -102,4 +107,4 @@ def arguments(event: FunctionEvent, threads: list[tuple[int, str]]) -> dict[str,
     return args
 
 
-__all__ = ["open_text", "write_trace"]
+__all__ = ["open_text", "write_json", "write_trace"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterable
@@ -12,10 +13,11 @@ from ..base.environment import environment
 from ..core.interceptors import Interceptor, install, remove
 from ..core.spans import Recorder, record_function
 from .actions import ProfilerAction, ProfilerActivity, check_activities
-from .chrome import write_trace
+from .chrome import write_json, write_trace
 from .collect import threads_of
 from .details import Describer
 from .events import EventList, FunctionEvent, FunctionEventAvg, events_of
+from .hta import kernels
 
 RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
@@ -213,6 +215,13 @@ class profile:
         use_python_export: PyTorch's choice of a writer; there is one here."""
         events = self._all_events()
         write_trace(path, events, self._threads(), self._head())
+
+    def export_hta(self, directory: str) -> None:
+        """Write this rank's file for HolisticTraceAnalysis, of which each rank writes one to the same directory: operations
+        of each thread, and collectives and messages, as kernels on streams."""
+        os.makedirs(directory, exist_ok=True)
+        head = {"distributedInfo": {"rank": environment.rank}}       # first: it takes the first "rank": in the text
+        write_json(os.path.join(directory, f"rank_{environment.rank}.json.gz"), head, kernels(self._all_events()))
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Write stacks with their times for a flame graph; needs with_stack=True."""

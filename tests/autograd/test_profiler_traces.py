@@ -70,3 +70,36 @@ def test_perfetto_is_strict(tmp_path):
         assert perfetto.query("select name from stats where severity = 'error' and value > 0") == [("slice_drop_overlapping_complete_event",)]
         with pytest.raises(ValueError, match="select \\* from nothing"):
             perfetto.query("select * from nothing")
+
+
+def test_holistic_trace_analysis_computes_its_breakdowns(tmp_path, monkeypatch):
+    analysis = pytest.importorskip("hta.trace_analysis")
+    if pytest.importorskip("pandas").__version__ >= "3":
+        pytest.skip("HolisticTraceAnalysis 0.5.0 does not work with pandas 3")
+    ours = []
+    for rank in range(2):
+        monkeypatch.setenv("OMPI_COMM_WORLD_RANK", str(rank))
+        with profile(schedule=schedule(wait=0, warmup=1, active=3), with_modules=True) as prof:
+            training(prof, lanes=False)
+        prof.export_hta(str(tmp_path))
+        events = prof.events()
+        computed = sum(e.cpu_time_total for e in events if e.name.startswith("aten::") and e.cpu_parent and e.cpu_parent.kind in (
+            spans.USER, spans.MODULE)) + sum(e.cpu_time_total for e in events if e.name.startswith("autograd::engine") and (
+                e.cpu_parent.name == "autograd::backward"))
+        flights = [e.time_range for e in events if e.is_async]
+        ours.append((computed, flights, len(events)))
+    trace = analysis.TraceAnalysis(trace_dir=str(tmp_path))
+    breakdown = trace.get_temporal_breakdown(visualize=False)
+    assert list(breakdown["rank"]) == [0, 1]
+    for rank, (computed, flights, count) in enumerate(ours):
+        assert breakdown["compute_time(us)"][rank] == pytest.approx(computed, abs=count)             # each is rounded to 1 us
+        in_flight, seen = 0, 0.0
+        for flight in sorted(flights, key=lambda f: f.start):
+            in_flight += max(0, flight.end - max(flight.start, seen))
+            seen = max(seen, flight.end)
+        shown = breakdown["non_compute_time(us)"][rank]
+        assert 0 < shown <= in_flight + count
+    overlap = trace.get_comm_comp_overlap(visualize=False)
+    assert all(50 < share <= 100 for share in overlap["comp_comm_overlap_pctg"])
+    idle, _ = trace.get_idle_time_breakdown(ranks=[0, 1], visualize=False)
+    assert (idle["idle_time"] >= 0).all()
