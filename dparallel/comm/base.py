@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+from autograd.core.spans import MESSAGE, record_function, recorders
 from autograd.core.tensor import Tensor
 
 from .groups import Groups
@@ -339,7 +340,7 @@ class Communicator(Messages, Groups):
             array, problem = _dim_to_front(*_array(x), dim) if place == here else (None, "")
             calls.append(Call(name, self.size, array, root=root, sizes=sizes, error=error or problem, dim=dim))
             arrays.append(np.empty(0) if array is None else array)
-        return _dim_restored(self._issue(calls, arrays, blocking), dim)
+        return _dim_restored(self._recorded_issue(calls, arrays, blocking), dim)
 
     def _from_all(self, name: str, xs: Any, blocking: bool, *, root: int = 0, op: str = "sum",
                   sizes: Sizes | AllToAllSizes = None, dim: int = 0, ties: str = "split") -> Handle:
@@ -356,7 +357,14 @@ class Communicator(Messages, Groups):
             cuts = list(sizes) if valid else cuts
         calls = [Call(name, self.size, x, root=root, op=op, sizes=cut if name in SPLITTING else None, error=error,
                       dim=dim, ties=ties) for x, cut in zip(arrays, cuts, strict=True)]
-        return _dim_restored(self._issue(calls, arrays, blocking), dim)
+        return _dim_restored(self._recorded_issue(calls, arrays, blocking), dim)
+
+    def _recorded_issue(self, calls: list[Call], arrays: list[Array], blocking: bool) -> Handle:
+        """_issue(), which a profiler sees: its start, and where it blocks the whole of it. Handle.wait() is seen too."""
+        if not recorders:
+            return self._issue(calls, arrays, blocking)
+        with record_function(f"dparallel::{calls[0].name}", None, MESSAGE, sum(x.nbytes for x in arrays)):
+            return self._issue(calls, arrays, blocking)
 
     def _checked_arrays(self, xs: Any) -> tuple[list[Array], str]:
         """One array for each held place, and what is wrong with them, or ""."""

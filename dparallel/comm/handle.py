@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from autograd.core.spans import MESSAGE, begin, end, number_of, recorders
+
 
 class _Obligations(threading.local):
     """Messages that this thread's rank must send before it waits for other ranks (functions/pending_messages.py sets
@@ -29,6 +31,7 @@ class _Obligations(threading.local):
 
 
 obligations = _Obligations()
+WAIT = number_of("dparallel::wait", MESSAGE)         # in what a profiler records
 
 
 class Handle:
@@ -48,10 +51,13 @@ class Handle:
         """Block until the operation is complete; return its result or raise its error. Further calls do the same."""
         obligations.before_waiting()
         if self._finish is not None:
+            span = begin(WAIT) if recorders else 0
             try:
                 self._value = self._finish()
             except Exception as error:               # stored: every wait() raises it
                 self._error = error
+            finally:
+                end(span)
             self._finish = None
         if self._error is not None:
             raise self._error

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autograd.core.spans import MESSAGE, record_function, recorders
 from autograd.core.tensor import TensorBase
 
 from .handle import Handle
@@ -140,7 +141,10 @@ class Messages(ABC):
             self._send_message(local_place, peer, tag, notice, text)
             raise CollectiveError(f"place {local_place}: {call_text('send', 'dest', peer, tag)}: {call.error}")
         self._with_number(call)
-        return call.key, self._send_message(local_place, peer, tag, call, array)
+        if not recorders:
+            return call.key, self._send_message(local_place, peer, tag, call, array)
+        with record_function("dparallel::send", None, MESSAGE, array.nbytes, call.key):
+            return call.key, self._send_message(local_place, peer, tag, call, array)
 
     def post_recv(self, source: Any, tag: int, place: int | None = None) -> Handle:
         """A Handle of the next Message from source with this tag."""
