@@ -20,7 +20,7 @@ from autograd.core.tensor import result
 from autograd.nn import Module
 from autograd.optim import Optimizer
 from autograd.utils.data import DataLoader
-from autograd.utils.data.streams import KINDS, portable, restore, shared_states, shared_streams, states
+from autograd.utils.data.streams import KINDS, SharedStates, portable, restore, shared_streams, states
 
 from ..model.data_parallel import DataParallel
 from ..model.wrapped_module import WrappedModule
@@ -165,7 +165,7 @@ class SharedStreams:
     own = True
 
     def __init__(self) -> None:
-        self._last: dict[str, Any] | None = None     # what small() gave
+        self._states = SharedStates()
 
     def take(self) -> Any:
         """Where the streams stand."""
@@ -194,12 +194,11 @@ class SharedStreams:
 
     def small(self) -> Any:
         """Where the streams stand."""
-        self._last = shared_states(self._last)
-        return self._last
+        return self._states.read()
 
     def whole(self, small: Any) -> Any:
         """As take() has it."""
-        return portable({name: state for name, state in small.items() if name != "memory"})
+        return portable(small)
 
 
 def _python_stream() -> Any:
@@ -229,6 +228,7 @@ class Model:
     def __init__(self, model: Module) -> None:
         self.model = model
         self.module: Any = model.module if isinstance(model, DataParallel) else model
+        self._buffers: list[tuple[str, dict[str, Any], str]] | None = None     # name, whose, by which key; see small()
 
     def take(self) -> Any:
         """The module's state as it lies on this rank."""
@@ -305,7 +305,10 @@ class Model:
 
     def small(self) -> Any:
         """Buffers, the comm hook's state, and counters."""
-        buffers = {name: buffer.array.copy() for name, buffer in self.module.named_buffers(remove_duplicate=False)}
+        if self._buffers is None:
+            self._buffers = [(f"{prefix}.{name}" if prefix else name, module._buffers, name) for prefix, module
+                             in self.module.named_modules(remove_duplicate=False) for name in module._buffers]
+        buffers = {name: held[key].array.copy() for name, held, key in self._buffers if held[key] is not None}
         hook = self._hook
         return buffers, None if hook is None else copied(hook.state_dict()), self._counters()
 
@@ -390,8 +393,8 @@ class OptimizerState:
 
     def small(self) -> Any:
         """The options of the groups, which schedules change."""
-        return [{key: copied(value) for key, value in group.items() if key not in ("params", "param_names")}
-                for group in self.optimizer.param_groups]
+        return [{key: value if type(value) in SCALARS else copied(value) for key, value in group.items()
+                 if key not in ("params", "param_names")} for group in self.optimizer.param_groups]
 
     def whole(self, small: Any) -> Any:
         """The optimiser's arrays as they are, with the options that small() has copied."""

@@ -73,15 +73,22 @@ class Progress:
     def sampler_state(self) -> dict[str, Any] | None:
         """The state of the sampler's iterator, else of the outermost sampler that has one; None for one to replay."""
         if stateful(self.numbers):
-            return {"iterator": copy.deepcopy(self.numbers.state_dict())}
+            return {"iterator": own_copy(self.numbers.state_dict())}
         for depth, sampler in enumerate(chain(self.sampler)):
             if stateful(sampler):
-                return {"depth": depth, "sampler": copy.deepcopy(sampler.state_dict())}
+                return {"depth": depth, "sampler": own_copy(sampler.state_dict())}
         return None
 
     def load_sampler_state(self, sampler_state: dict[str, Any] | None) -> None:
         """Restore the state of the sampler that Progress.sampler_state() took it from."""
         load_sampler_state(self.sampler, sampler_state)
+
+
+def own_copy(state: Any) -> Any:
+    """A copy that shares nothing that can change."""
+    if type(state) is dict and all(type(value) in (int, float, str, bool) for value in state.values()):
+        return state.copy()                          # most samplers' states: copy.deepcopy() takes 5 us for them
+    return copy.deepcopy(state)
 
 
 def begin_pass(sampler: Any) -> None:
