@@ -2,11 +2,14 @@
 
 import copy
 import pickle
+import random
+import sys
 
 import numpy as np
 import pytest
 
 import autograd as ag
+from autograd.utils.data.streams import SharedStates, memory_of, shared_streams, states
 
 N = 20_000
 
@@ -113,3 +116,26 @@ def test_errors_and_types_like_pytorch(text):
 
     theirs = outcome(torch).removeprefix("torch.")
     assert outcome(ag) == theirs
+
+
+DRAWS = {"nothing": lambda: None, "ours": lambda: ag.rand(3), "ours again": lambda: ag.randint(5, (1,)), "reseeded": lambda: ag.manual_seed(7),
+         "python": random.random, "python's pair": lambda: random.gauss(0, 1), "numpy": np.random.rand, "numpy's pair": np.random.randn,
+         "numpy reseeded": lambda: np.random.seed(3), "python reseeded": lambda: random.seed(3)}
+
+
+def test_states_of_shared_streams_are_read_whenever_something_was_drawn():
+    """SharedStates looks at memory, and must see each draw: also those that change only a cached second number of a pair."""
+    last = SharedStates()
+    order = np.random.default_rng(0)
+    for name in [*DRAWS, *order.choice([*DRAWS], 300)]:
+        DRAWS[name]()
+        found, expected = last.read(), states(shared_streams())
+        assert found["random"] == expected["random"], name
+        assert all(np.array_equal(a, b) for a, b in zip(found["numpy"], expected["numpy"], strict=True)), name
+        assert found["default"].tolist() == expected["default"].tolist(), name
+
+
+def test_a_stream_that_is_not_known_is_read_each_time():
+    assert memory_of(np.random.default_rng(0)) is None
+    assert memory_of(random.Random(0)) is None
+    assert sys.implementation.name != "cpython" or memory_of(random) is not None

@@ -55,8 +55,8 @@ def as_of(streams: dict[str, Any], saved: dict[str, Any]) -> Iterator[None]:
 
 
 class SharedStates:
-    """The states of the shared streams, asked for after every step: a stream is read only if its memory has changed since the
-    last time (2 us for all three; to read them takes 45)."""
+    """The states of the shared streams, asked for after every step: a stream is read only if its memory has changed since
+    the last time (2 us for all three; to read them takes 45)."""
 
     def __init__(self) -> None:
         self._last: dict[str, tuple[Any, Any]] = {}          # what memory_of() gave, and the state
@@ -73,6 +73,7 @@ class SharedStates:
 def memory_of(stream: Any) -> Any:
     """What changes whenever numbers are drawn from one of the shared streams, but for the second of a pair of normal numbers
     of NumPy's; None where that is not known."""
+    bits: Any
     if isinstance(stream, Generator):
         bits = stream.numpy.bit_generator
         if isinstance(bits, np.random.PCG64):
@@ -91,7 +92,7 @@ def memory_of(stream: Any) -> Any:
 
 @functools.cache
 def python_memory_is_known() -> bool:
-    """Whether Python's random stream lies in memory as in CPython 3.10 to 3.14: how many numbers are used, then the numbers."""
+    """Whether Python's stream lies in memory as in CPython 3.10 to 3.14: how many numbers are used, then all 624."""
     hidden: Any = random
     if sys.implementation.name != "cpython" or type(hidden._inst).__basicsize__ < object.__basicsize__ + MT19937:
         return False

@@ -22,10 +22,10 @@ LOSSES = frozenset(number for name in ("ERR_PROC_FAILED", "ERR_PROC_FAILED_PENDI
                    if (number := getattr(MPI, name, MPI.UNDEFINED)) != MPI.UNDEFINED)
 VAGUE = frozenset((MPI.ERR_OTHER, MPI.ERR_INTERN, MPI.ERR_UNKNOWN))
 PATIENCE = 1.0
-CALLS = ("Allgather", "Allreduce", "Barrier", "Bcast", "Dup", "Iallgather", "Iallgatherv", "Iallreduce", "Ialltoall",
-         "Ialltoallv", "Ibarrier", "Ibcast", "Iexscan", "Igatherv", "Iprobe", "Irecv", "Ireduce", "Ireduce_scatter", "Iscan",
-         "Iscatterv", "Isend", "Issend", "Recv", "Send", "Sendrecv", "Split", "Split_type", "bcast", "improbe", "isend",
-         "recv", "send")
+CALLS = ("Allgather", "Allreduce", "Barrier", "Bcast", "Iprobe", "Recv", "Send", "Sendrecv", "bcast", "improbe", "recv",
+         "send")
+REQUESTS = ("Iallgather", "Iallgatherv", "Iallreduce", "Ialltoall", "Ialltoallv", "Ibarrier", "Ibcast", "Iexscan",
+            "Igatherv", "Irecv", "Ireduce", "Ireduce_scatter", "Iscan", "Iscatterv", "Isend", "Issend", "isend")
 MADE = ("Dup", "Split", "Split_type")
 # Open MPI 5.0.11's blocking Allgatherv returns without an error and with nothing received when a rank has died (3 runs of
 # 3); the non-blocking ones did not in as many. So of the blocking ones only those are used that did not either.
@@ -59,8 +59,8 @@ class Deaths:
 deaths = Deaths()
 
 
-def guarded(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The call, which raises RankLost for a loss, and returns surviving communicators and requests."""
+def guarded(call: Callable[..., Any], wrap: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
+    """The call, which raises RankLost for a loss; wrap: what makes of its result one whose calls do, too."""
     def guard(self: Any, *args: Any, **settings: Any) -> Any:
         try:
             result = call(self, *args, **settings)
@@ -68,13 +68,7 @@ def guarded(call: Callable[..., Any]) -> Callable[..., Any]:
             if deaths.behind(error):
                 raise RankLost(f"a rank has died ({error.Get_error_string()})") from error
             raise
-        if result is None:
-            return None
-        if isinstance(result, MPI.Request):
-            return SurvivingRequest(result)
-        if isinstance(result, MPI.Intracomm) and result != MPI.COMM_NULL:
-            return surviving(result)
-        return result
+        return result if wrap is None else wrap(result)
 
     return guard
 
@@ -131,7 +125,6 @@ class SurvivingComm(MPI.Intracomm):
             if error.Get_error_class() not in LOSSES:
                 raise
 
-
     def allgather(self, sendobj: Any) -> list[Any]:
         """All ranks' objects, pickled."""
         data = pickle.dumps(sendobj)
@@ -151,19 +144,22 @@ def started(name: str) -> Callable[..., Any]:
     return call
 
 
-for _name in CALLS:
-    setattr(SurvivingComm, _name, guarded(getattr(MPI.Intracomm, _name)))
-for _name in MADE:
-    setattr(SurvivingComm, _name, made(getattr(SurvivingComm, _name)))
-for _name in STARTED:
-    setattr(SurvivingComm, _name, started(_name))
-
-
-def surviving(comm: Any) -> SurvivingComm:
-    """The same communicator, whose errors are exceptions."""
+def surviving(comm: Any) -> Any:
+    """The same communicator, whose errors are exceptions; COMM_NULL for none."""
+    if comm == MPI.COMM_NULL:
+        return comm
     made = SurvivingComm(comm)
     made.Set_errhandler(MPI.ERRORS_RETURN)
     return made
 
+
+for _name in CALLS:
+    setattr(SurvivingComm, _name, guarded(getattr(MPI.Intracomm, _name)))
+for _name in REQUESTS:
+    setattr(SurvivingComm, _name, guarded(getattr(MPI.Intracomm, _name), SurvivingRequest))
+for _name in MADE:
+    setattr(SurvivingComm, _name, made(guarded(getattr(MPI.Intracomm, _name), surviving)))
+for _name in STARTED:
+    setattr(SurvivingComm, _name, started(_name))
 
 __all__ = ["Deaths", "SurvivingComm", "SurvivingRequest", "deaths", "surviving"]
