@@ -1,6 +1,9 @@
-"""A run that is killed, and goes on where its newest checkpoint stands, on as many ranks or on others.
+"""A run that is killed, and goes on: at once on the ranks that are left, or later where its newest checkpoint stands.
 
-    dprun -n 2 examples/resume.py --kill-at 60       rank 1 is killed (SIGKILL) after step 60
+    dprun --survive -n 3 examples/resume.py --kill-at 60            rank 2 is killed (SIGKILL) after step 60; two go on
+    dprun --survive --grow -n 3 examples/resume.py --kill-at 60     and a spare process takes its place
+
+    dprun -n 2 examples/resume.py --kill-at 60       without --survive rank 1 takes the job with it
     dprun -n 2 examples/resume.py                    goes on after step 50: bitwise as if nothing had happened
     python examples/resume.py                        or on one process, or three: to rounding
 
@@ -20,7 +23,7 @@ import autograd.nn.functional as F
 from autograd import nn, optim
 from autograd.optim.lr_scheduler import CosineAnnealingLR
 from autograd.utils.data import DataLoader, TensorDataset
-from dparallel import DataParallel, GlobalBatchSampler, world
+from dparallel import DataParallel, GlobalBatchSampler, survive, world
 from dparallel.checkpoint import Checkpointer
 
 
@@ -32,7 +35,8 @@ def spirals(count=600):
     return TensorDataset(ag.tensor(np.stack([np.cos(angle), np.sin(angle)], 1) * turn[:, None] / 3), ag.tensor(which))
 
 
-def main():
+@survive                                             # when a rank has died the others call main(run) again
+def main(run):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", default="resume-checkpoints", help="where checkpoints are, for all ranks")
     parser.add_argument("--steps", type=int, default=150)
@@ -56,27 +60,26 @@ def main():
 
     with Checkpointer(options.folder, model=model, optimizer=optimizer, scheduler=scheduler, loader=loader,
                       progress=progress, comm=comm) as checkpoint:
-        step = checkpoint.restore()
-        if step and comm.rank == 0:
-            print(f"goes on after step {step}, on {comm.size} ranks")
-        while step < options.steps:
+        if run.keep(checkpoint) and comm.rank == 0:                     # what the others have in memory, else on the disk
+            print(f"goes on after step {run.steps}, on {comm.size} ranks")
+        while run.steps < options.steps:
             for x, which in loader:                                     # the rest of the epoch that was under way
                 noise = ag.randn(*x.shape, dtype=x.dtype) * options.noise
                 loss = F.cross_entropy(model(x + noise), which)
                 optimizer.zero_grad()
                 loss.backward()
-                optimizer.step()
-                scheduler.step()
                 rows = comm.total(len(x))
                 progress["losses"].append(comm.total(loss.item() * len(x)) / rows)
-                step += 1
+                optimizer.step()                                        # from here to run.step() nothing communicates
+                scheduler.step()
+                step = run.step()
                 checkpoint.every(step, steps=options.every)
-                if step == options.kill_at and comm.rank == comm.size - 1:
+                if step == options.kill_at and run.attempt == 0 and comm.rank == comm.size - 1:
                     os.kill(os.getpid(), signal.SIGKILL)
                 if step == options.steps:
                     break
     if comm.rank == 0:
-        print(f"{step} steps; loss of the last {progress['losses'][-1]:.4f}, of the first {progress['losses'][0]:.4f}")
+        print(f"{run.steps} steps; loss of the last {progress['losses'][-1]:.4f}, of the first {progress['losses'][0]:.4f}")
         if options.curve:
             with open(options.curve, "w") as file:
                 json.dump(progress["losses"], file)

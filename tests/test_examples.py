@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from launch.mpirun import find, survives
+
 ROOT = Path(__file__).parent.parent
 datasets = pytest.importorskip("sklearn.datasets")
 pytest.importorskip("tqdm")
@@ -117,6 +119,21 @@ def test_a_killed_run_goes_on(tmp_path):
         again, text = curve(name, *how)
         assert re.search("goes on after step (20|10)", text) and len(again) == 40, text
         np.testing.assert_allclose(again, whole, rtol=0 if how else 1e-9)
+
+
+@pytest.mark.skipif(not survives(find()), reason="--survive needs Open MPI 5")
+@pytest.mark.parametrize("more, left", [((), 2), (("--grow", "--spares", 1), 3)], ids=["with fewer ranks", "with a spare"])
+def test_a_run_outlives_a_rank(more, left, tmp_path):
+    """The losses are those of one process."""
+    curves = []
+    for name, how in (("alone", ()), ("ranks", ("-m", "launch", "--survive", *more, "-n", 3))):
+        path = tmp_path / f"{name}.json"
+        text = run(*how, "examples/resume.py", "--steps", 40, "--every", 10, "--noise", 0, "--kill-at", 27 if how else 0, "--folder",
+                   tmp_path / name, "--curve", path)
+        curves.append(np.array(json.loads(path.read_text())))
+    assert re.search(f"goes on after step 2[67], on {left} ranks", text) and "rank 2 died; the others have ended well" in text, text
+    assert len(curves[0]) == 40
+    np.testing.assert_allclose(curves[1], curves[0], rtol=1e-9)
 
 
 BRIEF = {"mnist_cnn": ("--epochs", 1, "--rows", 640), "char_gpt": ("--steps", 10, "--rows", 8), "char_lstm": ("--steps", 10, "--rows", 8),
