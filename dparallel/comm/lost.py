@@ -13,17 +13,27 @@ class RankLost(RuntimeError):
     """
 
 
+class AbandonedError(RankLost):
+    """A communicator of an earlier set of ranks is used: no rank has died now, and to begin again would not help."""
+
+
 class Abandoned:
-    """The resources of a communicator that has lost a rank: any use raises RankLost."""
+    """The resources of a communicator that has lost a rank: any use raises AbandonedError."""
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise RankLost("this communicator has lost a rank: ask dparallel.world() for the ranks that are left, and make anew "
-                       "what was made with the old one")
+        raise AbandonedError("this communicator lost a rank, and the others have gone on without it: ask dparallel.world() "
+                             "for the ranks that are left, and make anew what was made with the old one; under "
+                             "dparallel.survive, make in the function whatever communicates")
 
 
 def is_loss(error: BaseException | None) -> bool:
     """Whether an exception is a RankLost, or was raised because of one."""
     return any(isinstance(one, RankLost) for one in causes(error))
+
+
+def is_stale(error: BaseException | None) -> bool:
+    """Whether an exception is an AbandonedError, or was raised because of one."""
+    return any(isinstance(one, AbandonedError) for one in causes(error))
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -35,4 +45,4 @@ def causes(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ if error.__cause__ is not None or error.__suppress_context__ else error.__context__
 
 
-__all__ = ["Abandoned", "RankLost", "causes", "is_loss"]
+__all__ = ["Abandoned", "AbandonedError", "RankLost", "causes", "is_loss", "is_stale"]

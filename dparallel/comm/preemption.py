@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from .base import Communicator
 from .environment import environment, leave_mark
-from .job import communicator
+from .job import communicator, world
 from .watchdog.stall import end_job, write_report
 
 PREEMPTED = 75                       # sysexits.h: EX_TEMPFAIL, "try again later"
@@ -58,7 +58,8 @@ class graceful_exit:
                  grace: float | None = None, code: int = PREEMPTED) -> None:
         if grace is not None and not grace > 0:
             raise ValueError(f"grace is a number of seconds above 0, not {grace!r}")
-        self.comm = communicator(comm)
+        self._comm = None if comm is None else communicator(comm)
+        world()                                      # a spare waits here, and has not asked for signals yet
         self.save, self.code = save, code
         self.grace = grace if grace is not None else environment.grace_seconds or GRACE
         self.signal = 0                              # the number of the one that came
@@ -68,6 +69,11 @@ class graceful_exit:
         self._pipe = self._old_pipe = -1             # into which numbers of signals are written; where they went before
         self._clock: threading.Thread | None = None  # reads them
         self._old: dict[int, Any] = {}
+
+    @property
+    def comm(self) -> Communicator:
+        """Whose ranks end together; by default those that world() has now, others after a rank was lost."""
+        return self._comm or world()
 
     def __enter__(self) -> graceful_exit:
         if threading.current_thread() is not threading.main_thread():

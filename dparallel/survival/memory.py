@@ -4,16 +4,18 @@ Two ways of keeping it, since to copy all weights after every step would cost a 
 
 - LiveState: weights and the optimiser's arrays are not copied. Only optimizer.step() changes them, on each rank by itself,
   so between two steps they are on every rank what they were after the last one. The rest (buffers, options, schedule, place
-  in the data, random streams, the script's own) is small and copied.
+  in the data, random streams, the script's own) is small and copied. Where ranks communicate between the beginning of
+  optimizer.step() and the end of the step (a closure, two optimisers in turn, a sum of losses), one may be lost when the
+  weights have changed already: there each rank copies them, too. Its own copy is enough, since every survivor has one.
 - CopiedState: everything is copied, into memory that the ranks of a host share and that outlives each of them. This is
-  for state that lies in slices, of which the dead rank had one, and for scripts that communicate between optimizer.step()
-  and the end of the step, where a rank may be lost when the weights have changed already. Each rank has two slots, used in
-  turn: of two successive states one is always complete on all ranks.
+  for state that lies in slices, of which the dead rank had one. Each rank has two slots, used in turn: of two successive
+  states one is always complete on all ranks.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import mmap
 import os
 import pickle
@@ -30,7 +32,7 @@ from autograd.core.tensor import result
 from ..checkpoint.encoding import Leaf, Slice
 from ..checkpoint.errors import Ranks
 from ..checkpoint.memory import hosts_of
-from ..checkpoint.parts import OptimizerState, Part
+from ..checkpoint.parts import OptimizerState, Part, copied
 from ..sharding import ParameterSlice, ZeroRedundancyOptimizer
 
 State = dict[str, Any]                               # of one rank: a tree for each part's name
@@ -49,23 +51,46 @@ def lies_in_slices(parts: Iterable[Part]) -> bool:
 
 
 class LiveState:
-    """The small parts of a state, copied; the rest as it is."""
+    """The small parts of a state, copied; the rest as it is, or copied, too, while `whole` is set."""
 
-    def __init__(self, parts: Mapping[str, Part]) -> None:
-        self.parts, self.steps = parts, -1
+    def __init__(self, parts: Mapping[str, Part], whole: bool) -> None:
+        self.parts, self.whole, self.steps = parts, whole, -1
         self._small: dict[str, Any] = {}
+        self._copy: State | None = None              # of the whole state
 
     def commit(self, steps: int) -> None:
         """Remember the state: a step is finished."""
-        self._small, self.steps = {name: part.small() for name, part in self.parts.items()}, steps
+        self.steps = steps
+        self._copy = _copied_into(self._copy, self.state_now()) if self.whole else None
+        self._small = {} if self.whole else {name: part.small() for name, part in self.parts.items()}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the last commit() copied all."""
+        return self._copy is not None
 
     def state(self) -> State:
-        """The state after the last finished step, if no optimiser has taken a step since."""
-        return {name: part.whole(self._small[name]) for name, part in self.parts.items()}
+        """The state after the last finished step; if that was not copied whole, only while no optimiser has taken a step."""
+        return self._copy or {name: part.whole(self._small[name]) for name, part in self.parts.items()}
 
     def state_now(self) -> State:
         """The state as it is."""
-        return {name: part.whole(part.small()) for name, part in self.parts.items()}
+        return {name: part.take() for name, part in self.parts.items()}
+
+
+def _copied_into(old: Any, new: Any) -> Any:
+    """A copy of a nested state that shares nothing which can change, in the memory of an older one where that fits."""
+    if isinstance(new, Tensor):
+        if isinstance(old, Tensor) and (old.shape, old.dtype) == (new.shape, new.dtype):
+            np.copyto(old.array, new.array)
+            return old
+        return result(new.array.copy())
+    if isinstance(new, dict):
+        known = old if isinstance(old, dict) else {}
+        made = copy.copy(new)                        # of its class, with its attributes
+        made.update({key: _copied_into(known.get(key), value) for key, value in new.items()})
+        return made
+    return copied(new)
 
 
 class CopiedState:
@@ -109,6 +134,10 @@ class CopiedState:
         file = os.open(path, os.O_RDWR)
         memory = mmap.mmap(file, os.fstat(file).st_size // ALIGN * ALIGN)    # without shared_file()'s token
         return cls(file, memory, RANKS.unpack_from(memory)[0])
+
+    def close(self) -> None:
+        """Let go of the file; what was read of it is not used any more."""
+        os.close(self.file)
 
     @property
     def path(self) -> str:
@@ -260,7 +289,9 @@ class Survived:
 
     def _read(self, value: Any, path: tuple[Any, ...]) -> Any:
         if type(value) is TensorArray:
-            return result(value.array)
+            return result(value.array.copy())        # others read the same memory
+        if type(value) is np.ndarray:
+            return value.copy()
         if type(value) is Slice:
             return Leaf(Pieces([_at(state, path) for state in self.everyone]), "tensor", False)
         if type(value) in (list, tuple):

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checkpoint.parts import Loader, Part, for_rank
+from ..checkpoint.parts import Loader, Part, SharedStreams, Stream, for_rank
 from ..comm import world
 from ..comm.environment import environment
+from ..comm.lost import RankLost
 from .memory import CopiedState, State, Survived, this_host
 
 
@@ -20,8 +21,7 @@ class Offer(NamedTuple):
     """What a process tells of the state with which it left.
 
     steps     finished ones; -1: it has no state
-    exact     whether the state is that after a finished step; else an optimiser has taken a step since
-    copying   whether its membership copied its state after each step, or this one is to
+    exact     whether the state is that after a finished step; else an optimiser has begun a step since
     path      of the file with the copies; "" if there is none
     host      on which that is
     ranks     how many have copied their state
@@ -29,28 +29,29 @@ class Offer(NamedTuple):
 
     steps: int = -1
     exact: bool = False
-    copying: bool = False
     path: str = ""
     host: str = ""
     ranks: int = 0
 
 
 class Left(NamedTuple):
-    """With what a process left a membership: its own state, or the copies of all."""
+    """With what a process left a membership: its own state, or the copies of all. streams: its random streams as they were
+    then."""
 
     offer: Offer
     state: State | None = None
+    streams: State | None = None
     copies: CopiedState | None = None
 
     @classmethod
-    def in_memory(cls, state: State, steps: int, exact: bool, copying: bool) -> Left:
+    def in_memory(cls, parts: Mapping[str, Part], state: State, steps: int, exact: bool) -> Left:
         """Its own state."""
-        return cls(Offer(steps, exact, copying), state=state)
+        return cls(Offer(steps, exact), state, {name: part.take() for name, part in parts.items() if _is_stream(part)})
 
     @classmethod
     def copied(cls, copies: CopiedState, steps: int) -> Left:
         """The copies of all."""
-        return cls(Offer(steps, True, True, copies.path, this_host(), copies.ranks), copies=copies)
+        return cls(Offer(steps, True, copies.path, this_host(), copies.ranks), copies=copies)
 
 
 NOTHING = Left(Offer())
@@ -62,7 +63,7 @@ def left_by_the_job_before() -> Left:
     if not path or not os.path.exists(path):
         return NOTHING
     copies = CopiedState.opened(path)
-    return Left(Offer(0, True, False, path, this_host(), copies.ranks), copies=copies)
+    return Left(Offer(0, True, path, this_host(), copies.ranks), copies=copies)
 
 
 def hand_over(parts: Mapping[str, Part], steps: int) -> bool:
@@ -87,24 +88,30 @@ def put_back(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> in
 
 def _from_memory(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
     """Those that have the newest state take their own; the first of them sends it to those that have an older one (they left
-    before the sum of the step's gradients was complete), and to newcomers."""
+    before they had seen the end of the step), and to newcomers. Random streams are each rank's own: one that has an older
+    state has drawn all numbers of the newer step, since another has finished that."""
     comm = world()
     exact = any(offer.steps >= 0 and offer.exact for offer in everyone)
     steps = max(offer.steps for offer in everyone if offer.exact == exact)
     have = [rank for rank, offer in enumerate(everyone) if (offer.steps, offer.exact) == (steps, exact)]
     if not exact and comm.rank == have[0]:
-        sys.stderr.write(f"dparallel: all ranks were between optimizer.step() and the end of step {steps}: what the script "
-                         "does there after it has communicated is left out once\n")
+        sys.stderr.write(f"dparallel: all ranks had communicated in step {steps} after optimizer.step() had begun, for the "
+                         "first time: what the script does from there to the end of the step is left out\n")
     mine = left.state if comm.rank in have else None
     if len(have) < comm.size:
         sent = comm.broadcast_object(mine if comm.rank == have[0] else None, have[0])
         mine = sent if mine is None else mine
     assert mine is not None
-    own = [name for name, part in parts.items() if part.own]
-    states = comm.allgather_object([None if left.state is None else {name: left.state[name] for name in own}])
+    own = [name for name, part in parts.items() if part.own or _is_stream(part)]
+    streams = {} if comm.rank in have else left.streams or {}
+    states = comm.allgather_object([None if left.state is None else {name: left.state[name] for name in own} | streams])
     survived = Survived([{**mine, **state} for state in states if state is not None], [])
     _put(parts, survived, {name: [states[rank][name] for rank in have] for name in own if isinstance(parts[name], Loader)})
     return steps
+
+
+def _is_stream(part: Part) -> bool:
+    return isinstance(part, (SharedStreams, Stream))
 
 
 def _from_copies(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -> int:
@@ -112,7 +119,7 @@ def _from_copies(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -
     comm, copies = world(), left.copies
     paths = [offer.path for offer in everyone if offer.path and offer.host == this_host()]
     if copies is None and paths:
-        copies = CopiedState.opened(paths[0])
+        copies = _opened(paths)
     count = max(offer.ranks for offer in everyone)
     there = comm.allgather_object([{} if copies is None else copies.steps()])
     known = [set().union(*(of_one.get(rank, ()) for of_one in there)) for rank in range(count)]
@@ -138,6 +145,14 @@ def _from_copies(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -
     _put(parts, survived, {name: [whole.part(name, rank) for rank in range(count)]
                            for name, part in parts.items() if isinstance(part, Loader)})
     return steps
+
+
+def _opened(paths: list[str]) -> CopiedState:
+    """The memory of others on this host; RankLost if all that had it have died since."""
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            return CopiedState.opened(path)
+    raise RankLost("the ranks that had the state died while it was read")
 
 
 def _put(parts: Mapping[str, Part], survived: Survived, places: Mapping[str, list[Any]]) -> None:

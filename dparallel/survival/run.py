@@ -15,7 +15,7 @@ from ..checkpoint.parts import OptimizerState, Part
 from ..comm import world
 from ..comm.environment import environment, leave_mark
 from ..comm.job import this_job
-from ..comm.lost import RankLost, is_loss
+from ..comm.lost import RankLost, is_loss, is_stale
 from ..comm.preemption import Preempted
 from .memory import CopiedState, LiveState, lies_in_slices
 from .recovery import NOTHING, Left, hand_over, left_by_the_job_before, put_back
@@ -41,13 +41,14 @@ class Run:
         self._parts: Mapping[str, Part] = {}
         self._checkpoint: Checkpointer | None = None
         self._live: LiveState | None = None          # from keep() on, in a job that outlives its ranks
-        self._copies: CopiedState | None = None      # where the state is copied after each step
-        self._copying = False                        # it is to be
+        self._copies: CopiedState | None = None      # where the state is copied after each step, if it lies in slices
         self._left = left_by_the_job_before()        # with what this process left the membership before
-        self._in_step = self._stepped = False        # an optimiser is in a step; has taken one since the last finished step
+        self._stepping = False                       # an optimiser has begun a step since the last finished step
         self._entered = 0                            # collectives, when it began it
+        self._window = False                         # ranks communicate between that and the end of a step
         self._hooks: list[Any] = []
         self._lost_at = 0.0
+        self._lost: set[int] = set()                 # ranks of whose deaths nothing was told yet
         self._begun_at: int | None = None            # steps, when this process came into the job
 
     # --- for the function -----------------------------------------------------------------------------------------------
@@ -70,7 +71,7 @@ class Run:
         else:
             self.steps = checkpoint.restore() if checkpoint is not None else 0
         if membership is not None:
-            self._begin_to_remember(any(offer.copying for offer in everyone))
+            self._begin_to_remember()
         return self.steps
 
     def step(self) -> int:
@@ -80,17 +81,21 @@ class Run:
         if self._live is not None:
             if self._copies is not None:
                 self._copies.commit(self._parts, self.steps)
-            elif self._stepped and this_job.membership.entered() != self._entered:
-                self._copying = True                 # see memory.py; from the next membership on, on all ranks alike
+            elif self._stepping:
+                self._window = self._window or this_job.membership.entered() != self._entered
+                self._live.whole = self._window
             self._live.commit(self.steps)
-            self._in_step = self._stepped = False
+            self._stepping = False
         return self.steps
 
     # --- for survive() --------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """A membership begins."""
-        self.attempt = 0 if this_job.membership is None else this_job.membership.generation
+        self.steps = 0                               # until keep()
+        if this_job.membership is not None:
+            self.attempt = this_job.membership.generation
+            self._lost.update(this_job.membership.lost)
 
     def leave(self) -> None:
         """A rank was lost: remember what the function leaves behind."""
@@ -104,39 +109,42 @@ class Run:
             return
         if self._copies is not None:
             self._left = Left.copied(self._copies, live.steps)
-        elif self._in_step:
-            self._left = NOTHING
-        elif self._stepped:
-            self._left = Left.in_memory(live.state_now(), live.steps + 1, False, self._copying)
+        elif self._stepping and not live.is_whole:
+            self._left = Left.in_memory(live.parts, live.state_now(), live.steps + 1, False)
         else:
-            self._left = Left.in_memory(live.state(), live.steps, True, self._copying)
-        self._parts = {}
+            self._left = Left.in_memory(live.parts, live.state(), live.steps, True)
+        self._parts, self._copies = {}, None
 
-    def _begin_to_remember(self, copying: bool) -> None:
+    def _begin_to_remember(self) -> None:
         """Remember the state from here on. Collective."""
         membership = this_job.membership
-        self._copying = copying or lies_in_slices(self._parts.values())
-        live, copies = LiveState(self._parts), CopiedState.shared(self._parts, world()) if self._copying else None
-        live.commit(self.steps)
+        in_slices = lies_in_slices(self._parts.values())
+        copies = CopiedState.shared(self._parts, world()) if in_slices else None
         if copies is not None:
             copies.commit(self._parts, self.steps)
-        elif lies_in_slices(self._parts.values()):
+        elif in_slices:
             raise RuntimeError("survive(): state that lies in slices is copied into memory that the ranks of a host share, "
                                "and these can't share any (see ulimit -n, ulimit -v): use shard=None, or a Checkpointer "
                                "and dprun --restarts")
+        live = LiveState(self._parts, whole=copies is None)      # until a step has shown whether that is needed
+        live.commit(self.steps)
         if not membership.agreed():                  # what was left may go where all have what is new
+            if copies is not None:
+                copies.close()
             raise RankLost("a rank died while the ranks put their state back")
         if self._left.offer.path == environment.survive_state != "":
             with contextlib.suppress(OSError):       # another rank of the host has done it
                 os.unlink(environment.survive_state)
+        if self._left.copies is not None:
+            self._left.copies.close()
         self._live, self._copies, self._left = live, copies, NOTHING
-        self._in_step = self._stepped = False
+        self._stepping = self._window = False
         for part in self._parts.values():
             if isinstance(part, OptimizerState):
-                self._hooks += [part.optimizer.register_step_pre_hook(self._before_step),
-                                part.optimizer.register_step_post_hook(self._after_step)]
-        if membership.lost and world().rank == 0:
-            self._tell(membership.lost)
+                self._hooks.append(part.optimizer.register_step_pre_hook(self._before_step))
+        if self._lost and world().rank == 0:
+            self._tell(sorted(self._lost))
+        self._lost.clear()
         self._begun_at = self.steps if self._begun_at is None else self._begun_at
         if world().size < membership.size and not membership.spares and environment.survive_state:
             self._ask_for_another_job()
@@ -149,10 +157,8 @@ class Run:
             raise Renewed(RENEWED)
 
     def _before_step(self, *_: Any) -> None:
-        self._in_step, self._entered = True, this_job.membership.entered()
-
-    def _after_step(self, *_: Any) -> None:
-        self._in_step, self._stepped = False, True
+        if not self._stepping:                       # else it is not the first optimiser of the step
+            self._stepping, self._entered = True, this_job.membership.entered()
 
     def _tell(self, lost: list[int]) -> None:
         count, seconds = world().size, time.perf_counter() - self._lost_at
@@ -208,7 +214,7 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
                     membership.finish()
                 raise
             except Exception as error:
-                if membership is None or not is_loss(error):
+                if membership is None or not is_loss(error) or is_stale(error):
                     raise
             run.leave()
             this_job.comm = membership.recover()

@@ -98,12 +98,18 @@ class Membership:
 
     def finish(self) -> bool:
         """Whether all at work have come to the end, so that none needs another any more; then spares are dismissed."""
-        if not self.agreed():
+        assert self.comm is not None
+        self.comm.entered, self.comm.waiting = self.comm.entered + 1, "the end of the function under survive()"
+        agreed = self.agreed()
+        self.comm.waiting = None
+        if not agreed:
             return False
-        waiting = [rank for rank in range(self._everyone.size) if self._numbers[rank] not in self.members]
-        with contextlib.suppress(RankLost):
-            requests = [self._everyone.Isend(bytearray(1), rank, FINISHED) for rank in waiting]
-            outlive_python(requests)
+        requests = []
+        for rank in range(self._everyone.size):
+            if self._numbers[rank] not in self.members:
+                with contextlib.suppress(RankLost):  # that spare has died
+                    requests.append(self._everyone.Isend(bytearray(1), rank, FINISHED))
+        outlive_python(requests)
         return True
 
     # --- one attempt ----------------------------------------------------------------------------------------------------

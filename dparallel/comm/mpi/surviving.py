@@ -59,6 +59,15 @@ class Deaths:
 deaths = Deaths()
 
 
+def lost() -> RankLost:
+    """The error of a rank that finds that others have died."""
+    dead = MPI.COMM_WORLD.Get_failed()
+    numbers = dead.Translate_ranks(range(dead.size), MPI.COMM_WORLD.Get_group())
+    who = f"rank{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}" if numbers else "a rank"
+    return RankLost(f"{who} died, and this communicator can't be used any more: a function under dparallel.survive is "
+                    "called again on those that are left; a script without one can be started again (dprun --restarts)")
+
+
 def guarded(call: Callable[..., Any], wrap: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
     """The call, which raises RankLost for a loss; wrap: what makes of its result one whose calls do, too."""
     def guard(self: Any, *args: Any, **settings: Any) -> Any:
@@ -66,7 +75,7 @@ def guarded(call: Callable[..., Any], wrap: Callable[[Any], Any] | None = None) 
             result = call(self, *args, **settings)
         except MPI.Exception as error:
             if deaths.behind(error):
-                raise RankLost(f"a rank has died ({error.Get_error_string()})") from error
+                raise lost() from error
             raise
         return result if wrap is None else wrap(result)
 
