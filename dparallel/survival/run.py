@@ -200,8 +200,8 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
     """
     @functools.wraps(function)
     def call(*args: Any, **settings: Any) -> T:
-        run = Run()
         world()                                      # where a spare waits until it is needed
+        run = Run()                                  # after it: what the job before had left is old when a spare comes in later
         membership = this_job.membership
         while True:
             run.begin()
