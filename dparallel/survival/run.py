@@ -201,7 +201,7 @@ def survive(function: Callable[..., T]) -> Callable[..., T]:
     @functools.wraps(function)
     def call(*args: Any, **settings: Any) -> T:
         world()                                      # where a spare waits until it is needed
-        run = Run()                                  # after it: what the job before had left is old when a spare comes in later
+        run = Run()                                  # later: a spare must not look for what is put back by then
         membership = this_job.membership
         while True:
             run.begin()
