@@ -89,13 +89,13 @@ def quick() -> int:
     return next((code for code in codes if code), 0)
 
 
-def queued(begin, at_once, counts):
-    """Begin so many parts at once, and each of the others when one has ended; their exit codes."""
+def queued(begin, counts):
+    """Begin each part when fewer than its number of others run; their exit codes. begin: the numbers, and what begins a part."""
     parts, codes = [], []
 
     def fill():
-        while len(parts) < len(begin) and sum(part.process.poll() is None for part in parts) < at_once:
-            parts.append(begin[len(parts)]())
+        while len(parts) < len(begin) and sum(part.process.poll() is None for part in parts) < begin[len(parts)][0]:
+            parts.append(begin[len(parts)][1]())
 
     while len(codes) < len(begin):
         fill()
@@ -107,14 +107,15 @@ def main() -> int:
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     without = [f"--ignore={path}" for path in (*FORKS, *JOBS, *LOCAL)]
     codes = queued([
-        lambda: Part("dparallel", [*PYTEST, "tests/dparallel", *without], threads=True),
-        lambda: Part("jobs and local devices", [*PYTEST, *FORKS, *JOBS, *LOCAL]),
-        lambda: Part("autograd, o to z, and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without,
-                                                        *(f"--ignore={path}" for path in FIRST_HALF)]),
-        lambda: Part("autograd, a to n", [*PYTEST, *map(str, FIRST_HALF)]),
-        lambda: Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1"),
-        lambda: on_ranks(1)], 4, counts)
-    codes += [on_ranks(n).done(counts) for n in (2, 3)]
+        (4, lambda: Part("dparallel", [*PYTEST, "tests/dparallel", *without], threads=True)),
+        (4, lambda: Part("jobs and local devices", [*PYTEST, *FORKS, *JOBS, *LOCAL])),
+        (4, lambda: Part("autograd, o to z, and the rest", [*PYTEST, "tests", "--ignore=tests/dparallel", *without,
+                                                            *(f"--ignore={path}" for path in FIRST_HALF)])),
+        (4, lambda: Part("autograd, a to n", [*PYTEST, *map(str, FIRST_HALF)])),
+        (4, lambda: Part("the core's sources", [*PYTEST, *CORE], DPARALLEL_PURE="1")),
+        (4, lambda: on_ranks(1)),
+        (2, lambda: on_ranks(2)),                    # beside the jobs, which wait more than they work
+        (2, lambda: on_ranks(3))], counts)
     print(", ".join(f"{count} {word}" for word, count in counts.items()))
     return next((code for code in codes if code), 0)
 
