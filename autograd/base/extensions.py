@@ -26,7 +26,7 @@ from .environment import environment
 
 CORE = ("core.spans", "core.graph", "core.tensor", "core.recording", "core.hooks", "core.engine",
         "core.grad_buffers", "core.operation", "core.function", "core.declare", "core.backward")
-INLINE = ("base.arrays", "core.modes", "core.ticks")     # not compiled: their .pxd has some of their functions in C
+INLINE = ("base.arrays", "core.modes", "core.ticks", "core.allocations")      # not compiled: their .pxd has functions in C
 PACKAGE = (__package__ or "").partition(".")[0]
 SUFFIX = EXTENSION_SUFFIXES[0]
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))     # text, not a Path: importing pathlib takes 4 ms

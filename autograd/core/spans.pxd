@@ -1,9 +1,9 @@
 cimport cython
-from . cimport ticks
+from . cimport allocations, ticks
 from .graph cimport Node
 
 cdef bint on
-cdef long long recording, rings
+cdef long long recording, rings, held_bytes, ALLOCATION
 cdef dict _of_nodes
 
 cdef class Ring:
@@ -19,6 +19,8 @@ cdef class Ring:
     cpdef end(self, long long token)
     @cython.locals(count=cython.longlong, block="long long *")
     cpdef set(self, long long token, long long field, long long value)
+    @cython.locals(place=cython.longlong, block="long long *")
+    cpdef add(self, long long number, long long a, long long b, long long sequence)
     @cython.locals(place=cython.longlong, block="long long *")
     cpdef link(self, long long sequence)
     cpdef bint kept(self, long long count)
@@ -39,6 +41,7 @@ cpdef describe(long long token, long long number, tuple args, settings)
 cpdef keep(Ring ring, long long token, detail)
 @cython.locals(token=cython.longlong)
 cpdef call(function, long long number, tuple args, settings)
+cdef void note_memory(long long size, long long address) noexcept
 cpdef bint entered()
 @cython.locals(token=cython.longlong)
 cpdef long long evaluate(Node node)

@@ -5,8 +5,8 @@ A Recorder has a Ring for each thread that records: eight numbers a span, writte
 
     0 number    of the name and kind, see number_of()     4 sequence  of the node that an operation made or that runs, or -1
     1 start     nanoseconds of time.perf_counter_ns()     5 detail    place in Ring.details of shapes, stack or text, or -1
-    2 end       0 while the span is open                  6 a \\       what the kind says: of operations the bytes that were
-    3 parent    count of the span around it, or -1        7 b /       allocated, of messages their bytes and their number
+    2 end       0 while the span is open                  6 a         what the kind says: of messages and buckets their bytes
+    3 parent    count of the span around it, or -1        7 b         and number; see also Recorder
 
 The count of a span is its place in its thread's ring, from 0 on. A ring grows block by block; with a limit it goes on at its
 beginning, and keeps the newest.
@@ -24,15 +24,16 @@ from array import array
 from collections.abc import Callable
 from typing import Any
 
-from . import ticks
+from . import allocations, ticks
 from .graph import Node
 
 Whole = int                                          # a name, since a compiled core takes `int` for an object
-OPERATION, FUNCTION, BACKWARD, MODULE, USER, LANE, MESSAGE, FLIGHT, PASS = range(9)      # kinds of spans
+OPERATION, FUNCTION, BACKWARD, MODULE, USER, LANE, MESSAGE, FLIGHT, PASS, MEMORY = range(10)     # kinds of spans
 BLOCK = 1 << 14                                      # spans in a block: 1 MiB; the code below knows the 14
 
 on = False                                           # whether there is a recorder; in a compiled core a variable of C
 recording: Whole = 0                                   # how many recordings there were: the number of this one
+held_bytes: Whole = 0                                # of arrays, since the recorder that counts them was started
 rings: Whole = 0                                     # how many rings there were in all recordings
 recorders: list[Recorder] = []                       # the recorder, if there is one: what Python modules ask
 names: list[tuple[str, int]] = []                    # by number: the name and kind of a span
@@ -45,21 +46,26 @@ class Recorder:
     """One recording: the rings of all threads, and what a describer said about spans.
 
     limit: how many spans of each thread are kept, rounded up to whole blocks; None: all. describe: called with the name's
-    number, the arguments and the settings of each operation; what it returns is kept in the ring's `details`.
+    number, the arguments and the settings of each operation; what it returns is kept in the ring's `details`. memory: each
+    allocation and each release of array memory is a span without a duration: a is its bytes, b what is held then of what was
+    allocated since the start, sequence the address. NotImplementedError without the compiled core.
     """
 
-    def __init__(self, limit: int | None = None, describe: Callable[..., Any] | None = None) -> None:
+    def __init__(self, limit: int | None = None, describe: Callable[..., Any] | None = None, memory: bool = False) -> None:
         self.blocks = 0 if limit is None else max(2, -(-limit // BLOCK) + 1)
-        self.describe = describe
+        self.describe, self.memory = describe, memory
         self.rings: list[Ring] = []
         self.started = self.stopped = 0              # nanoseconds
 
     def start(self) -> None:
         """Record from now on, in all threads. RuntimeError if there is a recording."""
-        global on, recording
+        global on, recording, held_bytes
         if recorders:
             raise RuntimeError("a profiler records already, and there can be one at a time: stop that one first "
                                "(a profiler inside a profiler is not supported)")
+        if self.memory:
+            allocations.watch(note_memory)
+            held_bytes = 0
         recording += 1
         self.started = ticks.now()
         recorders.append(self)
@@ -69,6 +75,8 @@ class Recorder:
         """Record no more; spans that are open end now."""
         global on, recording
         on = False
+        if self.memory:
+            allocations.unwatch()
         recorders.remove(self)
         recording += 1                               # threads forget their rings
         self.stopped = ticks.now()
@@ -130,6 +138,17 @@ class Ring:
         if 0 <= count < self.count and self.kept(count):
             block = self.block_of(count)
             block[(count & 16383) * 8 + field] = value
+
+    def add(self, number: Whole, a: Whole, b: Whole, sequence: Whole) -> None:
+        """Record that something happens now, inside the innermost open span."""
+        self.begin(number)
+        place = ((self.count - 1) & 16383) * 8
+        block = self.block
+        self.open = block[place + 3]
+        block[place + 2] = block[place + 1]
+        block[place + 4] = sequence
+        block[place + 6] = a
+        block[place + 7] = b
 
     def link(self, sequence: Whole) -> None:
         """The innermost open span has made, or runs, the node with this number; the first node counts."""
@@ -297,6 +316,16 @@ def run(node: Node, g: Any) -> Whole:
     return token
 
 
+def note_memory(size: Whole, address: Whole) -> None:
+    """Record that array memory was allocated, or with a negative size is released."""
+    global held_bytes
+    ring: Ring
+    if on:
+        ring = this_ring()
+        held_bytes += size
+        ring.add(ALLOCATION, size, held_bytes, address)
+
+
 def complete(name: str, kind: int, start: int, ended: int, a: int = 0, b: int = 0) -> None:
     """Record a span that has ended, of times that the caller took: what is in flight while a thread does other things."""
     ring: Ring
@@ -357,6 +386,8 @@ class record_function:
         return wrapped
 
 
-__all__ = ["BACKWARD", "FLIGHT", "FUNCTION", "LANE", "MESSAGE", "MODULE", "OPERATION", "PASS", "USER", "Recorder", "Ring",
-           "begin", "call", "complete", "describe", "end", "entered", "evaluate", "keep", "link", "names", "number_of",
-           "operation_number", "record_function", "recorders", "run"]
+ALLOCATION: Whole = number_of("[memory]", MEMORY)
+
+__all__ = ["BACKWARD", "FLIGHT", "FUNCTION", "LANE", "MEMORY", "MESSAGE", "MODULE", "OPERATION", "PASS", "USER", "Recorder",
+           "Ring", "begin", "call", "complete", "describe", "end", "entered", "evaluate", "keep", "link", "names",
+           "number_of", "operation_number", "record_function", "recorders", "run"]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import IO, Any
 
-from ..core.spans import FLIGHT, FUNCTION, LANE, MESSAGE, MODULE, PASS, USER
+from ..core.spans import FLIGHT, FUNCTION, LANE, MEMORY, MESSAGE, MODULE, PASS, USER
 from .events import FunctionEvent
 
 CATEGORIES = {MODULE: "python_function", USER: "user_annotation", LANE: "lane", MESSAGE: "communication",
@@ -66,6 +66,12 @@ def trace_events(events: list[FunctionEvent], threads: list[tuple[int, str]]) ->
         tid = threads[event.thread - 1][0]
         start, end = event.time_range.start, event.time_range.end
         category = CATEGORIES.get(event.kind, "cpu_op")
+        if event.kind == MEMORY:
+            what = {"name": "[memory]", "pid": pid, "ts": start}
+            yield {"ph": "i", "cat": "cpu_instant_event", "s": "t", **what, "tid": tid, "args": {
+                "Bytes": event.a, "Total Allocated": event.b, "Total Reserved": 0, "Device Id": -1, "Device Type": 0}}
+            yield {"ph": "C", **what, "name": "array memory", "args": {"bytes": event.b}}
+            continue
         args = arguments(event, threads)
         if event.is_async:                           # it overlaps others of its thread: a row of its own
             both = {"cat": category, "name": event.name, "pid": pid, "tid": tid, "id": event.id}

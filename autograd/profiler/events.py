@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any
 
-from ..core.spans import BACKWARD, FLIGHT, LANE, MESSAGE, MODULE, PASS, USER, names
+from ..core.spans import BACKWARD, FLIGHT, LANE, MEMORY, MESSAGE, MODULE, PASS, USER, names
 from .actions import DeviceType
 from .collect import END, NUMBER, PARENT, SEQUENCE, START, A, B, Thread, links
 from .flops import flops_of
@@ -58,6 +58,7 @@ class FunctionEvent(Averaged):
         self.forward: FunctionEvent | None = None    # and that call
         self.cpu_parent: FunctionEvent | None = None
         self.cpu_children: list[FunctionEvent] = []
+        self.around: FunctionEvent | None = None     # the parent, be it a module or lane that others do not see
         self.input_shapes: list[Any] = []            # of tensors; [] for a list of them, see structured_input_shapes
         self.structured_input_shapes: list[Any] = []
         self.input_dtypes: list[str] = []
@@ -212,8 +213,7 @@ class EventList(list[Any]):
                     file.write(";".join(entry.translate(plain) for entry in reversed(event.stack)) + f" {value}\n")
 
 
-def events_of(threads: list[Thread], since: int, first: int, *, flops: bool, memory: bool,
-              modules: bool) -> list[FunctionEvent]:
+def events_of(threads: list[Thread], since: int, first: int, *, flops: bool, modules: bool) -> list[FunctionEvent]:
     """The events of all threads, with their parents and children, in the order in which they began.
 
     since: when the recording began. first: the number of the first thread. Without `modules`, modules and lanes are nobody's
@@ -228,20 +228,23 @@ def events_of(threads: list[Thread], since: int, first: int, *, flops: bool, mem
             name, kind = names[values[NUMBER]]
             if kind == MODULE:
                 name = instances.name_of(name, values[A])
-            sequence = -1 if kind in (MODULE, USER, LANE, PASS, MESSAGE, FLIGHT) else values[SEQUENCE]
+            sequence = -1 if kind in (MODULE, USER, LANE, PASS, MESSAGE, FLIGHT, MEMORY) else values[SEQUENCE]
             event = FunctionEvent(0, name, thread_number, (values[START] - since) / 1000, (values[END] - since) / 1000,
                                   kind=kind, sequence_nr=sequence, a=values[A], b=values[B])
-            if memory and kind not in (MODULE, LANE, MESSAGE, FLIGHT):
-                event.cpu_memory_usage = values[A]
             add_details(event, thread, row)
             if values[PARENT] >= 0:
-                around = events[values[PARENT]]
+                around = event.around = events[values[PARENT]]
                 event.modules = [*around.modules, around.name] if around.is_python_function else around.modules
                 visible = around if modules or not around.is_frame else around.cpu_parent
                 if not event.is_async and visible is not None:
                     event.cpu_parent = visible
-                    if modules or not event.is_frame:
+                    if kind != MEMORY and (modules or not event.is_frame):
                         visible.cpu_children.append(event)
+            if kind == MEMORY:
+                holder: FunctionEvent | None = event
+                while holder is not None:
+                    holder.cpu_memory_usage += event.a
+                    holder = holder.around
             if flops:
                 event.flops = flops_of(event)
             events.append(event)

@@ -11,13 +11,14 @@ from typing import Any
 
 from ..base.environment import environment
 from ..core.interceptors import Interceptor, install, remove
-from ..core.spans import Recorder, record_function
+from ..core.spans import MEMORY, Recorder, record_function
 from .actions import ProfilerAction, ProfilerActivity, check_activities
 from .chrome import write_json, write_trace
 from .collect import threads_of
 from .details import Describer
 from .events import EventList, FunctionEvent, FunctionEventAvg, events_of
 from .hta import kernels
+from .memory import changes, export
 
 RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
@@ -40,9 +41,10 @@ class profile:
     schedule: from the number of a step to what is done in it, see schedule(); the loop calls step() after each. By default
     all is recorded. on_trace_ready: called with the profiler at the end of each cycle of the schedule, or of the block.
     record_shapes: note the inputs' shapes, dtypes and numbers. profile_memory: count the bytes that arrays take and give
-    back. with_stack: note the Python frames. with_flops: count floating point operations of products, convolutions, sums and
-    multiplications by PyTorch's formulas; implies record_shapes. with_modules: modules are events and rows of the table
-    too; in traces they always are. acc_events: keep the events of all cycles; by default those of the last one.
+    back, at each of NumPy's allocations. with_stack: note the Python frames. with_flops: count floating point operations of
+    products, convolutions, sums and multiplications by PyTorch's formulas; implies record_shapes. with_modules: modules are
+    events and rows of the table too; in traces they always are. acc_events: keep the events of all cycles; by default those
+    of the last one.
 
     A recording costs 0.2 us an event, shapes 5 us more and a stack 4 us. One profiler records at a time.
 
@@ -134,7 +136,7 @@ class profile:
     def start_trace(self) -> None:
         """Begin to record, whatever the schedule says."""
         describe = Describer(self.record_shapes, self.with_stack) if self.record_shapes or self.with_stack else None
-        recording = Recording(Recorder(describe=describe))
+        recording = Recording(Recorder(describe=describe, memory=self.profile_memory))
         install(recording)
         self._recording = recording
         self._events = None
@@ -170,8 +172,7 @@ class profile:
             first = 1
             for recording in self._recorded:
                 threads = threads_of(recording.recorder)
-                self._events += events_of(threads, since, first, flops=self.with_flops, memory=self.profile_memory,
-                                          modules=self.with_modules)
+                self._events += events_of(threads, since, first, flops=self.with_flops, modules=self.with_modules)
                 first += len(threads)
             for place, event in enumerate(self._events):
                 event.id = place
@@ -179,8 +180,9 @@ class profile:
 
     def events(self) -> EventList:
         """Each call, as a FunctionEvent, in the order in which they began."""
-        return EventList([e for e in self._all_events() if self.with_modules or not e.is_frame],
-                         profile_memory=self.profile_memory, with_flops=self.with_flops)
+        shown = [e for e in self._all_events() if (self.with_modules or not e.is_frame)
+                 and (e.kind != MEMORY or e.cpu_parent is None)]
+        return EventList(shown, profile_memory=self.profile_memory, with_flops=self.with_flops)
 
     @property
     def function_events(self) -> EventList:
@@ -228,6 +230,17 @@ class profile:
         if not self.with_stack:
             raise ValueError("export_stacks() needs stacks: profile(with_stack=True)")
         self.events().export_stacks(path, metric)
+
+    def export_memory_timeline(self, path: str, device: str | None = None) -> None:
+        """Write the memory of arrays over time, by category: a plot if the path ends in .html, JSON of [times, sizes by
+        category] if in .json or .json.gz, of single changes if in .raw.json.gz. Needs profile_memory=True."""
+        if not self.profile_memory:
+            raise ValueError("profile_memory=True required for memory profiling.")
+        if device not in (None, "cpu"):
+            raise NotImplementedError(f"export_memory_timeline(device={device!r}): there is memory of the cpu only")
+        self._all_events()                           # an error unless there is something recorded
+        export(path, [change for recording in self._recorded
+                      for change in changes(threads_of(recording.recorder), recording.recorder.started)])
 
     def _threads(self) -> list[tuple[int, str]]:
         """The system's number and the name of each thread."""

@@ -455,6 +455,72 @@ def test_flops_are_pytorchs():
     assert "Total FLOPs" in prof.key_averages().table()
 
 
+compiled = pytest.mark.skipif("not __import__('autograd').show_config()['compiled core']", reason="the core is not compiled")
+
+
+@compiled
+def test_memory_is_that_of_arrays(tmp_path):
+    x, kept = ag.ones(1000, requires_grad=True), []
+
+    def run():
+        kept.append(x.exp())                         # 4 kB that stay
+        with record_function("block"):
+            x.sin()                                  # released in the block, by nobody's operation
+        kept[0].sum().backward()
+        thread = threading.Thread(target=lambda: kept.append(ag.ones(500)))
+        thread.start()
+        thread.join()
+
+    prof = profiled(run, profile_memory=True)
+    events = {e.name: e for e in prof.events()}
+    assert 4000 <= events["aten::exp"].cpu_memory_usage < 4100 and 4000 <= events["aten::sin"].cpu_memory_usage < 4100
+    assert abs(events["block"].cpu_memory_usage) < 100 and events["block"].self_cpu_memory_usage < -3900
+    assert 4000 <= events["autograd::backward"].cpu_memory_usage < 4200                     # x.grad
+    assert sum(e.cpu_memory_usage for e in prof.events() if e.name == "[memory]") > 1900                # ones(500)
+    held = sum(e.a for e in prof._all_events() if e.kind == spans.MEMORY)
+    assert 10000 <= held < 10600 and max(e.b for e in prof._all_events() if e.kind == spans.MEMORY) >= held
+    table = prof.key_averages().table(sort_by="self_cpu_memory_usage")
+    assert "CPU Mem" in table and "KB" in table
+    prof.export_memory_timeline(str(tmp_path / "m.json"))
+    times, sizes = json.loads((tmp_path / "m.json").read_text())
+    assert len(times) == len(sizes) and times == sorted(times) and {len(s) for s in sizes} == {9}
+    assert sizes[-1][5] >= 4000 and sizes[-1][6] >= 4000
+    prof.export_memory_timeline(str(tmp_path / "m.raw.json.gz"))
+    raw = json.loads(gzip.decompress((tmp_path / "m.raw.json.gz").read_bytes()))
+    assert sum(size for _, _, size, _ in raw) == sum(sizes[-1]) and {action for _, action, _, _ in raw} <= {1, 2, 4}
+    prof.export_memory_timeline(str(tmp_path / "m.html"))
+    page = (tmp_path / "m.html").read_text()
+    assert page.count("<polygon") == 8 and "ACTIVATION (at most 0.0" in page
+    with pytest.raises(NotImplementedError, match="cuda:0"):
+        prof.export_memory_timeline("x", "cuda:0")
+    with pytest.raises(ValueError, match="profile_memory=True"):
+        profiled(lambda: None).export_memory_timeline("x")
+
+
+@compiled
+def test_memory_is_counted_only_while_it_is_profiled():
+    prof = profile(profile_memory=True)
+    prof.start()
+    a = np.ones(100)
+    with pytest.raises(RuntimeError, match="records already"):
+        profile(profile_memory=True).start()
+    prof.stop()
+    count = len(prof._all_events())
+    del a
+    np.ones(100)
+    assert len(prof._all_events()) == count
+    again = profiled(lambda: np.ones(1000), profile_memory=True)
+    assert any(e.a == 8000 for e in again._all_events())
+
+
+def test_memory_needs_the_compiled_core():
+    if ag.show_config()["compiled core"]:
+        pytest.skip("the core is compiled")
+    with pytest.raises(NotImplementedError, match="profile_memory=True"):
+        profile(profile_memory=True).start()
+    assert not spans.recorders
+
+
 def test_stacks_for_a_flame_graph(tmp_path):
     x = ag.ones(200, 200)
 

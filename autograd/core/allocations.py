@@ -1,0 +1,18 @@
+"""NumPy's allocations of array memory, told to spans.py. A compiled core sees them, see allocations.pxd; Python cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+def watch(note: Callable[[int, int], None]) -> None:
+    """Call note(bytes, address) at each allocation, and note(-bytes, address) before each release."""
+    raise NotImplementedError("profile(profile_memory=True) needs the compiled core: only C can see NumPy's allocations. "
+                              "`pip install -e .` compiles it")
+
+
+def unwatch() -> None:
+    """Call it no more."""
+
+
+__all__ = ["unwatch", "watch"]
