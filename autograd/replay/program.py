@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.engine import running
-from ..core.spans import PASS, record_function
+from ..core.spans import OPERATION, PASS, begin, end, number_of, record_function, recorders
 from ..kernels.products import affine, bound, product
 from .calls import Call, Constant, Value
 from .gradients import ADOPTING
@@ -38,11 +38,17 @@ class Program:
                 value.fixed = True
         lines = [f"copyto({self.text(v)}, {self.constant(first)})" for v, first in tracer.outside
                  if v.number in tracer.written and v.number in fresh]
-        for call in calls:
-            lines += self.lines(call)
-        returned = ", ".join(self.text(v) for v in self.results)
-        body = "".join(f"    {line}\n" for line in lines)
-        self.source = f"def replay():\n{body}    return ({returned}{',' if self.results else ''})\n"
+        by_call = [self.lines(call) for call in calls]
+        first, last = "".join(f"    {line}\n" for line in lines), ", ".join(self.text(v) for v in self.results)
+        last = f"    return ({last}{',' if self.results else ''})\n"
+        lines += [line for lines_of_call in by_call for line in lines_of_call]
+        self.source = "def replay():\n" + "".join(f"    {line}\n" for line in lines) + last
+        # the same with each call as a span, for a profiler: compiled when one records
+        self.recorded_source = "def replay():\n" + first + "".join(
+            "".join(f"    {line}\n" for line in (f"span_token = span_begins({number_of(f'replay::{call.label}', OPERATION)})",
+                                                 *of_call, "span_ends(span_token)"))
+            for call, of_call in zip(calls, by_call, strict=True)) + last
+        self.recorded_function: Any = None
         self.passes = any("begin_pass" in line for line in lines)
         self.file = f"<trace {next(_numbers)}>"
         linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(True), self.file)
@@ -52,14 +58,23 @@ class Program:
 
     def run(self) -> Any:
         """Run the function; the arrays that the step returns."""
+        function = self.recorded() if recorders else self.function
         with record_function("autograd::replay", None, PASS):
             if not self.passes:
-                return self.function()
+                return function()
             depth = len(running.passes)
             try:
-                return self.function()
+                return function()
             finally:
                 del running.passes[depth:]
+
+    def recorded(self) -> Any:
+        """The function with a span around each call; made when it is first wanted."""
+        if self.recorded_function is None:
+            names = {**self.names, "span_begins": begin, "span_ends": end}
+            exec(compile(self.recorded_source, self.file, "exec"), names)
+            self.recorded_function = names["replay"]
+        return self.recorded_function
 
     # --- text ---------------------------------------------------------------------------------------------------------
 
