@@ -36,20 +36,18 @@ class Program:
             maker = value.maker
             if maker is not None and maker.out and not (value.adopted and value.uses == 1):
                 value.fixed = True
-        lines = [f"copyto({self.text(v)}, {self.constant(first)})" for v, first in tracer.outside
-                 if v.number in tracer.written and v.number in fresh]
-        by_call = [self.lines(call) for call in calls]
-        first, last = "".join(f"    {line}\n" for line in lines), ", ".join(self.text(v) for v in self.results)
-        last = f"    return ({last}{',' if self.results else ''})\n"
-        lines += [line for lines_of_call in by_call for line in lines_of_call]
-        self.source = "def replay():\n" + "".join(f"    {line}\n" for line in lines) + last
-        # the same with each call as a span, for a profiler: compiled when one records
-        self.recorded_source = "def replay():\n" + first + "".join(
-            "".join(f"    {line}\n" for line in (f"span_token = span_begins({number_of(f'replay::{call.label}', OPERATION)})",
-                                                 *of_call, "span_ends(span_token)"))
-            for call, of_call in zip(calls, by_call, strict=True)) + last
+        begins = [f"copyto({self.text(v)}, {self.constant(first)})" for v, first in tracer.outside
+                  if v.number in tracer.written and v.number in fresh]
+        plain: list[str] = []
+        spanned: list[str] = []                      # the same with each call as a span, for a profiler
+        for call in calls:
+            lines = self.lines(call)
+            plain += lines
+            number = number_of(f"replay::{call.label}", OPERATION)
+            spanned += [f"span = span_begins({number})", *lines, "span_ends(span)"]
+        self.source, self.recorded_source = self.source_of([*begins, *plain]), self.source_of([*begins, *spanned])
         self.recorded_function: Any = None
-        self.passes = any("begin_pass" in line for line in lines)
+        self.passes = any("begin_pass" in line for line in plain)
         self.file = f"<trace {next(_numbers)}>"
         linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(True), self.file)
         weakref.finalize(self, linecache.cache.pop, self.file, None)         # 10 kB for each trace otherwise
@@ -72,9 +70,15 @@ class Program:
         """The function with a span around each call; made when it is first wanted."""
         if self.recorded_function is None:
             names = {**self.names, "span_begins": begin, "span_ends": end}
-            exec(compile(self.recorded_source, self.file, "exec"), names)
+            exec(compile(self.recorded_source, f"{self.file} recorded", "exec"), names)
             self.recorded_function = names["replay"]
         return self.recorded_function
+
+    def source_of(self, lines: list[str]) -> str:
+        """The source of a function of these lines that returns the results."""
+        returned = ", ".join(self.text(v) for v in self.results)
+        return "def replay():\n" + "".join(f"    {line}\n" for line in lines) + (
+            f"    return ({returned}{',' if self.results else ''})\n")
 
     # --- text ---------------------------------------------------------------------------------------------------------
 
