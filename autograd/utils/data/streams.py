@@ -62,7 +62,7 @@ class SharedStates:
         self._last: dict[str, tuple[Any, Any]] = {}          # what memory_of() gave, and the state
 
     def read(self) -> dict[str, Any]:
-        """states(shared_streams())."""
+        """The same as states(shared_streams())."""
         for name, stream in shared_streams().items():
             memory, last = memory_of(stream), self._last.get(name)
             if last is None or memory is None or memory != last[0] or (name == "numpy" and last[1][3]):
