@@ -122,6 +122,12 @@ class Environment:
                 return int(self.text(name))
         return max(self.number("SLURM_NTASKS"), self.number("PMIX_RANK") + 1) if "PMIX_RANK" in os.environ else 0
 
+    def set_rank(self, rank: int, size: int, local_rank: int, local_size: int) -> None:
+        """Where dprun has set the variables by which torchrun tells a script its rank, set them anew."""
+        new = {"RANK": rank, "WORLD_SIZE": size, "ROLE_RANK": rank, "ROLE_WORLD_SIZE": size, "LOCAL_RANK": local_rank,
+               "LOCAL_WORLD_SIZE": local_size}
+        os.environ.update({name: str(value) for name, value in new.items() if name in os.environ})
+
     def update(self, variables: Mapping[str, str]) -> None:
         """Set variables, for MPI to read when it starts."""
         os.environ.update(variables)

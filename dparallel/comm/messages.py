@@ -44,6 +44,7 @@ class Messages(ABC):
     size: int
     held: tuple[int, ...]
     freed = False                                    # by free()
+    abandoned = False                                # a rank of it was lost: see lost.py
 
     # --- one message --------------------------------------------------------------------------------------------------
 

@@ -157,8 +157,9 @@ def is_available() -> bool:
 
 
 def is_initialized() -> bool:
-    """Whether init_process_group() has created a default group."""
-    return _state().world is not None
+    """Whether init_process_group() has created a default group, which has lost no rank (see dparallel.survive)."""
+    group = _state().world
+    return group is not None and not group.communicator.abandoned
 
 
 def init_process_group(backend: str | None = None, init_method: str | None = None, timeout: timedelta | None = None,

@@ -54,13 +54,14 @@ class LiveState:
     """The small parts of a state, copied; the rest as it is, or copied, too, while `whole` is set."""
 
     def __init__(self, parts: Mapping[str, Part], whole: bool) -> None:
-        self.parts, self.whole, self.steps = parts, whole, -1
+        self.parts, self.whole = parts, whole
+        self.steps = self.clock = -1                 # finished steps; by how many collectives of all ranks
         self._small: dict[str, Any] = {}
         self._copy: State | None = None              # of the whole state
 
-    def commit(self, steps: int) -> None:
+    def commit(self, steps: int, clock: int) -> None:
         """Remember the state: a step is finished."""
-        self.steps = steps
+        self.steps, self.clock = steps, clock
         self._copy = _copied_into(self._copy, self.state_now()) if self.whole else None
         self._small = {} if self.whole else {name: part.small() for name, part in self.parts.items()}
 

@@ -22,6 +22,8 @@ class Offer(NamedTuple):
 
     steps     finished ones; -1: it has no state
     exact     whether the state is that after a finished step; else an optimiser has begun a step since
+    clock     by how many collectives of all ranks that was finished: it orders the steps of ranks that count them
+              differently, as under DataParallel.join()
     path      of the file with the copies; "" if there is none
     host      on which that is
     ranks     how many have copied their state
@@ -29,6 +31,7 @@ class Offer(NamedTuple):
 
     steps: int = -1
     exact: bool = False
+    clock: int = -1
     path: str = ""
     host: str = ""
     ranks: int = 0
@@ -44,14 +47,15 @@ class Left(NamedTuple):
     copies: CopiedState | None = None
 
     @classmethod
-    def in_memory(cls, parts: Mapping[str, Part], state: State, steps: int, exact: bool) -> Left:
+    def in_memory(cls, parts: Mapping[str, Part], state: State, steps: int, exact: bool, clock: int) -> Left:
         """Its own state."""
-        return cls(Offer(steps, exact), state, {name: part.take() for name, part in parts.items() if _is_stream(part)})
+        streams = {name: part.take() for name, part in parts.items() if _is_stream(part)}
+        return cls(Offer(steps, exact, clock), state, streams)
 
     @classmethod
     def copied(cls, copies: CopiedState, steps: int) -> Left:
         """The copies of all."""
-        return cls(Offer(steps, True, copies.path, this_host(), copies.ranks), copies=copies)
+        return cls(Offer(steps, True, path=copies.path, host=this_host(), ranks=copies.ranks), copies=copies)
 
 
 NOTHING = Left(Offer())
@@ -63,7 +67,7 @@ def left_by_the_job_before() -> Left:
     if not path or not os.path.exists(path):
         return NOTHING
     copies = CopiedState.opened(path)
-    return Left(Offer(0, True, path, this_host(), copies.ranks), copies=copies)
+    return Left(Offer(0, True, path=path, host=this_host(), ranks=copies.ranks), copies=copies)
 
 
 def hand_over(parts: Mapping[str, Part], steps: int) -> bool:
@@ -91,9 +95,9 @@ def _from_memory(parts: Mapping[str, Part], left: Left, everyone: list[Offer]) -
     before they had seen the end of the step), and to newcomers. Random streams are each rank's own: one that has an older
     state has drawn all numbers of the newer step, since another has finished that."""
     comm = world()
-    exact = any(offer.steps >= 0 and offer.exact for offer in everyone)
-    steps = max(offer.steps for offer in everyone if offer.exact == exact)
-    have = [rank for rank, offer in enumerate(everyone) if (offer.steps, offer.exact) == (steps, exact)]
+    exact, clock = max((offer.exact, offer.clock) for offer in everyone if offer.steps >= 0)
+    have = [rank for rank, offer in enumerate(everyone) if (offer.exact, offer.clock) == (exact, clock)]
+    steps = everyone[have[0]].steps
     if not exact and comm.rank == have[0]:
         sys.stderr.write(f"dparallel: all ranks had communicated in step {steps} after optimizer.step() had begun, for the "
                          "first time: what the script does from there to the end of the step is left out\n")

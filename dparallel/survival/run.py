@@ -40,6 +40,7 @@ class Run:
         self.steps = self.attempt = 0
         self._parts: Mapping[str, Part] = {}
         self._checkpoint: Checkpointer | None = None
+        self._kept = False                           # keep() was called, on this membership
         self._live: LiveState | None = None          # from keep() on, in a job that outlives its ranks
         self._copies: CopiedState | None = None      # where the state is copied after each step, if it lies in slices
         self._left = left_by_the_job_before()        # with what this process left the membership before
@@ -64,6 +65,10 @@ class Run:
             raise TypeError(f"keep() takes a Checkpointer, which has its parts, or parts ({', '.join(parts)}), not both")
         self._checkpoint = checkpoint
         self._parts = checkpoint.parts if checkpoint is not None else parts_of(_in_order(parts))
+        if self._kept:
+            raise RuntimeError("keep() is called once, with all that is the state; two trainings, one after the other, are "
+                               "two functions under survive()")
+        self._kept = True
         membership = this_job.membership
         everyone = [NOTHING.offer] if membership is None else world().allgather_object([self._left.offer])
         if any(offer.steps >= 0 for offer in everyone):
@@ -84,7 +89,7 @@ class Run:
             elif self._stepping:
                 self._window = self._window or this_job.membership.entered() != self._entered
                 self._live.whole = self._window
-            self._live.commit(self.steps)
+            self._live.commit(self.steps, this_job.membership.clock())
             self._stepping = False
         return self.steps
 
@@ -92,7 +97,7 @@ class Run:
 
     def begin(self) -> None:
         """A membership begins."""
-        self.steps = 0                               # until keep()
+        self.steps, self._kept = 0, False
         if this_job.membership is not None:
             self.attempt = this_job.membership.generation
             self._lost.update(this_job.membership.lost)
@@ -110,9 +115,9 @@ class Run:
         if self._copies is not None:
             self._left = Left.copied(self._copies, live.steps)
         elif self._stepping and not live.is_whole:
-            self._left = Left.in_memory(live.parts, live.state_now(), live.steps + 1, False)
+            self._left = Left.in_memory(live.parts, live.state_now(), live.steps + 1, False, live.clock)
         else:
-            self._left = Left.in_memory(live.parts, live.state(), live.steps, True)
+            self._left = Left.in_memory(live.parts, live.state(), live.steps, True, live.clock)
         self._parts, self._copies = {}, None
 
     def _begin_to_remember(self) -> None:
@@ -127,7 +132,7 @@ class Run:
                                "and these can't share any (see ulimit -n, ulimit -v): use shard=None, or a Checkpointer "
                                "and dprun --restarts")
         live = LiveState(self._parts, whole=copies is None)      # until a step has shown whether that is needed
-        live.commit(self.steps)
+        live.commit(self.steps, membership.clock())
         if not membership.agreed():                  # what was left may go where all have what is new
             if copies is not None:
                 copies.close()

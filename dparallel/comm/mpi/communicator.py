@@ -93,7 +93,7 @@ class MpiComm(MpiMessages, Communicator):
     def __init__(self, comm: Intracomm | None = None) -> None:
         base = MPI.COMM_WORLD if comm is None else checked_intracomm(comm)
         base = surviving(base) if environment.survive_size else base
-        self.entered = 0                             # collectives so far
+        self.entered = self.messages = 0             # collectives so far; messages
         self.waiting: Any = "MpiComm()"              # what this rank waits in, for the watchdog; None if in nothing
         self.watch, self.key, self.members = watch(MPI), f"new {id(self)}", members_of(base, MPI.COMM_WORLD)
         self._reversed_comm: Any = None                  # the same ranks in reverse order, for reverse scans
@@ -164,7 +164,7 @@ class MpiComm(MpiMessages, Communicator):
         """Leave what is in progress, after a rank has died: all calls of all ranks on this communicator are errors."""
         if self.freed:
             return
-        self.freed = True
+        self.freed = self.abandoned = True
         for comm in (self._reversed_comm, self.comm):
             if comm is not None:
                 comm.abandon()

@@ -28,11 +28,13 @@ NAP = 0.01                                           # seconds between two looks
 
 
 class Member(NamedTuple):
-    """What a process tells the others: its rank in COMM_WORLD, whether it is at work, its last membership's number."""
+    """What a process tells the others: its rank in COMM_WORLD, whether it is at work, its last membership's number, its
+    host."""
 
     number: int
     at_work: bool
     generation: int
+    host: str
 
 
 class Membership:
@@ -86,8 +88,12 @@ class Membership:
             self._raw.abandon()
 
     def entered(self) -> int:
-        """How many collectives this process has entered, on the communicators there are."""
-        return sum(comm.entered for comm in watch(MPI).communicators())
+        """How many collectives and messages this process has begun, on the communicators there are."""
+        return sum(comm.entered + comm.messages for comm in watch(MPI).communicators())
+
+    def clock(self) -> int:
+        """How many collectives all at work have entered together: after each, the same number on all of them."""
+        return sum(comm.entered for comm in watch(MPI).communicators() if comm.size == len(self.members))
 
     def agreed(self) -> bool:
         """Whether all at work live and have come here: the same answer on all that live. Collective; those that do not come
@@ -118,7 +124,8 @@ class Membership:
         """Agree on who is at work; their communicator, None for a spare. RankLost if a process dies meanwhile."""
         everyone = self._everyone = self._everyone.survivors()
         deaths.known = MPI.COMM_WORLD.size - everyone.size
-        table: list[Member] = self._together(lambda: everyone.allgather(Member(self.number, self.at_work, self.generation)))
+        mine = Member(self.number, self.at_work, self.generation, MPI.Get_processor_name())
+        table: list[Member] = self._together(lambda: everyone.allgather(mine))
         self._numbers = [member.number for member in table]
         generation = max(member.generation for member in table) + 1
         members, begun = self._chosen(table), generation > 0
@@ -135,6 +142,9 @@ class Membership:
             return None
         self.lost = [number for number in self.members if number not in members]
         self.members, self.generation, self.at_work, self.comm = members, generation, True, comm
+        hosts = {member.number: member.host for member in table}
+        local = [number for number in members if hosts[number] == mine.host]
+        environment.set_rank(members.index(self.number), len(members), local.index(self.number), len(local))
         return comm
 
     def _together(self, step: Any) -> Any:
@@ -157,7 +167,7 @@ class Membership:
     def _too_few(self, members: list[int]) -> None:
         """End the job."""
         if self._everyone.rank == 0:
-            text = (f"dparallel: {len(members)} ranks are left of {self.size}, and the least number is {self.least} "
+            text = (f"dparallel: {len(members)} of {self.size} ranks are left, and the least number is {self.least} "
                     "(--min-n)")
             if not write_report(self.number, text):
                 sys.stderr.write(text + "\n")

@@ -29,6 +29,7 @@ class MpiMessages:
     rank: int
     max_tag: int
     waiting: Any
+    messages: int
     without_bfloat16: list[int]
     reject_bfloat16: Any
     _pending: dict[int, Any]
@@ -62,6 +63,7 @@ class MpiMessages:
             self.reject_bfloat16(call)
             if call.error:
                 raise CollectiveError(str(call))
+        self.messages += 1
         header = np.empty(HEADER.size, np.uint8)
         call.pack_into(header)
         # Issend: complete when it is received, so that free() can tell which never was
@@ -73,6 +75,7 @@ class MpiMessages:
         return Handle(lambda: self._complete(requests, what), lambda: all(request.Test() for request in requests))
 
     def _receive_message(self, local_place: int, peer: int, tag: int, what: str) -> Handle:
+        self.messages += 1
         header = np.empty(HEADER.size, np.uint8)
         first = self.comm.Irecv(self.spec(header), peer, self._mpi_tag(tag))
         self.hold_buffers(first, header, "")
