@@ -1,6 +1,7 @@
-"""The package of PyTorch's `torch.utils` names: checkpoint, data, hooks.
+"""The package of PyTorch's `torch.utils` names: checkpoint, data, hooks; flop_counter and module_tracker, which are imported
+when asked for.
 
-May import: amp, base, compat, core, ops. Read first: checkpoint.py, data/dataloader.py.
+May import: amp, base, compat, core, nn, ops, profiler. Read first: checkpoint.py, data/dataloader.py.
 """
 
 from . import checkpoint, data, hooks

@@ -304,7 +304,8 @@ def _projected(query: Tensor, key: Tensor, value: Tensor, weights: Any, bias: Te
     size = query.shape[-1]
     if isinstance(weights, Tensor):
         if query is key and key is value:
-            return [narrow(linear(query, weights, bias), -1, i * size, size) for i in range(3)]
+            projected = linear(query, weights, bias)
+            return [narrow(projected, -1, i * size, size) for i in range(3)]
         weights = [narrow(weights, 0, i * size, size) for i in range(3)]
     for name, weight in zip(("q_proj_weight", "k_proj_weight", "v_proj_weight"), weights, strict=True):
         if weight is None:

@@ -1,0 +1,237 @@
+"""FlopCounterMode: how many floating point operations a block runs, by module and operation, as PyTorch counts them."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from warnings import warn
+from weakref import WeakKeyDictionary
+
+from ..core.function import Function
+from ..core.graph import FREED, Node
+from ..core.interceptors import Interceptor, Run, install, remove, this_thread
+from ..core.spans import names
+from ..core.tensor import Tensor
+from ..profiler.details import shape_of
+from ..profiler.flops import of_call, of_node, rule_of
+from .module_tracker import GLOBAL, ModuleTracker
+
+Key = str | type[Function]                           # "aten.mm", or a Function's class
+Formula = Callable[..., int]
+SUFFIXES = ("", "K", "M", "B", "T")
+flop_registry: dict[Key, Formula] = {}               # what register_flop_formula() was told
+
+
+def register_flop_formula(targets: Key | Iterable[Key], get_raw: bool = False) -> Callable[[Formula], Formula]:
+    """Decorator: all counters from now on count calls of these operations or Functions by a formula.
+
+    targets: "aten.name" of an operation, as the profiler names it, or a Function's class; or several. The formula is called
+    with the call's arguments, shapes in the place of tensors, and out_shape=; get_raw: with the tensors, and out_val=.
+    """
+    given = [targets] if isinstance(targets, (str, type)) else list(targets)
+
+    def register(formula: Formula) -> Formula:
+        found = formula if get_raw else of_shapes(formula)
+        for target in given:
+            key = key_of(target)
+            if key in flop_registry:
+                raise RuntimeError(f"duplicate registrations for {target}")
+            flop_registry[key] = found
+        return found
+
+    return register
+
+
+def of_shapes(formula: Formula) -> Formula:
+    """A formula of shapes as one of tensors."""
+    def of_tensors(*args: Any, out_val: Any, **settings: Any) -> int:
+        return formula(*map(shaped, args), out_shape=shaped(out_val), **{k: shaped(v) for k, v in settings.items()})
+
+    return of_tensors
+
+
+def shaped(value: Any) -> Any:
+    """The shape of a tensor, those of a tuple of them, anything else as it is."""
+    if isinstance(value, Tensor):
+        return value.shape
+    return tuple(map(shaped, value)) if isinstance(value, (tuple, list)) else value
+
+
+def key_of(target: Any) -> Key:
+    """A key of custom formulas, checked: ValueError for what is none, NotImplementedError for an elementwise operation."""
+    if isinstance(target, type) and issubclass(target, Function):
+        return target
+    if not isinstance(target, str) or not target.startswith("aten."):
+        raise ValueError(f"a formula is for an operation, named as in \"aten.mm\", or for a Function's class, but got "
+                         f"{target!r} of type {type(target).__name__}")
+    operation: Any = getattr(sys.modules["autograd"], target.removeprefix("aten."), None)
+    if hasattr(operation, "node") and getattr(operation.node, "operation", None) is None:
+        raise NotImplementedError(f"a formula for {target!r}: elementwise operations are not told to the counter by name; "
+                                  "count them with autograd.profiler.profile(with_flops=True)")
+    return target
+
+
+class FlopCounterMode:
+    """Count the floating point operations of a `with` block in this thread: products of matrices, convolutions, attention
+    and recurrent layers, forward and backward, a multiplication and an addition as two. PyTorch's names and figures.
+
+    mods: not needed, as in PyTorch. depth: how deep the table goes into modules; None: all. display: print it at the end.
+    custom_mapping: formulas beside the own ones, or in their place; see register_flop_formula. One with the attribute
+    `_get_raw` is called with tensors.
+
+    Not counted, as in PyTorch: products with a vector, elementwise operations. Nor are products inside the derivatives of
+    other operations (inv, cdist), and calls in other threads.
+
+    >>> with FlopCounterMode(display=False) as counter:
+    ...     model(x).sum().backward()
+    >>> counter.get_total_flops()
+    """
+
+    def __init__(self, mods: Any = None, depth: int | None = 2, display: bool = True,
+                 custom_mapping: dict[Key, Formula] | None = None) -> None:
+        if mods is not None:
+            warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
+        self.flop_counts: dict[str, dict[Any, int]] = defaultdict(lambda: defaultdict(int))
+        self.depth, self.display = depth, display
+        self.flop_registry = {**flop_registry, **{key_of(key): f if getattr(f, "_get_raw", False) else of_shapes(f)
+                                                  for key, f in (custom_mapping or {}).items()}}
+        self.mod_tracker = ModuleTracker()
+
+    def __enter__(self) -> FlopCounterMode:
+        self._calls = Calls(self)
+        self.flop_counts.clear()
+        self.mod_tracker.__enter__()
+        install(self._calls)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        remove(self._calls)
+        self.mod_tracker.__exit__()
+        if self.display:
+            print(self.get_table(self.depth))
+
+    def count(self, key: Key, flops: int) -> None:
+        """Add operations to all modules that this thread is in."""
+        for parent in self.mod_tracker.parents:
+            self.flop_counts[parent][key] += flops
+
+    def get_total_flops(self) -> int:
+        """All operations."""
+        return sum(self.flop_counts[GLOBAL].values())
+
+    def get_flop_counts(self) -> dict[str, dict[Any, int]]:
+        """By module, "Global" for all, and in it by operation, "aten.mm"."""
+        return {module: dict(counts) for module, counts in self.flop_counts.items()}
+
+    def get_table(self, depth: int | None = None) -> str:
+        """The counts as text, in PyTorch's form. depth: of modules; by default the counter's."""
+        depth = self.depth if depth is None else depth
+        total = self.get_total_flops()
+        suffix = max(0, min(len(SUFFIXES) - 1, (len(str(total)) - 2) // 3))
+
+        def rows_of(module: str, indent: str) -> list[tuple[str, str, str]]:
+            counts = self.flop_counts[module]
+            return [(indent + name, in_units(flops, suffix), percent(flops, total)) for name, flops in
+                    [(module, sum(counts.values())), *((f" - {named(key)}", flops) for key, flops in counts.items())]]
+
+        rows: list[tuple[str, str, str]] = []
+        covered = False                              # whether one module has them all
+        for module in sorted(self.flop_counts):
+            level = module.count(".")
+            if module != GLOBAL and (depth is None or level < depth):
+                covered |= sum(self.flop_counts[module].values()) >= total
+                rows += rows_of(module, " " * level)
+        if not covered:
+            rows = rows_of(GLOBAL, "") + [(f" {name}", flops, share) for name, flops, share in rows]
+        return aligned(("Module", "FLOP", "% Total"), rows)
+
+
+class Calls(Interceptor):
+    """Tells a counter of the calls and nodes of this thread, and passes calls on to the counter around it."""
+
+    sees_calls = True
+
+    def __init__(self, counter: FlopCounterMode) -> None:
+        around = this_thread.call_watcher
+        if around is not None and not isinstance(around, Calls):
+            raise RuntimeError("FlopCounterMode can't count inside a step that is being recorded for replay: count the step "
+                               "where it is called without trace_step")
+        self.counter, self.around = counter, around
+        self.shapes: WeakKeyDictionary[Node, list[Any]] = WeakKeyDictionary()       # of the inputs of nodes that are counted
+        self.applying = False                        # a Function that a formula is for
+
+    def operated(self, operation: Any, node: Any, args: tuple[Any, ...], arrays: list[Any], settings: dict[str, Any],
+                 out: Any) -> None:
+        """Count a call."""
+        name = names[operation.span][0]
+        formula = self.counter.flop_registry.get(name.replace("::", "."))
+        if formula is not None:
+            self.counter.count(name.replace("::", "."), formula(*args, out_val=out, **settings))
+        else:
+            counted = of_call(name, [shape_of(a) for a in args], settings)
+            if counted is not None:
+                self.counter.count(*counted)
+        if self.around is not None:
+            self.around.operated(operation, node, args, arrays, settings, out)
+
+    def entered(self) -> bool:
+        """Functions are counted by what they call, but those that a formula is for: function() asks."""
+        entered, self.applying = self.applying, False
+        return entered
+
+    def function(self, function: Any, args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
+        """Apply a Function; count it if a formula is for it."""
+        self.applying = True
+        out = function.apply(*args, **settings)
+        calls: Calls | None = self
+        while calls is not None:
+            formula = calls.counter.flop_registry.get(function)
+            if formula is not None:
+                calls.counter.count(function, formula(*args, out_val=out, **settings))
+            calls = calls.around
+        return out
+
+    def recorded(self, node: Node, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """Note the shapes of a call that backward will count."""
+        if rule_of(node) is not None:
+            self.shapes[node] = [shape_of(x) for x in inputs]
+
+    def running(self, node: Node, g: Any, create: bool, run: Run) -> Any:
+        """Count a node that computes on arrays. Under create_graph=True it calls operations on Tensors, which are told."""
+        rule = None if create else rule_of(node)
+        if rule is not None and node.saved is not FREED:
+            key, flops = of_node(node, rule, g, self.shapes.get(node))
+            if flops:
+                self.counter.count(key, flops)
+        return run(node, g, create)
+
+
+def named(key: Key) -> str:
+    """A key as the table has it."""
+    return key if isinstance(key, str) else key.__name__
+
+
+def in_units(flops: int, suffix: int) -> str:
+    """A number in thousands, millions and so on."""
+    return f"{flops / 1000 ** suffix:.3f}{SUFFIXES[suffix]}" if suffix else str(flops)
+
+
+def percent(flops: int, total: int) -> str:
+    """A share of the total."""
+    return f"{flops / total:.2%}" if total else "0%"
+
+
+def aligned(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    """A table as tabulate's plainest: the first column to the left, the others to the right; PyTorch prints this one."""
+    widths = [max(len(head) + 2, *(len(row[i]) for row in rows)) for i, head in enumerate(header)]
+
+    def line(cells: Iterable[str]) -> str:
+        texts = [cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(cells, widths, strict=True))]
+        return "  ".join(texts)
+
+    return "\n".join([line(header), line("-" * w for w in widths), *map(line, rows)])
+
+
+__all__ = ["FlopCounterMode", "register_flop_formula"]
