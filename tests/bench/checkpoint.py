@@ -1,9 +1,12 @@
-"""What a save in the background costs training: python tests/bench/checkpoint.py [--ranks 2] [--every 50] [--rounds 8].
+"""What saves in the background cost training, and questions whether to end: python tests/bench/checkpoint.py [--ranks 2]
+[--every 50] [--rounds 8].
 
 The GPT case (models.py) trains in blocks of `every` steps; each second block begins with a save, and is compared with the
 blocks beside it. Measured so: Checkpointer with weights, optimiser and random streams, on a disk, and in memory; PyTorch's
-Distributed Checkpoint (async_save, of the same case under DDP on gloo), where torch is installed. The goal is 3 %. "call" is
-the part of it that the training thread waits in save().
+Distributed Checkpoint (async_save, of the same case under DDP on gloo), where torch is installed. The goal is 3 %. "calls"
+is the part of it that the training thread waits in save().
+
+In the same way `stop.requested()` of graceful_exit is measured, after each step of the small MLP, in 20 times as many blocks.
 
 The last lines are a table, medians and 10-90 % ranges of the blocks' ratios. Beside it processor time, which says something
 on busy machines, too: of the training thread in save() and of all other threads, over that of the steps. Where writers have
@@ -27,11 +30,16 @@ from table import percentile
 
 HERE = Path(__file__).parent
 KINDS = {"disk": "Checkpointer", "memory": "Checkpointer, memory only", "sync": "Checkpointer, background=False",
-         "dcp": "PyTorch DCP, async_save"}
+         "dcp": "PyTorch DCP, async_save", "stop": "graceful_exit, requested() after each step of the MLP"}
+MORE = {"stop": 20}                      # blocks, times --rounds: those of the MLP are short, and what disturbs one is not in many
 
 
 def saver(kind: str, model: Any, optimizer: Any, folder: str) -> Any:
-    """(save(step), finish()) of one way to save."""
+    """(save(step), finish()) of one way to save; of the question, for "stop"."""
+    if kind == "stop":
+        from dparallel import graceful_exit
+        block = graceful_exit().__enter__()
+        return lambda step: block.requested(), lambda: block.__exit__(None, None, None)
     if kind != "dcp":
         from dparallel.checkpoint import Checkpointer
         checkpoint = Checkpointer(folder, model=model, optimizer=optimizer, memory=kind == "memory", background=kind != "sync")
@@ -58,11 +66,11 @@ def saver(kind: str, model: Any, optimizer: Any, folder: str) -> Any:
 
 
 def timed(kind: str, every: int, rounds: int, ranks: int, folder: str) -> dict[str, Any]:
-    """The times of blocks without and with a save, and of the calls."""
+    """The times of blocks without and with a save, or a question after each step, and of the calls in a block."""
     from cases import library  # here: a test imports this file where `cases` is another module
 
     t = library("torch" if kind == "dcp" else "autograd")
-    step, model, optimizer = training_parts(t, ranks)
+    step, model, optimizer = training_parts(t, ranks, "mlp 64-128-64-10" if kind == "stop" else "gpt")
     save, finish = saver(kind, model, optimizer, folder)
     for _ in range(20):
         step()
@@ -75,12 +83,17 @@ def timed(kind: str, every: int, rounds: int, ranks: int, folder: str) -> dict[s
     for number in range(2 * rounds + 1):
         saves = number % 2 == 1
         start, used, mine = time.perf_counter(), time.process_time(), time.thread_time()
-        if saves:
-            save(number)
-            calls.append(time.perf_counter() - start)
-            in_call.append(time.thread_time() - mine)
-        for _ in range(every):
+        called = called_mine = 0.0
+        for index in range(every):
+            if saves and (kind == "stop" or index == 0):
+                before, before_mine = time.perf_counter(), time.thread_time()
+                save(number)
+                called += time.perf_counter() - before
+                called_mine += time.thread_time() - before_mine
             step()
+        if saves:
+            calls.append(called)
+            in_call.append(called_mine)
         blocks[saves].append(time.perf_counter() - start)
         mine = time.thread_time() - mine
         beside[saves].append(time.process_time() - used - mine)
@@ -92,11 +105,11 @@ def timed(kind: str, every: int, rounds: int, ranks: int, folder: str) -> dict[s
             "beside_plain": beside[False], "beside_saving": beside[True], "bytes": size}
 
 
-def training_parts(t: Any, ranks: int) -> tuple[Any, Any, Any]:
-    """The step of the GPT case, its model and its optimiser."""
+def training_parts(t: Any, ranks: int, case: str) -> tuple[Any, Any, Any]:
+    """The step of a case, its model and its optimiser."""
     from cases import training
 
-    step = training(t, "gpt", ranks)
+    step = training(t, case, ranks)
     held = dict(zip(step.__code__.co_freevars, (cell.cell_contents for cell in step.__closure__), strict=True))
     return step, held["model"], held["optimizer"]
 
@@ -119,14 +132,14 @@ def row(kind: str, found: dict[str, Any], every: int) -> str:
     step = percentile(found["plain"], 0.5) / every
     return (f"| {KINDS[kind]} | {percentile(cost, 0.5):.2f} ({percentile(cost, 0.1):.1f} to {percentile(cost, 0.9):.1f}) | "
             f"{100 * processor_share(found):.2f} | {1e3 * percentile(found['calls'], 0.5):.1f} | "
-            f"{1e3 * percentile(found['in_call'], 0.5):.1f} | {1e3 * step:.1f} |")
+            f"{1e3 * percentile(found['in_call'], 0.5):.1f} | {1e3 * step:.{1 if step >= 1e-3 else 3}f} |")
 
 
 def launch(kind: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """Measure in processes of their own; rank 0's figures."""
     folder = tempfile.mkdtemp(dir=arguments.folder)
-    command = [str(Path(__file__)), "--kind", kind, "--every", str(arguments.every), "--rounds", str(arguments.rounds), "--ranks",
-               str(arguments.ranks), "--folder", folder]
+    command = [str(Path(__file__)), "--kind", kind, "--every", str(arguments.every), "--rounds",
+               str(arguments.rounds * MORE.get(kind, 1)), "--ranks", str(arguments.ranks), "--folder", folder]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "BENCH_FILE": f"{folder}/store"}
     try:
         if kind == "dcp":
@@ -157,7 +170,7 @@ def main() -> None:
         print(json.dumps(found), flush=True)
         return
     print(f"GPT, {arguments.ranks} ranks, one save every {arguments.every} steps\n")
-    print("| | cost, % of the time (10-90 %) | of the processor time | call, ms | of the processor | step, ms |\n|---|---:|---:|---:|---:|---:|")
+    print("| | cost, % of the time (10-90 %) | of the processor time | calls in a block, ms | of the processor | step, ms |\n|---|---:|---:|---:|---:|---:|")
     for kind in arguments.kinds:
         if kind == "dcp":
             try:
