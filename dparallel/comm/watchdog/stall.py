@@ -41,6 +41,7 @@ from .waits import State, Wait, deadlock, departed_rank, is_certain, report
 
 LIMIT = 60.0                         # seconds
 FROZEN = 30.0                        # seconds without a sign of life, after which a process is taken for dead (--survive)
+UNHEARD = 5.0                        # seconds that MPI has to tell of a process that is gone (it takes 0.1)
 PATIENCE = 10                        # times the limit, after which a stall ends the job
 # threads that call no collective
 HARMLESS = ("MainThread", "dparallel watchdog", "dparallel grace", "tqdm_monitor", "TMonitor")
@@ -57,7 +58,8 @@ class StallSettings:
     def __init__(self) -> None:
         text = environment.stall_seconds
         frozen = environment.frozen_seconds
-        self.frozen = 0.0 if not environment.survive_size else stall_seconds(frozen) if frozen else FROZEN
+        self.survives = environment.survive_size > 0
+        self.frozen = 0.0 if not self.survives else stall_seconds(frozen) if frozen else FROZEN
         self.limit = stall_seconds(text) if text else LIMIT
         self.check, self.abort = environment.check, environment.stall_abort
 
@@ -159,6 +161,7 @@ class Watch:
         self._stop = threading.Event()
         self._process = os.getpid()
         self._started = start_of(self._process)
+        self._gone: dict[int, float] = {}            # since when processes of this host are seen to be gone
 
     def join(self, comm: Any) -> None:
         """Watch a communicator; the first one starts the thread."""
@@ -210,6 +213,8 @@ class Watch:
         mine = self._state(now)
         leave_mark("place", mine.line(now, math.inf))
         states = self._publish(mine)
+        if self.settings.survives:
+            self._end_if_unheard(states, now)
         if self.settings.frozen and between < self.settings.frozen:          # else this one was frozen itself
             self._kill_frozen(now)
         if not self.settings.limit:
@@ -235,6 +240,18 @@ class Watch:
         observed.reported_after = min(max(limit, 2 * mine.wait.seconds), max(limit, last))
         outlook = "; the job is ended" if ends else f" (after {last:.0f} s the job is ended)" if last < math.inf else ""
         self._report(reason + outlook, states, now, ends)
+
+    def _end_if_unheard(self, states: dict[int, State], now: float) -> None:
+        """End the job if a process of this host is gone and MPI does not say so: one that C's exit(n) or _exit(n) has ended
+        with n above 0 (seen with Open MPI 5.0.11, whose mpirun then neither ends the job nor tells the others)."""
+        for rank, item in ({} if self.board is None else self.board.read()).items():
+            if rank == self.rank or item["left"] or item["started"] < 0 or is_ours(item["process"], item["started"]) \
+                    or self.board is None or rank not in self.board.local_ranks:
+                continue
+            since = self._gone.setdefault(rank, now)
+            if now - since >= UNHEARD and rank not in dead_ranks():
+                self._report(f"rank {rank} has ended, by C's exit() or _exit(), and MPI does not tell the others, which "
+                             "would wait for it for ever; the job is ended", states, now, True)
 
     def _kill_frozen(self, now: float) -> None:
         """Kill the processes of this host that have shown no life for longer than the limit."""
@@ -346,6 +363,18 @@ class Watch:
 def watch(mpi: MPIModule) -> Watch:
     """This process's watchdog, given the module mpi4py.MPI; its thread starts with the first communicator."""
     return Watch(mpi.COMM_WORLD.rank, mpi.COMM_WORLD.size, end_job)
+
+
+def dead_ranks() -> set[int]:
+    """The ranks of the job of whose deaths MPI has heard; all that could be, where another thread may not ask it."""
+    mpi = sys.modules["mpi4py.MPI"]
+    world = mpi.COMM_WORLD
+    if mpi.Query_thread() != mpi.THREAD_MULTIPLE:
+        return set(range(world.size))
+    with contextlib.suppress(mpi.Exception):
+        world.Iprobe(mpi.ANY_SOURCE, 0)              # lets MPI hear
+    failed = world.Get_failed()
+    return set(failed.Translate_ranks(range(failed.size), world.Get_group()))
 
 
 def start_of(process: int) -> int:
