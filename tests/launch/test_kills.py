@@ -276,16 +276,17 @@ def test_plans_have_all_kinds_and_leave_a_rank():
 
 def outcome(*seconds, grown=1.0, **changes):
     deaths = [[], []]
-    return Outcome(Plan("mlp", grow=True), [Recovery("forward", deaths[0], one, grown) for one in seconds], distance=1e-16, **changes)
+    grows = Outcome(Plan("mlp", grow=True), [Recovery("batch", deaths[0], 3.0, grown)], distance=1e-16)
+    return [grows, Outcome(Plan("mlp"), [Recovery("forward", deaths[0], one) for one in seconds], distance=1e-16, **changes)]
 
 
 @pytest.mark.parametrize("changes, right", [({}, True), ({"hang": "x"}, False), ({"failed": "x"}, False), ({"lost": 1}, False), ({"doubled": 1}, False),
-                                            ({"problems": ["x"]}, False), ({"grown": 5.5}, False)])
+                                            ({"problems": ["x"]}, False), ({"grown": 5.5}, False), ({"grown": np.inf}, False)])
 def test_goals(changes, right):
-    found = kills.figures([outcome(0.1, 0.2, 1.9, **changes)])
+    found = kills.figures(outcome(0.1, 0.2, 1.9, **changes))
     assert kills.reached(found) is right and found["median"] == 0.2 and found["worst"] == 1.9
-    assert not kills.reached(kills.figures([outcome(0.4, 0.4)])) and not kills.reached(kills.figures([outcome(0.1, 0.1, 2.1)]))
-    assert "| forward | 0 | 0 | 200 | 1900 |" in kills.report([outcome(0.1, 0.2, 1.9, **changes)])
+    assert not kills.reached(kills.figures(outcome(0.4, 0.4))) and not kills.reached(kills.figures(outcome(0.1, 0.1, 2.1)))
+    assert "| forward | 0 | 0 | 200 | 1900 |" in kills.report(outcome(0.1, 0.2, 1.9, **changes))
 
 
 # --- the short form ---------------------------------------------------------------------------------------------------------------

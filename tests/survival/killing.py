@@ -85,7 +85,8 @@ class Plan:
 
 @dataclass
 class Recovery:
-    """What came of a blow: seconds from its last death until all ranks were at work, and until there were as many as before."""
+    """What came of a blow: seconds from its last death until all ranks were at work, and, if the job is to grow, until there were
+    as many as before, which mostly is the same moment: newcomers are there at once."""
 
     name: str
     deaths: list[Death]

@@ -46,7 +46,7 @@ def blow(kind: str, size: int, rng: random.Random) -> Blow:
         return Blow(kind, signals=[(0.0, one), (rng.uniform(0, 0.25), other)])
     if kind in AGAIN:
         again = other if kind == "settling" else rng.randrange(size - 1)         # its rank before, or the new one
-        return Blow(f"recovery: {kind}", orders=[{"moment": "batch", "rank": one}, {"moment": kind, "rank": again, "times": rng.randrange(2)}
+        return Blow(f"recovery: {kind}", orders=[{"moment": "batch", "rank": one, "times": 2}, {"moment": kind, "rank": again, "times": rng.randrange(2)}
                                                  if kind in ("settling", "putting back") else {"moment": kind, "rank": again}])
     return Blow(kind, orders=[{"moment": kind, "rank": one, "times": times}])
 
@@ -111,7 +111,7 @@ def milliseconds(values: Iterable[float], of: Callable[[list[float]], float]) ->
 def row(title: str, recoveries: list[Recovery], outcomes: list[Outcome]) -> str:
     """A line of a table."""
     deaths = [death for one in recoveries for death in one.deaths]
-    seconds = [one.seconds for one in recoveries]
+    seconds = [one.seconds for one in recoveries if not np.isfinite(one.grown)]
     hangs = sum(bool(one.hang) for one in outcomes)
     others = sum(bool(one.failed or one.problems) for one in outcomes)
     return (f"| {title} | {len(deaths)} | {sum(death.rank == 0 for death in deaths)} | {milliseconds(seconds, np.median)} | "
@@ -145,10 +145,10 @@ def report(outcomes: list[Outcome]) -> str:
 
 
 def figures(outcomes: list[Outcome]) -> dict[str, Any]:
-    """The figures of the whole. Recoveries from frozen ranks, which begin with the limit, and first constructions, which end
-    with all modules imported, are not among the times."""
+    """The figures of the whole. Not among the times of recovery are those from frozen ranks, which begin with the limit, first
+    constructions, which end with all modules imported, and those in jobs that grow, where newcomers are waited for."""
     recoveries = [one for outcome in outcomes for one in outcome.recoveries]
-    timed = [one.seconds for one in recoveries if one.name not in UNTIMED]
+    timed = [one.seconds for outcome in outcomes for one in outcome.recoveries if one.name not in UNTIMED and not outcome.plan.grow]
     ended = [outcome.distance for outcome in outcomes if not (outcome.hang or outcome.failed)]
     return {"jobs": len(outcomes), "deaths": sum(len(one.deaths) for one in recoveries), "hangs": sum(bool(o.hang) for o in outcomes),
             "failed": sum(bool(o.failed) for o in outcomes), "lost": sum(o.lost for o in outcomes), "doubled": sum(o.doubled for o in outcomes),

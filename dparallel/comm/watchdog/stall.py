@@ -166,6 +166,10 @@ class Watch:
     def join(self, comm: Any) -> None:
         """Watch a communicator; the first one starts the thread."""
         self._comms[comm.key] = comm
+        self._begin()
+
+    def _begin(self) -> None:
+        """Start the thread, if it does not run and there are others."""
         if self._thread is None and self.size > 1:
             self._thread = threading.Thread(target=self._run, name="dparallel watchdog", daemon=True)
             self._thread.start()
@@ -191,6 +195,7 @@ class Watch:
         self._relay = Relay.create(comm, mpi, node)
         self._shared = True
         self._publish(State(self.rank, time.monotonic(), process=os.getpid(), started=self._started))
+        self._begin()                                # a spare has no communicator, and is to show that it lives
         node.Free()
 
     # --- the thread ---------------------------------------------------------------------------------------------------
