@@ -60,19 +60,22 @@ class Blow:
 
 @dataclass
 class Plan:
-    """A job: a task of tasks.py on so many ranks, and the blows in order. grow: a dead rank's place is filled again."""
+    """A job: a task of tasks.py on so many ranks, and the blows in order. grow: a dead rank's place is filled again, by one of
+    so many spares (None: as many as die), and when there is none, in a new job."""
 
     task: str
     shard: str = "none"
     size: int = 3
     grow: bool = False
     checkpoints: bool = False
+    spares: int | None = None
     blows: list[Blow] = field(default_factory=list)
     seed: int = 0
 
     @property
     def name(self) -> str:
-        return f"{self.task}, shard {self.shard}, {self.size} ranks" + ", grow" * self.grow + ", checkpoints" * self.checkpoints
+        return f"{self.task}, shard {self.shard}, {self.size} ranks" + ", grow" * self.grow + ", checkpoints" * self.checkpoints + (
+            "" if self.spares is None else f", {self.spares} spare")
 
     @property
     def deaths(self) -> int:
@@ -171,7 +174,7 @@ class Killer:
         """The job's command."""
         plan = self.plan
         options = ["--survive", "--min-n", "1", "-q", "-n", str(plan.size), "--threads", "1"]
-        options += ["--grow", "--spares", str(max(1, plan.deaths))] if plan.grow else []
+        options += ["--grow", "--spares", str(plan.spares or max(1, plan.deaths))] if plan.grow else []
         options += ["--frozen", str(FROZEN_LIMIT)] if plan.frozen else []
         script = [str(HERE / "training.py"), str(self.folder), plan.task, "--shard", plan.shard, *["--checkpoints"] * plan.checkpoints]
         return [sys.executable, "-m", "launch", *options, *script]
@@ -193,10 +196,10 @@ class Killer:
             self.outcome.recoveries.append(recovery)
             gone = {death.process for death in deaths}
             self.up -= gone
-            frozen = FROZEN_LIMIT if blow.signal == "SIGSTOP" else 0
-            self.until(lambda gone=gone: self.recovered(gone), (STARTING if blow in first else self.quiet) + frozen)
+            limit = STARTING if blow in first or self.plan.spares else self.quiet + FROZEN_LIMIT
+            self.until(lambda gone=gone: self.recovered(gone), limit)
             if self.plan.grow:
-                self.until(lambda: self.complete(max(self.ranks), self.plan.size), self.quiet)
+                self.until(lambda: self.complete(max(self.ranks), self.plan.size), limit)
 
     def order(self, blows: list[Blow]) -> None:
         """Write down the orders of these blows, with numbers."""
@@ -223,8 +226,11 @@ class Killer:
 
     def spare(self) -> int:
         """A process that waits for its turn."""
-        self.until(lambda: self.up - {p for members in self.ranks.values() for p in members}, self.quiet)
-        return min(self.up - {p for members in self.ranks.values() for p in members})
+        def waiting() -> set[int]:
+            return self.up & set(self.known()) - {process for members in self.ranks.values() for process in members}
+
+        self.until(waiting, self.quiet)
+        return min(waiting())
 
     def ordered(self, blow: Blow) -> list[Death]:
         """Wait until the orders of the blow have been followed."""

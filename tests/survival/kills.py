@@ -63,6 +63,8 @@ def plans(kills: int, seed: int, kinds: Iterable[str] = KINDS, grown: bool = Tru
         for number, (task, shard) in enumerate(cases):
             grow = grown and (number + len(made) // len(cases)) % 4 == 3
             plan = Plan(task, shard, rng.choice((3, 4)), grow, rng.random() < 0.4, seed=rng.randrange(2**31))
+            if grow and rng.random() < 0.3:
+                plan.spares = 1
             fill(plan, 4 if grow else plan.size - 1, deck, rng)
             made.append(plan)
             deaths += plan.deaths
@@ -78,7 +80,7 @@ def fill(plan: Plan, deaths: int, deck: Iterator[str], rng: random.Random) -> No
     while (left := deaths - plan.deaths) > 0:
         size = plan.size if plan.grow else left + 1
         kind = next(kind for kind in deck if (kind not in TWO or left > 1) and (kind not in IN_CHECKPOINTS or plan.checkpoints)
-                    and (kind != "spare" or plan.grow))
+                    and (kind != "spare" or (plan.grow and plan.spares is None)))
         plan.blows.append(blow(kind, size, rng))
 
 
@@ -129,7 +131,7 @@ def report(outcomes: list[Outcome]) -> str:
         lines.append(row(name, [recovery for recovery, _ in mine], [outcome for recovery, outcome in mine if recovery is outcome.recoveries[-1]]))
     lines += ["", "| job" + heads, "|---|" + "---:|" * 7]
     cases: dict[str, Callable[[Plan], Any]] = {"task": lambda p: p.task, "shard": lambda p: p.shard, "ranks": lambda p: p.size, "grow": lambda p: p.grow,
-                                               "checkpoints": lambda p: p.checkpoints}
+                                               "checkpoints": lambda p: p.checkpoints, "new jobs": lambda p: p.spares is not None}
     for name, of in cases.items():
         for value in sorted({of(outcome.plan) for outcome in outcomes}):
             mine = [outcome for outcome in outcomes if of(outcome.plan) == value]

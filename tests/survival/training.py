@@ -33,7 +33,16 @@ from dparallel.sharding.transport import ReduceScatterTransport
 
 BUCKETS = 0.0005                     # MB: a layer's weight fills one
 SAVE_EVERY = 7                       # steps
+JOB = 1000                           # more than the attempts of a job
 SHARDS: dict[str, Any] = {"none": None, "zero": None, "1": 1, "2": 2, "3": 3}
+
+
+def job_number(folder: Path) -> int:
+    """How many jobs of this run there were before the one that this process is of: dprun gives each a folder for reports."""
+    mine = Path(os.environ.get("DPRUN_REPORT_DIR", "none")).name
+    others = {path.name.split("-", 2)[2] for path in folder.glob("job-*")} - {mine}
+    (folder / f"job-{len(others)}-{mine}").touch()
+    return len(others)
 
 
 def passing(owner: Any, name: str, moments: Moments, before: str = "", after: str = "") -> None:
@@ -111,6 +120,7 @@ def main() -> None:
     folder, task = options.folder, TASKS[options.task]
     journal, moments = Journal(folder), Moments(folder)
     journal.write("up", rank=os.environ.get("RANK", ""))
+    before = JOB * job_number(folder)                # attempts are numbered through all jobs of the run
     moments.look()
     faulthandler.register(signal.SIGUSR2, open(folder / f"{os.getpid()}.stack", "w"), all_threads=True)  # noqa: SIM115
     for transport in (AllReduceTransport, ReduceScatterTransport):
@@ -124,8 +134,8 @@ def main() -> None:
     @dparallel.survive
     def train(run: Any) -> None:
         comm = dparallel.world()
-        moments.rank, moments.size, moments.steps = comm.rank, comm.size, run.steps
-        journal.write("member", attempt=run.attempt, rank=comm.rank, size=comm.size)
+        moments.rank, moments.size, moments.steps, attempt = comm.rank, comm.size, run.steps, before + run.attempt
+        journal.write("member", attempt=attempt, rank=comm.rank, size=comm.size)
         if not patched:
             passing_in_recoveries(moments)
             patched.append(True)
@@ -145,7 +155,7 @@ def main() -> None:
         saved = Checkpointer(folder / "checkpoints", **parts, comm=comm) if options.checkpoints else None
         moments.at("keep")
         first = run.keep(saved) if saved is not None else run.keep(**parts)
-        journal.write("kept", attempt=run.attempt, rank=comm.rank, first=first, buffers=total(copies(net.named_buffers())))
+        journal.write("kept", attempt=attempt, rank=comm.rank, first=first, buffers=total(copies(net.named_buffers())))
 
         def loss_of(ids: np.ndarray) -> ag.Tensor:
             return F.cross_entropy(model(ag.tensor(inputs[ids])), ag.tensor(targets[ids]))
@@ -157,7 +167,7 @@ def main() -> None:
         while not comm.any((folder / "enough").exists()):
             for (ids,) in loader:
                 ids = ids.numpy()
-                journal.write("batch", attempt=run.attempt, step=run.steps, rank=comm.rank, size=comm.size, epoch=progress["epoch"],
+                journal.write("batch", attempt=attempt, step=run.steps, rank=comm.rank, size=comm.size, epoch=progress["epoch"],
                               ids=ids.tolist())
                 moments.steps = run.steps
                 moments.look()
@@ -170,7 +180,7 @@ def main() -> None:
                 moments.at("end of the step")
                 run.step()
                 moments.at("after the step")
-                journal.write("stepped", attempt=run.attempt, step=run.steps - 1, rank=comm.rank)
+                journal.write("stepped", attempt=attempt, step=run.steps - 1, rank=comm.rank)
                 if saved is not None and run.steps % SAVE_EVERY == 0:
                     saved.save(run.steps)
             progress["epoch"] += 1
@@ -184,7 +194,7 @@ def main() -> None:
             optimizer.consolidate_state_dict(to=0)
         state = state_of(optimizer.state_dict()) if options.shard != "zero" or comm.rank == 0 else {}
         np.savez(folder / f"{os.getpid()}.npz", **{name: value.numpy() for name, value in model.state_dict().items()}, **state)
-        journal.write("end", attempt=run.attempt, steps=run.steps, rank=comm.rank)
+        journal.write("end", attempt=attempt, steps=run.steps, rank=comm.rank)
 
     train()
 
