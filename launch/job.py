@@ -232,7 +232,7 @@ def run(job: Job, mpi: Mpi, ranks: int, tag: bool) -> int:
     stated = next((report["code"] for report in reports if report["code"] is not None), 0)
     if reports and (code or stated):
         show(reports, ranks)
-        return int(stated) % 256 or 1 if reports[0]["code"] is not None else shell(code, mpi)
+        return int(stated) % 256 or 1 if reports[0]["code"] is not None else shell(code, mpi) or 1
     lost = job.lost or (vanished(job.folder, alive=True) if code == 0 else [])
     if lost:
         names = f"rank{'s' * (len(lost) > 1)} {', '.join(map(str, lost))}"

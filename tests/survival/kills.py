@@ -24,7 +24,8 @@ from killing import AGAIN, AT_A_MOMENT, IN_CHECKPOINTS, SPARE, Blow, Killer, Out
 
 TASKS, SHARDS = ("mlp", "cnn", "gpt"), ("none", "1", "2", "3", "zero")
 GOALS = {"median": 0.3, "worst": 2.0, "grown": 5.0}          # seconds
-KINDS = ("random time",) * 6 + AT_A_MOMENT + IN_CHECKPOINTS + AGAIN + ("two at once", "two at a moment") + ("during a recovery",) * 3 + ("frozen", "spare")
+KINDS = ("random time",) * 6 + AT_A_MOMENT + IN_CHECKPOINTS + AGAIN + ("two at once", "two at a moment") + ("during a recovery",) * 3 + ("frozen", "crash", "spare")
+SIGNALS = {"random time": "SIGKILL", "frozen": "SIGSTOP", "crash": "SIGSEGV"}
 UNTIMED = ("frozen", "first construction", "spare")
 TWO = {*AGAIN, "two at once", "two at a moment", "during a recovery"}       # kinds that take two ranks
 
@@ -33,8 +34,8 @@ def blow(kind: str, size: int, rng: random.Random) -> Blow:
     """One of this kind, on so many ranks."""
     one, other = rng.sample(range(size), 2)
     times = rng.choice((0, 0, 1, 2, 3))
-    if kind in ("random time", "frozen"):
-        return Blow(kind, signals=[(0.0, one)], signal="SIGSTOP" if kind == "frozen" else "SIGKILL")
+    if kind in SIGNALS:
+        return Blow(kind, signals=[(0.0, one)], signal=SIGNALS[kind])
     if kind == "spare":
         return Blow(kind, signals=[(0.0, SPARE)])
     if kind == "two at once":
