@@ -86,10 +86,13 @@ def fill(plan: Plan, deaths: int, deck: Iterator[str], rng: random.Random) -> No
 
 
 def short() -> list[Plan]:
-    """Ten deaths in four jobs, of most kinds, for the tests."""
+    """Twelve deaths in four jobs, of most kinds, for the tests. The last one is left with one rank and no spare, and goes on in
+    a new job, where a spare joins."""
     rng = random.Random(0)
-    jobs = [(Plan("mlp", "none", 4), ("bucket in flight", "construction")), (Plan("gpt", "3", 3), ("frozen", "optimiser step")),
-            (Plan("cnn", "1", 4, checkpoints=True), ("two at once", "writing")), (Plan("mlp", "zero", 3, grow=True), ("between buckets", "random time"))]
+    jobs = [(Plan("mlp", "none", 4), ("bucket in flight", "construction")),
+            (Plan("gpt", "3", 3), ("frozen", "optimiser step")),
+            (Plan("cnn", "zero", 4, checkpoints=True), ("two at once", "writing")),
+            (Plan("mlp", "3", 3, grow=True, spares=1), ("random time", "construction", "between buckets"))]
     for plan, kinds in jobs:
         for kind in kinds:
             plan.blows.append(blow(kind, plan.size if plan.grow else plan.size - plan.deaths, rng))
